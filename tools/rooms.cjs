@@ -1,6 +1,7 @@
 /**
- * The rooms of each domain by level, the lowest first. A room imports rooms of lower levels only; those of one level do not know
- * each other. The arrows are made from this table, and docs/architecture.md shows it.
+ * The rooms of each domain by level, the lowest first. A room imports rooms of lower levels only; rooms of the same
+ * level do not import each other. The rules of `npm run arrows` are made from this table, and docs/architecture.md
+ * shows it.
  */
 exports.rooms = {
   record: [['seals'], ['audit'], ['notifications', 'witnesses']],

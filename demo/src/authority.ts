@@ -6,13 +6,13 @@ import { hashOf } from './canonical.ts'
 import { writeJson } from './data-files.ts'
 import type { SoftwarePasskey } from './software-passkey.ts'
 
-/** A person whose votes count, with the key that they sign with. */
+/** A person whose votes count, with their signing key. */
 export type Keeper = { id: string; key: SoftwarePasskey }
 
 const group = 'keepers'
 const votesToChange = 3
 
-/** The first version, or one that follows: each of the keepers may order ether, and two others have to approve. */
+/** Builds the first version, or the next version: each keeper may order ether, and two others must approve. */
 export function authorityOf(vaultId: string, keepers: Keeper[], previous: { version: number; hash: string } | null) {
   return {
     format: 'strongroom-authority-2',
@@ -48,7 +48,7 @@ export function authorityOf(vaultId: string, keepers: Keeper[], previous: { vers
   }
 }
 
-/** What the wallet service needs to know its own key store: the settings of `strongroom-wallet`. */
+/** The settings of `strongroom-wallet` that locate its key store. */
 export type KeyStore = {
   databaseUrl: string
   passphrase: string
@@ -57,8 +57,8 @@ export type KeyStore = {
 }
 
 /**
- * The ceremony: the command that two people run at the wallet service (docs/security/ceremony.md). The digits that they would
- * read from their own screens are computed here. A client that has an authority already keeps it.
+ * Runs the ceremony: the command that two people run at the wallet service (docs/security/ceremony.md). The digits that
+ * they would read from their own screens are computed here. A client that already has an authority keeps it.
  */
 export async function pinAuthority(store: KeyStore, client: string, document: object, file: string): Promise<void> {
   const environment = {
@@ -89,8 +89,8 @@ export async function pinAuthority(store: KeyStore, client: string, document: ob
 }
 
 /**
- * Has the authority follow when the page of the wallet service has another origin, as after a start on another port: people sign
- * the next version with the keys that the present one names.
+ * Replaces the authority if the page of the wallet service has another origin, as after a start on another port. People
+ * sign the next version with the keys that the present version names.
  */
 export async function followOrigin(
   wallet: { url: string; token: string },

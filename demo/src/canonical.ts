@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * The canonical form of a document that people sign (docs/signed-orders.md), of strings, whole numbers, null, arrays and
- * objects. A signer computes it by themselves, and takes no hash from the service.
+ * Returns the canonical form of a document that people sign (docs/signed-orders.md), of strings, whole numbers, null,
+ * arrays and objects. A signer computes it without the service, and takes no hash from it.
  */
 function canonicalForm(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalForm).join(',')}]`
@@ -11,5 +11,5 @@ function canonicalForm(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalForm(member)}`).join(',')}}`
 }
 
-/** SHA-256 of the canonical form, in hex. */
+/** Returns the SHA-256 of the canonical form, in hex. */
 export const hashOf = (document: unknown): string => createHash('sha256').update(canonicalForm(document)).digest('hex')

@@ -8,12 +8,15 @@ import { call, gwei, hex } from './json-rpc.ts'
 
 /** The first of anvil's development accounts, for which anvil holds the key. */
 const faucet = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
-/** The faucet's first transaction of all deploys the token, so it always gets this address (Yellow Paper, section 7). */
+/**
+ * The first transaction of the faucet deploys the token, so the token always gets this address (Yellow Paper, section
+ * 7).
+ */
 export const tokenAddress = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 export const token = { code: 'TUSD', symbol: 'TUSD', name: 'Test dollar', decimals: 6 } as const
 const tokenSupply = 10n ** 15n
 
-/** Fixed fees far above those of the chain, so that the same order always gives the same transaction hash. */
+/** Fixed fees far above those of the chain, so that the same order always has the same transaction hash. */
 const fees = { maxFeePerGas: hex(100n * gwei), maxPriorityFeePerGas: hex(gwei) }
 
 /** Signed transactions that pay for the demo, stored as they were first sent. */
@@ -49,8 +52,8 @@ async function ensureToken(rpcUrl: string): Promise<void> {
 }
 
 /**
- * If everything is killed at once, the chain loses its last second while the ledger does not. The same transactions are
- * then sent again: their hashes are the same, so that no deposit is credited twice.
+ * Sends the same transactions again. If everything is killed at once, the chain loses its last second while the ledger
+ * does not. The hashes are the same, so that no deposit is credited twice.
  */
 async function resendFunding(rpcUrl: string, dataDir: string): Promise<void> {
   for (const name of fundings) {
@@ -66,17 +69,17 @@ async function sendMissing(rpcUrl: string, { transactions }: Sent): Promise<void
   }
 }
 
-/** What is paid once, to the address of each vault; amounts are in the smallest unit. */
+/** The amounts that the address of each vault is paid once, in the smallest unit. */
 type Funding = { name: (typeof fundings)[number]; wei: bigint; dollars: bigint }
 export const demoFunding: Funding = { name: 'funding', wei: 5n * 10n ** 18n, dollars: 50_000n * 10n ** 6n }
 export const reserveFunding: Funding = { name: 'funding-reserve', wei: 2n * 10n ** 18n, dollars: 0n }
 
-/** To whom: `isCredited` if the ledger knows of a payment. */
+/** The payee. `isCredited` is true if the ledger knows of a payment. */
 export type Payment = { address: string; isCredited: boolean }
 
 /**
- * Pays ether and test dollars to an address that was never paid: neither by the recorded funding, nor
- * according to the chain or the ledger (`isCredited`).
+ * Pays ether and test dollars to an address that was never paid, according to the recorded funding, the chain and the
+ * ledger (`isCredited`).
  */
 export async function fundOnce(
   rpcUrl: string,

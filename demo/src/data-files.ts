@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 
-/** The JSON of a file, or null when there is none. */
+/** Reads the JSON of a file. Returns null if the file does not exist. */
 export function readJson<Value>(path: string): Value | null {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Value
@@ -10,7 +10,10 @@ export function readJson<Value>(path: string): Value | null {
   }
 }
 
-/** Replaces the file as a whole, readable by its owner only, and flushes it: a crash leaves the old content or the new. */
+/**
+ * Replaces the file as a whole, readable by its owner only, and flushes it. A crash leaves the old content or the new
+ * content.
+ */
 export function writeJson(path: string, value: unknown): void {
   const draft = `${path}.${process.pid}`
   writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true })

@@ -2,10 +2,10 @@ import type { Hex } from 'viem'
 
 export const gwei = 10n ** 9n
 
-/** A quantity as Ethereum's JSON-RPC writes it: hexadecimal without leading zeros. */
+/** Formats a quantity as Ethereum's JSON-RPC does: hexadecimal without leading zeros. */
 export const hex = (value: bigint): Hex => `0x${value.toString(16)}`
 
-/** Sends a request to an Ethereum node; throws when the node refuses it. */
+/** Sends a request to an Ethereum node. Throws if the node refuses it. */
 export async function call<Result>(rpcUrl: string, method: string, params: unknown[]): Promise<Result> {
   const response = await fetch(rpcUrl, {
     method: 'POST',

@@ -22,7 +22,7 @@ export const people = {
   compliance: 'compliance@strongroom.localhost',
 }
 const addressLabel = 'Operations'
-/** Compliance asks for this address, so that something waits for the administrator from the first minute. */
+/** Compliance requests this address, so that something waits for the administrator from the first minute. */
 const requestedLabel = 'Escrow'
 
 type Way = {
@@ -37,13 +37,16 @@ type Way = {
   fund(payment: Payment): Promise<void>
 }
 
-/** Records that the organisation of a vault is complete; from then on its members manage it and the demo does not repair it. */
+/**
+ * Records that the organisation of a vault is complete. From then on its members manage it, and the demo does not
+ * repair it.
+ */
 type Mark = { vaultId: string; walletUrl: string; address: string }
 
 /**
- * Sets up the demo organisation through the public API. Each step looks before it creates, so a set-up that was
- * interrupted is completed by the next start.
- * @returns the on-chain address of the treasurer, and the page of what waits for a vote of the administrator
+ * Sets up the demo organisation through the public API. Each step looks before it creates, so that the next start
+ * completes an interrupted set-up.
+ * @returns the on-chain address of the treasurer, and the page of an item that waits for a vote of the administrator
  */
 export async function ensureOrganisation(way: Way): Promise<{ address: string; waitingPath: string }> {
   const markPath = join(way.dataDir, 'organisation.json')
@@ -87,8 +90,8 @@ async function findVault(admin: Strongroom): Promise<Vault | 'forbidden' | null>
 }
 
 /**
- * Another port is another origin, to which a stored secret is not sent. Like every change of the rules of the complete vault, it
- * takes the vote of the second administrator.
+ * Registers the URL of the wallet service. Another port is another origin, to which a stored secret is not sent. Like
+ * every change of the rules of the complete vault, it needs the vote of the second administrator.
  */
 async function pointToWallet(admin: Strongroom, way: Way): Promise<void> {
   const { url, token } = way.wallet
@@ -138,10 +141,10 @@ async function completeTokens(admin: Strongroom): Promise<void> {
   const wanted = [ether, { ...token, contractAddress: tokenAddress }]
   const missing = wanted.filter(({ code }) => !items.some((item) => item.code === code))
   await Promise.all(
-    missing.map(async (one) => {
-      const { id } = await admin.tokens.create({ network: 'ethereum', ...one })
-      // The provider is read again in a minute; the first deposit comes earlier and has a value, too.
-      const usdRate = demoRates[one.code]!
+    missing.map(async (body) => {
+      const { id } = await admin.tokens.create({ network: 'ethereum', ...body })
+      // The server reads its rates only once a minute. Recording the rate here values deposits that arrive earlier.
+      const usdRate = demoRates[body.code]!
       await admin.tokens.recordRate(id, { usdRate, asOf: new Date().toISOString(), source: 'demo' })
     }),
   )
@@ -163,7 +166,7 @@ async function completePolicies(admin: Strongroom, groups: Groups): Promise<void
   await Promise.all(missing.map(({ groupId, ...policy }) => policies.create(groupId, policy)))
 }
 
-/** Users become members when they sign in; the demo does it for them, so that it can be used at once. */
+/** Signs the users in for the first time, which makes them members, so that the demo can be used at once. */
 async function completePeople(admin: Strongroom, groups: Groups, way: Way): Promise<void> {
   const vault = admin.vault(vaultCode)
   const invitations = await vault.invitations.list()
@@ -209,14 +212,14 @@ async function requestAddress(way: Way): Promise<void> {
   await compliance.auth.signOut()
 }
 
-/** From now on one administrator changes the rules only with the other one. */
+/** Requires the vote of the other administrator for changes of the rules from now on. */
 async function completeGovernance(admin: Strongroom): Promise<void> {
   const { governance } = admin.vault(vaultCode)
   if ((await governance.get()).threshold > 0) return
   await governance.update({ threshold: 1, looseningDelayHours: 0, tighteningDelayHours: 0 })
 }
 
-/** The page of the newest thing that waits for a vote of the administrator; the first page of the console if nothing does. */
+/** Returns the page of the newest item that waits for a vote of the administrator, or the first page of the console. */
 async function findWaiting(admin: Strongroom): Promise<string> {
   const [item] = (await admin.inbox.list({ limit: 1 }).page()).items
   if (item === undefined) return '/'
@@ -224,7 +227,10 @@ async function findWaiting(admin: Strongroom): Promise<string> {
   return `/v/${item.vault.code}/approvals/${kind}/${item.id}`
 }
 
-/** The demo vault is set up before anybody has to agree to changes of its rules. */
+/**
+ * Returns the value of a change that took effect at once. During the set-up of the demo vault, changes of its rules
+ * need no votes.
+ */
 function done<Value>({ value }: Outcome<Value, unknown>): Value {
   if (value === null) throw new Error('A change of the demo vault waits for votes')
   return value

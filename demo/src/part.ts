@@ -7,7 +7,7 @@ import { forgetProcess, recordProcess } from './processes.ts'
 const logBytesMax = 10 * 1024 * 1024
 const stopTimeoutMilliseconds = 4_000
 
-/** A part of the service in a process of its own, which loads its code while the database is still starting. */
+/** A part of the service in its own process, which loads its code while the database is still starting. */
 export type Part = {
   pid: number
   /** Sends a message and resolves with the answer. Rejects when the part reports a failure, or ends. */
@@ -31,9 +31,10 @@ export function spawnPart(
   const log = openLog(logPath)
   const child = spawn(process.execPath, [program], {
     stdio: ['ignore', log, log, 'ipc'],
-    // A process group of its own: Ctrl-C in the terminal goes to the supervisor, which stops the parts in order.
+    // Runs in its own process group: Ctrl-C in the terminal goes to the supervisor only, which stops the parts in
+    // order.
     detached: true,
-    // Node 22 and newer cache compiled code there for the next start; older ones ignore the variable.
+    // Node 22 and newer cache compiled code there for the next start. Older versions ignore the variable.
     env: { ...process.env, NODE_COMPILE_CACHE: join(dataDir, 'run', 'compiled') },
   })
   closeSync(log)

@@ -30,7 +30,10 @@ const transfersOf = (code: string, ...amounts: Comparison[]): Pick<CreatePolicyB
   ],
 })
 
-/** All that leaves one address in a day, the requested transfer included. */
+/**
+ * Returns rules that match when all outflows of an address in a day, including the requested transfer, exceed the
+ * value.
+ */
 const dayAbove = (code: string, value: string): Pick<CreatePolicyBody, 'actionType' | 'rules'> => ({
   actionType: 'transfer',
   rules: [
@@ -48,8 +51,8 @@ const dayAbove = (code: string, value: string): Pick<CreatePolicyBody, 'actionTy
 })
 
 /**
- * Three layers by amount: small needs no vote, medium one of the treasury, large two of it and one of compliance. A limit
- * for a day adds compliance to whatever exceeds it.
+ * Returns three layers by amount: small needs no vote, medium one of the treasury, large two of the treasury and one of
+ * compliance. A daily limit adds compliance to everything that exceeds it.
  */
 export function demoPolicies({ administrators, treasury, compliance }: Groups): Policy[] {
   const newAddress = { actionType: 'create_address', ...allow } as const
@@ -99,7 +102,7 @@ export function demoPolicies({ administrators, treasury, compliance }: Groups): 
       ...votes(1, administrators),
       groupId: compliance,
     },
-    // One person stops something, and somebody who does not administer the vault looks before it goes on.
+    // One person places a hold, and a person who does not administer the vault must agree to its release.
     {
       code: 'admin-releases',
       name: 'Compliance agrees before what is held goes on',

@@ -5,7 +5,7 @@ import { readJson, writeJson } from './data-files.ts'
 /** Ports of the parts that cannot be configured, on the loopback address. */
 export type Ports = { chain: number; wallet: number }
 
-/** The ports of the last run, each replaced if it is not free. A wallet app thus keeps its URL of the chain. */
+/** Returns the ports of the last run, each replaced if it is not free. A wallet app thus keeps its URL of the chain. */
 export async function choosePorts(dataDir: string): Promise<Ports> {
   const path = join(dataDir, 'ports.json')
   const known = readJson<Ports>(path)
@@ -15,7 +15,7 @@ export async function choosePorts(dataDir: string): Promise<Ports> {
   return ports
 }
 
-/** The port itself when it can be listened on, a free one for 0. Throws EADDRINUSE and similar errors. */
+/** Returns the port itself if it can be listened on, and a free port for 0. Throws EADDRINUSE and similar errors. */
 export function claimPort(port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

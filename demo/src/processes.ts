@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readJson, writeJson } from './data-files.ts'
 
-/** The processes that run for a data directory and are recorded there; PostgreSQL keeps its own record. */
+/** The processes that run for a data directory and are recorded there. PostgreSQL keeps its own record. */
 export type ProcessName = 'supervisor' | 'server' | 'wallet' | 'chain'
 
-/** `identity` distinguishes a process from another one that got the same id later. */
+/** `identity` distinguishes a process from a later process with the same id. */
 type ProcessRecord = { pid: number; identity: string }
 
 const pollMilliseconds = 20
@@ -15,8 +15,8 @@ const pollMilliseconds = 20
 const recordPath = (dataDir: string, name: ProcessName) => join(dataDir, 'run', `${name}.json`)
 
 /**
- * Makes this process the one that runs the data directory.
- * @throws Error when another one does
+ * Records this process as the one that runs the data directory.
+ * @throws Error if another process runs it
  */
 export function claimDataDir(dataDir: string): void {
   const path = recordPath(dataDir, 'supervisor')
@@ -45,7 +45,7 @@ export function forgetProcess(dataDir: string, name: ProcessName): void {
   rmSync(recordPath(dataDir, name), { force: true })
 }
 
-/** Ends the processes of an earlier run that was killed. The chain is the last, and writes its state. */
+/** Ends the processes of an earlier run that was killed. The chain ends last, and writes its state. */
 export async function endOrphans(dataDir: string): Promise<void> {
   await Promise.all([endRecorded(dataDir, 'server', 'SIGTERM'), endRecorded(dataDir, 'wallet', 'SIGTERM')])
   await endRecorded(dataDir, 'chain', 'SIGINT')
@@ -78,8 +78,8 @@ export async function endProcess(pid: number, signal: NodeJS.Signals, patienceMi
 }
 
 /**
- * Waits briefly until a child that has ended is out of the process table. The first process of a container often does not
- * reap others, so that it would stay there. A process that is not our child is not waited for any longer.
+ * Waits briefly until an ended child has left the process table. The first process of a container often does not reap
+ * others, so that the child would stay there. The wait for a process that is not a child of this process is no longer.
  */
 export async function waitUntilReaped(pid: number): Promise<void> {
   for (let i = 0; i < 10 && isInTable(pid); i += 1) await sleep(pollMilliseconds)
@@ -94,9 +94,9 @@ function isInTable(pid: number): boolean {
   }
 }
 
-/** The id of the recorded process, if it is still running and is the same one. */
+/** Returns the id of the recorded process if it is still running and is the same process. */
 function findRecorded(dataDir: string, name: ProcessName): number | null {
-  // A record that was cut off by a crash of the machine belongs to a process that the crash ended too.
+  // A crash of the machine may leave a partial record. Its process ended with the crash, too.
   const record = readRecord(recordPath(dataDir, name))
   return record !== null && identityOf(record.pid) === record.identity ? record.pid : null
 }
@@ -109,7 +109,7 @@ function readRecord(path: string): ProcessRecord | null {
   }
 }
 
-/** Start time and command line of a running process, or null. */
+/** Returns the start time and the command line of a running process, or null. */
 export function identityOf(pid: number): string | null {
   try {
     if (process.platform !== 'linux') {
@@ -118,7 +118,7 @@ export function identityOf(pid: number): string | null {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
     // A process that has ended and was not reaped yet has no command line any more.
     if (command === '') return null
-    // The second field is the program's name in brackets and may hold anything, so fields are counted after it.
+    // The second field is the program's name in brackets and may contain anything, so fields are counted after it.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
     return `${startTicks} ${command}`

@@ -8,7 +8,7 @@ import { signIn } from './sign-in.ts'
 import { newPasskey, SoftwarePasskey, type StoredPasskey } from './software-passkey.ts'
 
 export const reserveCode = 'reserve'
-/** Each has a passkey in software, because a terminal has no reader for a finger. */
+/** The people of the vault. Each has a passkey in software, because a terminal has no reader for a finger. */
 export const keeperNames = ['anna', 'ben', 'clara', 'david', 'ella'] as const
 export type KeeperName = (typeof keeperNames)[number]
 /** Also administers the vault. */
@@ -16,10 +16,13 @@ const administrator: KeeperName = 'ella'
 const emailOf = (name: KeeperName) => `${name}@strongroom.localhost`
 
 export const reserveDir = (dataDir: string) => join(dataDir, 'reserve')
-/** Where the wallet service keeps authorities. It refuses to start without the directory: who deletes it ends no protection. */
+/**
+ * The directory in which the wallet service keeps authorities. The wallet service refuses to start without it, so
+ * deleting it does not end the protection.
+ */
 export const authorityDir = (dataDir: string) => join(dataDir, 'authorities')
 
-/** Records that the vault is complete, and what its passkeys need in order to sign. */
+/** Records that the vault is complete, with the data that its passkeys need to sign. */
 export type Reserve = {
   vaultId: string
   /** URL of the API on this machine, and the origin of the pages. */
@@ -44,14 +47,17 @@ export type ReserveWay = {
   fund(payment: Payment): Promise<void>
 }
 
-/** The reserve as the last start left it; null while it is not complete. */
+/** Reads the reserve as the last start left it. Returns null if it is not complete. */
 export const readReserve = (dataDir: string): Reserve | null =>
   readJson<Reserve>(join(reserveDir(dataDir), 'reserve.json'))
 
-/** Each has a passkey for the pages of the service, and one for the page of the wallet service, which the authority names. */
+/**
+ * Each person has a passkey for the pages of the service, and one for the page of the wallet service, which the
+ * authority names.
+ */
 type Purpose = 'sign-in' | 'signing'
 
-/** The passkey of a person, in a file that only its owner can read. */
+/** Reads the passkey of a person, from a file that only its owner can read. */
 export function readPasskey(
   dataDir: string,
   name: KeeperName,
@@ -65,22 +71,25 @@ const files: Record<Purpose, string> = { 'sign-in': 'passkey', signing: 'signing
 const passkeyPath = (dataDir: string, name: KeeperName, purpose: Purpose) =>
   join(reserveDir(dataDir), `${name}.${files[purpose]}.json`)
 
-/** Where the wallet service has its page for signatures: another host than that of the console, on the same machine. */
+/**
+ * Returns the origin of the page for signatures of the wallet service: another host than that of the console, on the
+ * same machine.
+ */
 export const signingOriginOf = (walletUrl: string): string => `http://sign.localhost:${new URL(walletUrl).port}`
 
-/** A passkey that is made unless its file is there. */
+/** Reads a passkey, or makes it if its file does not exist. */
 function ensurePasskey(dataDir: string, name: KeeperName, { purpose, origin }: { purpose: Purpose; origin: string }) {
   const known = readPasskey(dataDir, name, { purpose, origin })
   if (known !== null) return known
-  // One of the other kind that authenticators make.
+  // Uses the second kind of key that authenticators make for one person.
   const made = newPasskey(name === 'clara' ? 'EdDSA' : 'ES256')
   writeJson(passkeyPath(dataDir, name, purpose), made)
   return new SoftwarePasskey(origin, made)
 }
 
 /**
- * Sets up a vault with `protection: votes` through the public API and the ceremony of the wallet service. Like the other
- * vault, an interrupted set-up is completed by the next start.
+ * Sets up a vault with `protection: votes` through the public API and the ceremony of the wallet service. As with the
+ * other vault, the next start completes an interrupted set-up.
  */
 export async function ensureReserve(way: ReserveWay): Promise<void> {
   const known = readReserve(way.dataDir)
@@ -95,7 +104,7 @@ export async function ensureReserve(way: ReserveWay): Promise<void> {
     const keepers = enrolled.map(({ id, name }) => ({ id, key: signingKeyOf(name, way) }))
     const document = authorityOf(vaultId, keepers, null)
     await pinAuthority(way.keyStore, reserveCode, document, join(reserveDir(way.dataDir), 'authority-1.json'))
-    // Who protects the vault has a passkey.
+    // The person who protects the vault needs a passkey.
     const { person } = enrolled.find(({ name }) => name === administrator)!
     await person.vault(reserveCode).protection.update({ protection: 'votes' })
     await Promise.all(enrolled.map(({ person }) => person.auth.signOut()))
@@ -115,14 +124,17 @@ function writeReserve(
   writeJson(join(reserveDir(dataDir), 'reserve.json'), reserve)
 }
 
-/** Another port is another wallet service to the vault, and another origin to the signing keys. */
+/**
+ * Adapts the vault to another port, which means another wallet service for the vault, and another origin for the
+ * signing keys.
+ */
 async function keepReserve(known: Reserve, way: ReserveWay): Promise<void> {
   if (known.walletUrl !== way.wallet.url) await pointToWallet(way)
   await followPages(known.userIds, way)
   writeReserve(way, known)
 }
 
-/** In a protected vault the passkey of an administrator confirms that. */
+/** In a protected vault, the passkey of an administrator confirms this change. */
 async function pointToWallet({ dataDir, baseUrl, origin, linkFor, wallet }: ReserveWay): Promise<void> {
   const key = readPasskey(dataDir, administrator, { purpose: 'sign-in', origin })
   if (key === null) throw new Error(`the passkey of ${administrator} is gone`)
@@ -131,7 +143,7 @@ async function pointToWallet({ dataDir, baseUrl, origin, linkFor, wallet }: Rese
   await person.auth.signOut()
 }
 
-/** Signs a keeper in, whose passkey confirms what the service asks for. */
+/** Signs a keeper in, whose passkey confirms the calls that the service wants confirmed. */
 async function signInWith(key: SoftwarePasskey, name: KeeperName, way: Pick<ReserveWay, 'baseUrl' | 'linkFor'>) {
   const person: Strongroom = await signIn(way.baseUrl, await way.linkFor(emailOf(name)), async (call) =>
     key.confirm(call, await person.me.prepareConfirmation(call as Parameters<typeof person.me.prepareConfirmation>[0])),
@@ -142,7 +154,10 @@ async function signInWith(key: SoftwarePasskey, name: KeeperName, way: Pick<Rese
 const signingKeyOf = (name: KeeperName, { dataDir, wallet }: Pick<ReserveWay, 'dataDir' | 'wallet'>) =>
   ensurePasskey(dataDir, name, { purpose: 'signing', origin: signingOriginOf(wallet.url) })
 
-/** The authority names the page of the wallet service as it is now; before, it may have been that of the service. */
+/**
+ * Names the present page of the wallet service in the authority. Before, the authority may have named the page of the
+ * service.
+ */
 async function followPages(userIds: Reserve['userIds'], way: ReserveWay): Promise<void> {
   const keepers = keeperNames.map((name) => ({ id: userIds[name], key: signingKeyOf(name, way) }))
   const findSigner = (credentialId: string, origin: string): SoftwarePasskey | null => {
@@ -183,7 +198,7 @@ async function completeVault(admin: Strongroom, { wallet }: ReserveWay): Promise
 
 type Groups = { keepers: string; administrators: string }
 
-/** What the service asks for; the authority of the wallet service asks for it again. */
+/** Creates the rules of the service. The authority of the wallet service demands the same votes again. */
 async function completeRules(admin: Strongroom): Promise<Groups> {
   const { policyGroups, policies } = admin.vault(reserveCode)
   const code = 'keepers'
@@ -202,7 +217,7 @@ async function completeRules(admin: Strongroom): Promise<Groups> {
       approvers: [{ kind: 'group', groupId }],
     },
   ]
-  const missing = wanted.filter(({ code: wantedCode }) => !known.some((one) => one.code === wantedCode))
+  const missing = wanted.filter(({ code: wantedCode }) => !known.some((policy) => policy.code === wantedCode))
   await Promise.all(missing.map((policy) => policies.create(groupId, policy)))
   return { keepers: groupId, administrators: present.find((group) => group.code === 'administrators')!.id }
 }
@@ -220,9 +235,9 @@ async function enrol(admin: Strongroom, groups: Groups, name: KeeperName, way: R
   const credentialId = key.id.toString('base64url')
   if (!present.some((passkey) => passkey.credentialId === credentialId)) {
     const { creation } = await person.me.preparePasskey()
-    const asked = { name: 'Software passkey of the demo', credential: await key.register(creation) }
-    const added = done(await person.me.addPasskey(asked))
-    // What the owner of a key sees is compared with what the service has, before the wallet service is told to trust it.
+    const body = { name: 'Software passkey of the demo', credential: await key.register(creation) }
+    const added = done(await person.me.addPasskey(body))
+    // Compares the key that its owner sees with the key that the service has, before the wallet service trusts it.
     if (added.publicKey !== key.publicKey.toString('base64url'))
       throw new Error(`the service has another key of ${name}`)
   }

@@ -21,7 +21,7 @@ serve(
         throw new Error(describeFailure(error), { cause: error })
       }
     },
-    /** The output of `strongroom admin link`: a sign-in link for the operator, who needs no password here. */
+    /** Answers like `strongroom admin link`: a sign-in link for the operator, who needs no password here. */
     async link({ email, redirectTo = '/' }: LinkQuestion) {
       const { deps } = server!
       return await inTransaction(deps.db, (trx) => createSignInLink(trx, deps, email, deps.clock(), redirectTo))

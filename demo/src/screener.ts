@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { pathToFileURL } from 'node:url'
 
 /**
- * A reference screening service (docs/screening.md): it blocks and holds payments with the addresses on two lists, and allows
- * all others. Both messages are signed by the Standard Webhooks scheme. The same question always gets the same answer.
+ * A reference screening service (docs/screening.md). It blocks and holds payments with the addresses on two lists, and
+ * allows all others. Both messages are signed by the Standard Webhooks scheme. The same question always gets the same
+ * answer.
  */
 export type Lists = { secret: string; blocked: string[]; held: string[] }
 
@@ -21,12 +22,12 @@ export function createScreener({ secret, blocked, held }: Lists): Server {
     const expected = Buffer.from(sign(String(id), String(timestamp), body))
     return String(signatures)
       .split(' ')
-      .map((one) => Buffer.from(one))
-      .some((one) => one.length === expected.length && timingSafeEqual(one, expected))
+      .map((text) => Buffer.from(text))
+      .some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected))
   }
 
   const judge = ({ subject, fromAddress, toAddress }: Question): { verdict: string; score: number } => {
-    // The address outside the vault: where a deposit came from, and where a payment goes.
+    // The address outside of the vault: the sender of a deposit, or the recipient of a payment.
     const other = (subject.type === 'deposit' ? fromAddress : toAddress)?.toLowerCase() ?? null
     const isOn = (list: string[]) => other !== null && list.some((address) => address.toLowerCase() === other)
     if (isOn(blocked)) return { verdict: 'block', score: 100 }

@@ -6,7 +6,10 @@ import { readJson, writeJson } from './data-files.ts'
 const names = ['secretKey', 'walletPassphrase', 'walletToken', 'reserveToken', 'webhookSecret'] as const
 export type Secrets = Record<(typeof names)[number], string>
 
-/** The secrets that the parts share, created once for a data directory and stored in a file that only its owner can read. */
+/**
+ * Returns the secrets that the parts share. They are created once for a data directory and stored in a file that only
+ * its owner can read.
+ */
 export function ensureSecrets(dataDir: string): Secrets {
   const path = join(dataDir, 'secrets.json')
   const known = readJson<Partial<Secrets>>(path) ?? {}
@@ -16,7 +19,9 @@ export function ensureSecrets(dataDir: string): Secrets {
   return secrets
 }
 
-/** The commands of the service that write to the record look for its key in this file. A file that is there is kept. */
+/**
+ * Writes the key of the record to the file in which the commands of the service look for it. An existing file is kept.
+ */
 function keepSecretKey(dataDir: string, secretKey: string): void {
   const path = join(dataDir, 'secret-key')
   if (!existsSync(path)) writeFileSync(path, `${secretKey}\n`, { mode: 0o600, flush: true })

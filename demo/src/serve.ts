@@ -3,7 +3,7 @@ export type Handlers = Record<string, (question: never) => Promise<unknown>>
 
 type Question = { id: number; type: string }
 
-/** The process side of a part: it answers the supervisor, stops on a signal, and ends when the supervisor does. */
+/** Runs the process side of a part: it answers the supervisor, stops on a signal, and ends when the supervisor ends. */
 export function serve(handlers: Handlers, stop: () => Promise<void>): void {
   process.on('message', (question: Question) => {
     void answer(handlers, question).then((reply) => {

@@ -4,7 +4,7 @@ import { type Config, readConfig } from '@strongroom/server/config'
 
 export const defaultAdminEmail = 'admin@strongroom.localhost'
 
-/** The server's own settings, with those that the demo decides filled in. */
+/** The server's own settings, completed with those that the demo decides. */
 export type Settings = { config: Config; dataDir: string; adminEmail: string; environment: NodeJS.ProcessEnv }
 
 /**

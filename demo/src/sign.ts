@@ -33,7 +33,7 @@ NAME: ${keeperNames.join(', ')}`
 const waitMilliseconds = 60_000
 /** All keepers pay ether only. */
 const coin = { symbol: 'ETH', decimals: 18 }
-/** The latest end of an order that anybody in this vault signs. */
+/** No one in this vault signs an order that waits longer than this. */
 const daysMax = 8
 
 class UsageError extends Error {}
@@ -43,7 +43,7 @@ const [command, who, ...words] = process.argv.slice(2)
 
 try {
   const work = { order, approve }[command ?? '']
-  const name = keeperNames.find((one) => one === who)
+  const name = keeperNames.find((keeper) => keeper === who)
   if (work === undefined || name === undefined) throw new UsageError(usage)
   print(await work(await enter(name), ...words))
 } catch (error) {
@@ -54,7 +54,7 @@ try {
 }
 
 type Person = { client: Strongroom; signingKey: SoftwarePasskey; person: string; reserve: Reserve }
-/** What the person typed. */
+/** The values that the person typed. */
 type Payment = { amount: string; toAddress: string; maxFee?: string }
 
 async function order(by: Person, amount = '', toAddress = '', maxFee?: string): Promise<string> {
@@ -77,7 +77,7 @@ async function approve(by: Person, id = '', amount = '', toAddress = ''): Promis
   const { payload } = await transfers.get(id)
   const { initiatorId } = readOrder(payload)
   if (!Object.values(by.reserve.userIds).includes(initiatorId)) throw new Error('a stranger ordered it')
-  // Nobody in this vault approves a limit of the fee that they were not told.
+  // Without a typed limit of the fee, an order with a limit is not approved.
   const expected = await expect(payload, initiatorId, { amount, toAddress }, by)
   const signature = await signApproval({ kind: 'transfer', order: payload, expected }, signerOf(by))
   const { status } = await transfers.approve(id, { payloadHash: signature.vote.hash, signature })
@@ -85,8 +85,8 @@ async function approve(by: Person, id = '', amount = '', toAddress = ''): Promis
 }
 
 /**
- * What the person expects to sign: what they typed, from the address of the vault, in ether, and an end within days. All that is
- * signed is printed before, in the units of the authority.
+ * Builds the order that the person expects to sign: the typed values, from the address of the vault, in ether, with an
+ * end within days. First prints everything that is signed, in the units of the authority.
  */
 async function expect(
   payload: unknown,
@@ -119,7 +119,7 @@ function signerOf({ person, signingKey }: Person): Signer {
   return passkeySigner(person, (challenge) => signingKey.get(toBase64url(challenge)))
 }
 
-/** Signs in with the passkey of the service's pages; another one signs. */
+/** Signs in with the passkey for the service's pages. Another passkey signs orders and votes. */
 async function enter(name: KeeperName): Promise<Person> {
   const reserve = await untilReady()
   const key = readPasskey(dataDir, name, { purpose: 'sign-in', origin: reserve.origin })
@@ -133,7 +133,7 @@ async function enter(name: KeeperName): Promise<Person> {
   return { client: createStrongroom({ baseUrl: reserve.baseUrl, token }), signingKey, person: user.id, reserve }
 }
 
-/** `npm start` sets the vault up after it is ready. */
+/** Waits for the vault, which `npm start` sets up after it is ready. */
 async function untilReady(): Promise<Reserve> {
   for (const deadline = Date.now() + waitMilliseconds; Date.now() < deadline; await sleep(200)) {
     const reserve = readReserve(dataDir)
@@ -142,7 +142,10 @@ async function untilReady(): Promise<Reserve> {
   throw new Error(`there is no vault ${reserveCode} in ${dataDir}; does npm start run?`)
 }
 
-/** The answer of a passkey counts in the browser that asked for it, which a cookie tells. */
+/**
+ * Keeps cookies, because the answer of a passkey counts only in the browser that requested it, and a cookie identifies
+ * the browser.
+ */
 function withCookie(): typeof fetch {
   let cookie = ''
   return async (input, init) => {

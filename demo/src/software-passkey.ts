@@ -13,10 +13,10 @@ import { hashOf } from './canonical.ts'
 
 export type Algorithm = 'ES256' | 'EdDSA'
 
-/** A passkey as it lies in a file. */
+/** A passkey in the form in which it is stored in a file. */
 export type StoredPasskey = { id: string; algorithm: Algorithm; privateKey: JsonWebKey }
 
-/** What an authenticator says about itself and the page that asked; by default the truth. */
+/** The statements of an authenticator about itself and the requesting page. By default they are true. */
 export type Claims = {
   isVerified?: boolean
   isSynced?: boolean
@@ -24,7 +24,7 @@ export type Claims = {
   crossOrigin?: boolean
   rpId?: string
   count?: number
-  /** Of the JSON of the client data. */
+  /** Alters the JSON of the client data. */
   alter?: (json: string) => string | Buffer
 }
 
@@ -37,7 +37,7 @@ type Vote = {
   authority?: string | null
   signedAt?: string
 }
-/** What the service answers to who prepares a signature. */
+/** The answer of the service to a request to prepare a signature. */
 type Prepared = { nonce: string }
 type Call = { method: string; path: string; bodyHash: string }
 type OfOrigin<Document> = Document extends unknown ? Omit<Document, 'origin'> : never
@@ -46,8 +46,8 @@ const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes
 const b64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
 
 /**
- * An authenticator in software (WebAuthn): it makes one passkey and signs with it for anybody who has the file. For the demo and
- * for tests: the key of a person belongs into hardware that asks for their finger.
+ * An authenticator in software (WebAuthn). It makes one passkey and signs with it for anybody who has the file. For the
+ * demo and for tests: the key of a person belongs into hardware that asks for their finger.
  */
 export class SoftwarePasskey {
   readonly id: Buffer
@@ -62,12 +62,12 @@ export class SoftwarePasskey {
     this.#privateKey = createPrivateKey({ key: privateKey, format: 'jwk' })
   }
 
-  /** SPKI in DER. */
+  /** The public key as SPKI in DER. */
   get publicKey(): Buffer {
     return createPublicKey(this.#privateKey).export({ format: 'der', type: 'spki' })
   }
 
-  /** Makes itself known to the service, which answered the nonce. */
+  /** Registers the passkey with the service, which answered the nonce. */
   async register({ nonce }: Prepared, claims: Claims = {}) {
     return { ...this.create(await this.#challengeOf({ purpose: 'add-passkey', nonce }), claims), nonce }
   }
@@ -87,7 +87,7 @@ export class SoftwarePasskey {
     return { ...this.get(challenge, claims), nonce }
   }
 
-  /** As `navigator.credentials.create`. */
+  /** Works like `navigator.credentials.create`. */
   create(challenge: string, claims: Claims = {}) {
     const length = Buffer.alloc(2)
     length.writeUInt16BE(this.id.length)
@@ -106,7 +106,7 @@ export class SoftwarePasskey {
     }
   }
 
-  /** As `navigator.credentials.get`. It counts no signatures, as passkeys that are synced do not. */
+  /** Works like `navigator.credentials.get`. It counts no signatures, as synced passkeys do not either. */
   get(challenge: string, claims: Claims = {}) {
     const authenticatorData = headOf(rpIdOf(this.origin), 0, claims)
     const clientData = this.#clientData('webauthn.get', challenge, claims)
@@ -119,14 +119,16 @@ export class SoftwarePasskey {
     }
   }
 
-  /** Signs a vote of a protected vault, as the pages of the service have it signed. */
+  /** Signs a vote of a protected vault, as a passkey does for the pages of the service. */
   vote<Signed extends Vote>(vote: Signed, claims: Claims = {}) {
     const challenge = b64(Buffer.from(hashOf(vote), 'hex'))
     const { id: keyId, ...answer } = this.get(challenge, claims)
     return { vote, keyId, ...answer }
   }
 
-  /** Of the client, not of the service: whatever was answered as nonce, what is signed says what it is for. */
+  /**
+   * Computes the challenge in the client. The signed document states its purpose, whatever nonce the service answered.
+   */
   async #challengeOf(about: OfOrigin<ChallengeTerms>): Promise<string> {
     return b64(await challengeOf({ ...about, origin: this.origin }))
   }
@@ -156,7 +158,7 @@ export function newPasskey(algorithm: Algorithm = 'ES256'): StoredPasskey {
   return { id: b64(randomBytes(16)), algorithm, privateKey: privateKey.export({ format: 'jwk' }) }
 }
 
-/** The start of `authenticatorData`: for which host, what was checked, and how often the key has signed. */
+/** Returns the start of `authenticatorData`: the host, the checks, and the number of signatures. */
 function headOf(host: string, more: number, { isVerified = true, isSynced = false, rpId, count = 0 }: Claims): Buffer {
   const signatures = Buffer.alloc(4)
   signatures.writeUInt32BE(count)

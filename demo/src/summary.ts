@@ -13,7 +13,7 @@ type Facts = {
   seconds: number
 }
 
-/** Prints what is running, where, and how to sign in. */
+/** Prints the running parts, their addresses, and how to sign in. */
 export function printSummary(facts: Facts): void {
   const { url, link, adminEmail, dataDir, mailsToFiles, address, rpcUrl, chainId, seconds } = facts
   const mails = mailsToFiles ? `appear as files in ${join(dataDir, 'outbox')}` : 'are sent by SMTP_URL'

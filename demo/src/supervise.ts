@@ -28,9 +28,10 @@ const stopOrder = ['server', 'wallet', 'chain', 'database', 'claim'] as const
 type Stops = Partial<Record<(typeof stopOrder)[number], () => Promise<unknown>>>
 
 /**
- * Starts everything and returns; keeps it running until a signal arrives or a part ends, and then stops it in order.
- * @param consoleBuilt resolves when the files of the console are there; the server starts meanwhile, and the summary waits for it
- * @param programs what the parts run, if not the compiled files
+ * Starts everything and returns. Keeps it running until a signal arrives or a part ends, and then stops it in order.
+ * @param consoleBuilt resolves when the files of the console exist; the server starts meanwhile, and the summary waits
+ * for it
+ * @param programs the programs of the parts, if not the compiled files
  */
 export async function supervise(consoleBuilt: Promise<unknown>, programs: Programs = {}): Promise<void> {
   const stops: Stops = {}
@@ -41,7 +42,7 @@ export async function supervise(consoleBuilt: Promise<unknown>, programs: Progra
   }
   endOnSignals(() => end(0, 'Stopping...'))
   process.on('uncaughtException', (error) => void end(1, `Strongroom stops: ${error.message}`))
-  // The reader of our output may exit, as `head` does; that is no reason to stop.
+  // The reader of the output may exit, as `head` does. That is no reason to stop.
   process.stdout.on('error', () => {})
   try {
     await start({ stops, consoleBuilt, programs, die: (message) => void end(1, message) })
@@ -65,7 +66,7 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
   const database = report(startDatabase(settings, die), 'PostgreSQL is running')
   stops.database = async () => (await orNull(database))?.stop()
   const { chain, chainIsUp } = startWatchedChain({ dataDir, port: ports.chain, stops, die })
-  // They load their code while the database and the chain are starting.
+  // The parts load their code while the database and the chain are starting.
   const server = spawnWatched({ name: 'server', program: programs.server, dataDir, stops, die })
   const wallet = spawnWatched({ name: 'wallet', program: programs.wallet, dataDir, stops, die })
 
@@ -124,7 +125,7 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
   })
 }
 
-/** When the database refuses both, the server reports it better. */
+/** If the database refuses both, the error of the server is reported, because it says more. */
 async function afterServer<Value>(walletReady: Promise<Value>, serverReady: Promise<unknown>): Promise<Value> {
   return await walletReady.catch(async (error: unknown) => {
     await serverReady
@@ -133,8 +134,8 @@ async function afterServer<Value>(walletReady: Promise<Value>, serverReady: Prom
 }
 
 function toServerStart(settings: Settings, secrets: Secrets, port: number, { url, ownerUrl }: Database): ServerStart {
-  const own = { PORT: String(port), DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl }
-  return { type: 'start', environment: toEnvironment(settings, secrets, own) }
+  const overrides = { PORT: String(port), DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl }
+  return { type: 'start', environment: toEnvironment(settings, secrets, overrides) }
 }
 
 type WalletSurroundings = {
@@ -148,7 +149,7 @@ type WalletSurroundings = {
 
 function toWalletStart(settings: Settings, secrets: Secrets, around: WalletSurroundings): WalletStart {
   const { rpcUrl, chainId } = around.network
-  // As the server names itself.
+  // The server names its own origin in the same way.
   const consoleOrigin = settings.config.publicUrl ?? `http://localhost:${around.serverPort}`
   return {
     type: 'start',
@@ -168,7 +169,7 @@ function toWalletStart(settings: Settings, secrets: Secrets, around: WalletSurro
   }
 }
 
-/** The protected vault: nobody waits for it, because a start has no time for what is needed later, or never. */
+/** Sets up the protected vault in the background, because not everybody needs it and a start must be fast. */
 function setUpLater(way: ReserveWay): void {
   report(ensureReserve(way), `the protected vault ${reserveCode} is ready`).catch((error: unknown) =>
     reportProgress(`the protected vault ${reserveCode} is not ready; the next start goes on: ${describe(error)}`),
@@ -202,7 +203,7 @@ async function claimServerPort({ config: { port, host } }: Settings): Promise<nu
   }
 }
 
-/** How the server connects, and how the wallet and migrations do. */
+/** `url` is the connection of the server, `ownerUrl` that of the wallet and of migrations. */
 type Database = { url: string; ownerUrl: string; stop(): Promise<void> }
 
 async function startDatabase({ config, dataDir }: Settings, die: (message: string) => void): Promise<Database> {
@@ -222,7 +223,7 @@ async function startDatabase({ config, dataDir }: Settings, die: (message: strin
   }
 }
 
-/** A part that could not be started needs no stop. */
+/** Returns null for a part that could not be started, which need not be stopped. */
 async function orNull<Value>(work: Promise<Value>): Promise<Value | null> {
   return await work.catch(() => null)
 }
@@ -283,7 +284,7 @@ function webhookSecretOf({ config }: Settings, secrets: Secrets): string {
   return config.webhookSecrets[0] ?? secrets.webhookSecret
 }
 
-/** The URL on this machine of a server that listens there. */
+/** Returns the host name of a server on this machine that listens there. */
 function localHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'

@@ -13,7 +13,7 @@ for await (const { id, counterparty, amountDecimal } of vault.history.list({ awa
     const { status } = await vault.transfers.approve(id, { comment: `Known recipient, at most ${limit}` })
     console.log(id, 'approved', status)
   } catch (error) {
-    // Somebody else may have decided meanwhile.
+    // Another approver may have decided meanwhile.
     if (!(error instanceof StrongroomError) || error.status !== 409) throw error
     console.log(id, 'not approved', error.message)
   }

@@ -6,7 +6,7 @@ export const strongroom = createStrongroom({
 })
 export const vault = strongroom.vault(process.env.VAULT ?? 'treasury')
 
-/** The argument of the command line at this position. */
+/** Returns the argument of the command line at this position. */
 export function argument(/** @type {number} */ position, /** @type {string} */ name) {
   const value = process.argv[1 + position]
   if (value === undefined) throw new Error(`The argument ${name} is missing`)

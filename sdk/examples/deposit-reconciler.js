@@ -10,7 +10,7 @@ const invoices = JSON.parse(readFileSync(argument(1, 'invoices.json'), 'utf8'))
 const tokens = new Map()
 for await (const token of strongroom.tokens.list()) tokens.set(token.code, token)
 
-/** Received by address and token, in smallest units. @type {Map<string, bigint>} */
+/** Received amounts by address and token, in smallest units. @type {Map<string, bigint>} */
 const received = new Map()
 for await (const deposit of vault.deposits.list({ limit: 100 })) {
   if (!('address' in deposit)) continue

@@ -1,4 +1,5 @@
-// Pays what a file lists: [{ "reference": "salary-2026-01-17", "toAddress": "0x…", "token": "TUSD", "amount": "25" }]
+// Pays the payments of a file: [{ "reference": "salary-2026-01-17", "toAddress": "0x…", "token": "TUSD", "amount": "25"
+// }]
 import { readFileSync } from 'node:fs'
 import { StrongroomError } from '@strongroom/sdk'
 import { argument, vault } from './connect.js'
@@ -10,7 +11,7 @@ if (source === undefined) throw new Error('The caller has no address to pay from
 
 for (const { reference, ...payout } of payouts) {
   try {
-    // The key is made of the reference, so that a second start of this program within 24 hours pays nothing twice.
+    // The key contains the reference, so that a second start of this program within 24 hours pays nothing twice.
     const transfer = await vault.transfers.create(
       { ...payout, fromAddressId: source.id, metadata: { paymentPurpose: reference } },
       { idempotencyKey: `payout-${reference}` },

@@ -1,4 +1,5 @@
-// Makes the policies of a vault those of this file, and proves them by simulation. With the token of an administrator.
+// Replaces the policies of a vault by those of this file, and tests them by simulation. Needs the token of an
+// administrator.
 import { isDeepStrictEqual } from 'node:util'
 import { vault } from './connect.js'
 
@@ -75,7 +76,7 @@ for (const policy of policies) {
     console.log(code, 'updated')
   }
 }
-// A policy that somebody wrote by hand is named, not removed.
+// A policy that a person wrote by hand is reported, not removed.
 for (const code of present.keys()) console.log(code, 'not in code')
 
 const [source] = (await vault.addresses.list({ limit: 1 }).page()).items
@@ -94,7 +95,7 @@ if (source !== undefined) {
   }
 }
 
-/** What of a policy this file decides, in a form that can be compared. */
+/** Returns the part of a policy that this file decides, in a form that can be compared. */
 function wishOf(/** @type {typeof policies[number] | import('@strongroom/sdk').PolicyListItem} */ policy) {
   const rules = (policy.rules ?? []).map(({ conditionType, selectors }) => [
     conditionType,

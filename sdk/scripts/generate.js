@@ -13,13 +13,13 @@ write('operations.ts', renderTable(operations))
 write('paths.ts', renderPaths(document, operations))
 removeStaleOutput(new URL('../dist/', import.meta.url), new URL('../src/', import.meta.url))
 
-/** A file that stays as it was keeps its time, so that the compiler need not look at it again. */
+/** An unchanged file keeps its time, so that the compiler need not read it again. */
 function write(name, text) {
   const url = new URL(name, folder)
   if (!existsSync(url) || readFileSync(url, 'utf8') !== text) writeFileSync(url, text)
 }
 
-/** Removes what an earlier version compiled from sources that are gone: the package would ship it. */
+/** Removes compiled files whose sources are gone, which the package would otherwise contain. */
 function removeStaleOutput(dist, source) {
   if (!existsSync(dist)) return
   for (const entry of readdirSync(dist, { recursive: true })) {

@@ -1,5 +1,5 @@
-// Makes the package smaller: takes the indentation out of the declarations, and writes that of the scripts as tabs. The compiler always
-// writes four spaces, which are a tenth of the package.
+// Makes the package smaller: removes the indentation of the declarations, and writes that of the scripts as tabs. The
+// compiler always writes four spaces, which are a tenth of the package.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

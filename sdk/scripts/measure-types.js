@@ -1,5 +1,6 @@
-// How long the compiler takes for a program of 60 lines that uses the SDK: `npm run measure:types -w sdk`, after a build.
-// Fails above two seconds on the clock, so it needs a quiet machine; the seconds of the processor are for comparison.
+// Measures the time of the compiler for a program of 60 lines that uses the SDK: `npm run measure:types -w sdk`, after
+// a build. Fails above two seconds on the clock, so it needs a quiet machine. The seconds of the processor are for
+// comparison.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -71,7 +72,8 @@ const strongroom = createStrongroom({ baseUrl: 'https://vault.example.org', toke
 const vault = strongroom.vault('treasury')
 `
 
-// Below the package, so that it and the types of Node.js are found as in a project that has installed them.
+// The program lies below the package, so that the compiler finds the package and the types of Node.js as in a project
+// that has installed them.
 const parent = fileURLToPath(new URL('../dist/', import.meta.url))
 const tsc = fileURLToPath(new URL('../../node_modules/.bin/tsc6', import.meta.url))
 mkdirSync(parent, { recursive: true })
@@ -105,7 +107,7 @@ async function measure(name, text) {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(options))
   const taken = []
   for (let run = 0; run < runs; run += 1) taken.push(await compile())
-  const [wall, processor] = ['wall', 'processor'].map((key) => medianOf(taken.map((one) => one[key])))
+  const [wall, processor] = ['wall', 'processor'].map((key) => medianOf(taken.map((run) => run[key])))
   console.log(
     `${name}: ${text.split('\n').length - 1} lines, ${processor.toFixed(2)} s of the processor, ${wall.toFixed(2)} s on the clock`,
   )
@@ -114,7 +116,7 @@ async function measure(name, text) {
 
 async function compile() {
   const begun = performance.now()
-  // The compiler itself says at its end what it has used.
+  // The compiler itself reports its CPU time when it exits.
   const report = "process.on('exit', () => process.send(process.cpuUsage()))"
   const child = fork(tsc, ['-p', folder], { execArgv: ['--import', `data:text/javascript,${report}`] })
   const [[{ user, system }], [code]] = await Promise.all([once(child, 'message'), once(child, 'exit')])

@@ -1,10 +1,10 @@
-// The names of resources and methods, derived from paths and operationIds. Where the derivation yields no good name, the
-// tables of this file give one; an operation that is in none of them gets a name all the same.
+// The names of resources and methods, derived from paths and operationIds. Where the derivation yields no good name,
+// the tables of this file give one. An operation outside of the tables gets a derived name.
 
-/** Collections below /api/v1 whose objects belong to a vault: they are found on `vault(code)` too. */
+/** Collections below /api/v1 whose objects belong to a vault. `vault(code)` has them, too. */
 const collectionsOfVaults = new Set(['policy-groups', 'policies', 'invitations'])
 
-/** Resources that are not named after the first segment of their path. */
+/** Resources whose name is not the first segment of their path. */
 const resourceOfPath = new Map([
   ['/api/v1/users/me', 'me'],
   ['/api/v1/users/me/preferences', 'me'],
@@ -27,16 +27,16 @@ const nounsOfResource = {
 }
 
 /**
- * The wallet's webhook is signed over the bytes of its body, so that a method which makes these bytes itself is of no use:
- * `signWebhook` is.
+ * The SDK has no method for the wallet's webhook. It is signed over the bytes of its body, and a method would make
+ * other bytes; use `signWebhook`.
  */
 const left = new Set(['receiveWalletEvent'])
 
 /**
  * @param {string} path
  * @param {{ operationId: string }} operation
- * @returns {{ isOfVault: boolean, resource: string, method: string } | null} `resource` is '' for the vault itself; null:
- *   the SDK has no method for it
+ * @returns {{ isOfVault: boolean, resource: string, method: string } | null} `resource` is '' for the vault itself;
+ * null if the SDK has no method for the operation
  */
 export function nameOf(path, { operationId }) {
   if (left.has(operationId)) return null
@@ -58,9 +58,9 @@ function resourceOf(path, operationId) {
   }
 }
 
-/** `createTransfer` of `transfers` is `create`, `getTransferEvidence` is `getEvidence`. */
+/** Returns the method: `createTransfer` of `transfers` is `create`, `getTransferEvidence` is `getEvidence`. */
 function methodOf(resource, operationId) {
-  // The reports are named by what they report.
+  // A report has the name of its subject.
   if (resource === 'reports' && operationId.startsWith('report')) return firstLower(operationId.slice('report'.length))
   const plural = pascalCase(resource)
   const nouns = [plural, singularOf(plural), ...(nounsOfResource[resource] ?? [])].sort((a, b) => b.length - a.length)

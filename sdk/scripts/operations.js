@@ -1,4 +1,4 @@
-// What the SDK needs to know of each operation of openapi.json: its name, what it takes and what it answers.
+// Reads the data that the SDK needs of each operation of openapi.json: its name, its parameters and its answer.
 import { nameOf, pascalCase } from './names.js'
 import { typeOf } from './types.js'
 
@@ -53,7 +53,7 @@ function readOperation(path, verb, operation, resolve) {
     name: successes.length === 0 ? null : nameOf(path, operation),
     pathParameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
       name,
-      type: typeOf(parameters.find((one) => one.in === 'path' && one.name === name).schema),
+      type: typeOf(parameters.find((parameter) => parameter.in === 'path' && parameter.name === name).schema),
     })),
     query: queryOf(operation, parameters, answer),
     body: sent === undefined ? null : bodyOf(operation, verb, sent.content, resolve),
@@ -63,13 +63,13 @@ function readOperation(path, verb, operation, resolve) {
 }
 
 function queryOf({ operationId }, parameters, answer) {
-  const found = parameters.filter((one) => one.in === 'query')
+  const found = parameters.filter((parameter) => parameter.in === 'query')
   if (found.length === 0) return null
-  // The format of a report decides what a call returns, so that it is part of the signature of the method instead.
+  // The format of a report decides the type of the result, so it is part of the signature of the method instead.
   const isPartOfSignature = ({ name }) => answer.kind === 'report' && name === 'format'
   const fileFormats = formatsOf(found.find(isPartOfSignature)?.schema)
   const properties = found
-    .filter((one) => !isPartOfSignature(one))
+    .filter((parameter) => !isPartOfSignature(parameter))
     .map(({ name, required, description, schema }) => ({
       name,
       isRequired: required === true,
@@ -79,12 +79,12 @@ function queryOf({ operationId }, parameters, answer) {
   return {
     typeName: `${pascalCase(operationId)}Query`,
     properties,
-    isRequired: properties.some((one) => one.isRequired),
+    isRequired: properties.some((property) => property.isRequired),
     fileFormats,
   }
 }
 
-/** A body is JSON, or a file as a Blob that says its media type, or either. */
+/** Describes a body: JSON, or a file as a Blob with its media type, or either. */
 function bodyOf({ operationId }, verb, content, resolve) {
   const uploads = Object.keys(content).filter((type) => type !== 'application/json')
   if (content['application/json'] === undefined && uploads.length > 0)
@@ -101,7 +101,7 @@ function bodyOf({ operationId }, verb, content, resolve) {
   }
 }
 
-/** The formats of files as a type, or null for a parameter that does not choose between JSON and a file. */
+/** Returns the formats of files as a type, or null for a parameter that does not choose between JSON and a file. */
 function formatsOf(schema) {
   if (!schema?.enum?.includes('json')) return null
   return typeOf({ enum: schema.enum.filter((format) => format !== 'json') })
@@ -113,9 +113,9 @@ function answerOf(successes, resolve) {
     const types = statuses.map(([, content]) => typeInContent(content))
     return [...new Set(types)].join(' | ')
   }
-  // 202 beside another success says that the change waits for somebody; alone it is the success.
+  // 202 beside another success means that the change waits for somebody. 202 alone is the success.
   const pending = successes.length > 1 ? successes.filter(([status]) => status === '202') : []
-  const done = successes.filter((each) => !pending.includes(each))
+  const done = successes.filter((success) => !pending.includes(success))
   if (done.length === 0) return { kind: 'json', type: 'void' }
   if (pending.length > 0) {
     const schema = resolve(pending[0][1]['application/json'].schema)
@@ -140,10 +140,11 @@ function typeInContent(content) {
   return json === undefined ? 'void' : typeOf(json.schema, { indent: '  ' })
 }
 
-/** The type of a `content` for openapi-fetch. */
+/** Returns the type of a `content` for openapi-fetch. */
 function contentTypeOf(content) {
   const parts = Object.entries(content).map(
-    ([media, one]) => `'${media}': ${isBinary(one) ? 'Blob' : typeOf(one.schema, { indent: '      ' })}`,
+    ([media, contentOfMedia]) =>
+      `'${media}': ${isBinary(contentOfMedia) ? 'Blob' : typeOf(contentOfMedia.schema, { indent: '      ' })}`,
   )
   return parts.length === 0 ? '{ content?: never }' : `{ content: { ${parts.join('; ')} } }`
 }
@@ -152,7 +153,7 @@ function isBinary({ schema }) {
   return schema.format === 'binary'
 }
 
-/** A second operation of the same name would silently replace the first. */
+/** Throws for a second operation of the same name, which would silently replace the first. */
 function refuseSameNames(operations) {
   const seen = new Map()
   for (const { id, name } of operations) {

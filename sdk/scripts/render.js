@@ -1,10 +1,10 @@
-// The text of the generated files.
+// Renders the text of the generated files.
 import { pascalCase } from './names.js'
 import { commentOf, propertyOf, typeNameOf, typeOf } from './types.js'
 
 const mark = '// Generated from openapi.json by scripts/generate.js: do not edit.\n'
 
-/** The types: schemas, parameters and bodies, and an interface for each resource. */
+/** Renders the types: schemas, parameters and bodies, and an interface for each resource. */
 export function renderTypes(document, operations) {
   const schemas = Object.entries(document.components.schemas)
   const error = document.components.schemas.Error
@@ -23,7 +23,7 @@ export function renderTypes(document, operations) {
   )
 }
 
-/** An interface with the same members as an earlier one extends it, because the package ships every line. */
+/** Lets an interface extend an earlier interface with the same members, because the package contains every line. */
 function withoutRepetition(text) {
   const names = new Map()
   return text.replace(/^export interface (\w+) \{\n([\s\S]*?)^\}\n/gm, (whole, name, members) => {
@@ -33,12 +33,15 @@ function withoutRepetition(text) {
   })
 }
 
-/** The table from which the methods are made at run time. */
+/** Renders the table from which the methods are made at run time. */
 export function renderTable(operations) {
   const scopeOf = (isOfVault) =>
     resourcesOf(operations)
       .filter((resource) => resource.isOfVault === isOfVault)
-      .map(({ name, operations: own }) => `  ${name === '' ? "''" : name}: {\n${own.map(rowOf).join('')}  },\n`)
+      .map(
+        ({ name, operations: operationsOfResource }) =>
+          `  ${name === '' ? "''" : name}: {\n${operationsOfResource.map(rowOf).join('')}  },\n`,
+      )
       .join('')
   return [
     mark,
@@ -48,7 +51,7 @@ export function renderTable(operations) {
   ].join('')
 }
 
-/** The paths as openapi-fetch reads them, for the raw client. */
+/** Renders the paths as openapi-fetch reads them, for the raw client. */
 export function renderPaths(document, operations) {
   const known = new Set([
     ...Object.keys(document.components.schemas).map(typeNameOf),
@@ -80,7 +83,7 @@ function declarationOf(name, schema) {
   return `${commentOf(schema.description)}export ${isInterface ? `interface ${name} ${type}` : `type ${name} = ${type}`}\n\n`
 }
 
-/** The types of the parameters and the body of an operation, where they have no name in the document. */
+/** Renders the types of the parameters and the body of an operation, if they have no name in the document. */
 function inputsOf({ query, body, description }) {
   const types = []
   if (query !== null) {
@@ -106,21 +109,23 @@ function resourcesOf(operations) {
     known.operations.push(operation)
     resources.set(key, known)
   }
-  const scopes = [true, false].map((isOfVault) => [...resources.values()].filter((one) => one.isOfVault === isOfVault))
+  const scopes = [true, false].map((isOfVault) =>
+    [...resources.values()].filter((resource) => resource.isOfVault === isOfVault),
+  )
   return scopes.flat()
 }
 
-function interfaceOf({ isOfVault, name, operations }, _index, all) {
+function interfaceOf({ isOfVault, name, operations }, _index, resources) {
   const methods = operations.map(methodOf).join('')
   const text = name === '' ? '' : `export interface ${interfaceNameOf(isOfVault, name)} {\n${methods}}\n\n`
-  const siblings = all.filter((one) => one.isOfVault === isOfVault)
+  const siblings = resources.filter((resource) => resource.isOfVault === isOfVault)
   if (siblings.at(-1).name !== name) return text
-  const own = siblings.find((one) => one.name === '')?.operations.map(methodOf) ?? []
+  const ofScope = siblings.find((resource) => resource.name === '')?.operations.map(methodOf) ?? []
   const members = siblings
-    .filter((one) => one.name !== '')
-    .map((one) => `  readonly ${one.name}: ${interfaceNameOf(isOfVault, one.name)}\n`)
+    .filter((resource) => resource.name !== '')
+    .map((resource) => `  readonly ${resource.name}: ${interfaceNameOf(isOfVault, resource.name)}\n`)
   const scope = isOfVault ? 'VaultResources' : 'InstallationResources'
-  return `${text}export interface ${scope} {\n${own.join('')}${members.join('')}}\n\n`
+  return `${text}export interface ${scope} {\n${ofScope.join('')}${members.join('')}}\n\n`
 }
 
 function interfaceNameOf(isOfVault, name) {
@@ -150,11 +155,11 @@ function returnTypeOf({ kind, type, pendingType }) {
   return `Promise<${type}>`
 }
 
-/** Identifiers, then the body, then the query, then the options of the call. */
+/** Renders the parameters: identifiers, then the body, then the query, then the options of the call. */
 function parametersOf({ name, pathParameters, body, query }, reportInput) {
   const parameters = pathParameters
-    .filter((one) => !(name.isOfVault && one.name === 'code'))
-    .map((one) => `${one.name}: ${one.type}`)
+    .filter((parameter) => !(name.isOfVault && parameter.name === 'code'))
+    .map((parameter) => `${parameter.name}: ${parameter.type}`)
   const optional = (isRequired) => (isRequired ? '' : '?')
   const typeFor = (input) => (reportInput !== null && input.fileFormats !== null ? reportInput.type : input.typeName)
   const isRequired = (input) => (reportInput !== null && input.fileFormats !== null ? reportInput : input).isRequired
@@ -177,7 +182,7 @@ function rowOf({ name, verb, path, body, query, answer }) {
 function rawTypeOf({ verb, pathParameters, query, body, statuses }) {
   const parts = []
   if (pathParameters.length > 0) {
-    parts.push(`path: { ${pathParameters.map((one) => `${one.name}: ${one.type}`).join('; ')} }`)
+    parts.push(`path: { ${pathParameters.map((parameter) => `${parameter.name}: ${parameter.type}`).join('; ')} }`)
   }
   if (query !== null) {
     const format = query.fileFormats === null ? '' : ` & { format?: 'json' | ${query.fileFormats} }`

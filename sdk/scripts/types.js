@@ -1,5 +1,5 @@
-// TypeScript types of JSON schemas, as compact as they can be read: what the compiler of a small program reads is what
-// it waits for.
+// Renders TypeScript types of JSON schemas as compactly as possible: the compiler of a small program spends most of its
+// time reading them.
 
 /** Schemas whose names mean something else in a program. */
 const renamed = new Map([['Error', 'ErrorBody']])
@@ -46,13 +46,13 @@ function objectTypeOf(schema, indent) {
   return `{\n${lines.join('')}${indent}}`
 }
 
-/** One line of an object type, with its description above it. */
+/** Renders a property of an object type, with its description above it. */
 export function propertyOf(name, { type, isRequired, description, anyOf, indent }) {
   const text = description ?? anyOf?.find((part) => part.description !== undefined)?.description
   return `${commentOf(text, indent)}${indent}${keyOf(name)}${isRequired ? '' : '?'}: ${type}\n`
 }
 
-/** A doc comment of at most 120 columns, or nothing for a text that is missing. */
+/** Renders a doc comment of at most 120 columns, or '' for a missing text. */
 export function commentOf(text, indent = '') {
   if (text === undefined || text === '') return ''
   // The end of a comment within the text would end the comment.

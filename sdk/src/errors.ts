@@ -1,15 +1,18 @@
 import type { ErrorBody, ErrorReason } from './generated/api.ts'
 
-/** The service refused a request. Branch on `reason` or `status`; `requestId` finds the request in the log of the service. */
+/**
+ * The service refused a request. Branch on `reason` or `status`; `requestId` finds the request in the log of the
+ * service.
+ */
 export class StrongroomError extends Error {
   override readonly name = 'StrongroomError'
   readonly status: number
-  /** What the service refused, for programs; null where the answer names no reason. */
+  /** The reason of the refusal, for programs; null if the answer names no reason. */
   readonly reason: ErrorReason | null
   readonly requestId: string | null
-  /** The whole answer; null when it is not one of the service, for example the page of a proxy. */
+  /** The whole answer; null if it is not an answer of the service, for example the page of a proxy. */
   readonly body: ErrorBody | null
-  /** After how many seconds the service asks to be tried again. */
+  /** The seconds after which the service asks to be tried again. */
   readonly retryAfterSeconds: number | null
 
   constructor(response: Response, error: unknown) {
@@ -24,8 +27,8 @@ export class StrongroomError extends Error {
 }
 
 /**
- * No whole answer arrived. Whether the service carried the request out is unknown; a write can be repeated with the same
- * `idempotencyKey` and is then carried out at most once.
+ * No complete answer arrived, so it is unknown whether the service carried out the request. A write can be repeated
+ * with the same `idempotencyKey` and is then carried out at most once.
  */
 export class ConnectionError extends Error {
   override readonly name: string = 'ConnectionError'
@@ -46,7 +49,7 @@ export class TimeoutError extends ConnectionError {
   }
 }
 
-/** @returns seconds of the header `Retry-After`, which holds a number or a date; null without one */
+/** @returns the seconds of the header `Retry-After`, which holds a number or a date; null without the header */
 export function retryAfterSecondsOf({ headers }: Response): number | null {
   const text = headers.get('retry-after')
   if (text === null) return null

@@ -3,7 +3,7 @@ export type FileAnswer = {
   /** The name that the service proposes. */
   readonly name: string | null
   readonly contentType: string
-  /** The bytes as they arrive. Reading throws a ConnectionError when the file breaks off. */
+  /** The bytes as they arrive. Reading throws a ConnectionError if the file breaks off. */
   readonly stream: ReadableStream<Uint8Array>
   blob(): Promise<Blob>
 }

@@ -1,14 +1,14 @@
 export type Page<Item> = { items: Item[]; nextCursor: string | null }
 
-/** A list of the service, requested page by page as a loop reaches them. Nothing is requested before. */
+/** A list of the service. A loop requests each page when it reaches it, and no page before. */
 export interface Pages<Item> extends AsyncIterable<Item> {
-  /** The list page by page. A page can be empty although others follow. */
+  /** Returns the list page by page. A page can be empty although others follow. */
   pages(): AsyncIterable<Page<Item>>
-  /** The first page alone, or the one at the `cursor` of the query. */
+  /** Requests the first page alone, or the page at the `cursor` of the query. */
   page(): Promise<Page<Item>>
 }
 
-/** @param load requests the page at a cursor; undefined: the first */
+/** @param load requests the page at a cursor, or the first page for undefined */
 export function pagesOf<Item>(load: (cursor: string | undefined) => Promise<Page<Item>>): Pages<Item> {
   async function* pages() {
     let cursor: string | undefined

@@ -11,11 +11,12 @@ export type { paths } from './generated/paths.ts'
 export type RawClient = Client<paths>
 
 /**
- * The operations by verb and path, as openapi-fetch offers them, with the time-outs and retries of this package. Its methods
- * resolve with `{ data, error, response }`; `take` makes the data or a StrongroomError of that.
+ * Creates a client with the operations by verb and path, as openapi-fetch offers them, with the time-outs and retries
+ * of this package. Its methods resolve with `{ data, error, response }`; `take` returns the data or throws a
+ * StrongroomError.
  *
- *     const raw = createRawClient({ baseUrl, token })
- *     const { items } = take(await raw.GET('/api/v1/vaults'))
+ * const raw = createRawClient({ baseUrl, token })
+ * const { items } = take(await raw.GET('/api/v1/vaults'))
  */
 export function createRawClient({ baseUrl, token, ...options }: ClientOptions): RawClient {
   const { fetch = globalThis.fetch, timeoutMs = timeoutMsDefault, retries = retriesDefault } = options
@@ -27,7 +28,7 @@ export function createRawClient({ baseUrl, token, ...options }: ClientOptions): 
 }
 
 /**
- * The data of a successful answer; undefined for one without a body.
+ * Returns the data of a successful answer; undefined for an answer without a body.
  *
  * @throws StrongroomError
  */

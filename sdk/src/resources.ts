@@ -20,10 +20,10 @@ type Sent = {
 type Answer = { data?: unknown; error?: unknown; response: Response }
 export type Call = (verb: string, path: string, sent: Sent, options: CallOptions) => Promise<Answer>
 
-/** Sends requests by openapi-fetch, which writes the addresses and reads the answers. */
+/** Returns a function that sends requests by openapi-fetch, which writes the URLs and reads the answers. */
 export function createCall({ baseUrl, token, ...common }: ClientOptions): Call {
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` }
-  // The types of the paths would cost the compiler of every program seconds; the methods have their own.
+  // The types of the paths would cost the compiler of every program seconds. The methods have their own types.
   const client = createClient({ baseUrl: rootOf(baseUrl), headers }) as unknown as {
     request(verb: string, path: string, init: object): Promise<Answer>
   }
@@ -54,7 +54,7 @@ export function createCall({ baseUrl, token, ...common }: ClientOptions): Call {
     if (answer.response.ok) return answer
     const error = new StrongroomError(answer.response, answer.error)
     if (error.reason !== 'passkey_required' || passkeyAssertion !== undefined || !common.confirm) throw error
-    // How long the person takes is no time of the call.
+    // The time that the person takes does not count as time of the call.
     const bodyHash = await hashOf(sent.body ?? {})
     const confirmed = await common.confirm({ method: verb.toUpperCase(), path: new URL(url).pathname, bodyHash })
     return call(verb, path, sent, { ...options, passkeyAssertion: confirmed })
@@ -62,7 +62,7 @@ export function createCall({ baseUrl, token, ...common }: ClientOptions): Call {
   return call
 }
 
-/** SHA-256 of the canonical JSON of a body, in hexadecimal digits: what a passkey confirms. */
+/** Returns the SHA-256 of the canonical JSON of a body, in hexadecimal digits, which a passkey confirms. */
 async function hashOf(body: unknown): Promise<string> {
   const text = new TextEncoder().encode(canonical(JSON.parse(JSON.stringify(body))))
   const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', text))
@@ -81,7 +81,7 @@ function canonical(value: unknown): string {
 const toHeader = (assertion: object): string =>
   btoa(JSON.stringify(assertion)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 
-/** The resources of a table; their methods are described by the generated interfaces. */
+/** Creates the resources of a table. The generated interfaces describe their methods. */
 export function createResources(table: Table, call: Call, bound: Record<string, string>): object {
   const resources: Record<string, object> = {}
   for (const [name, rows] of Object.entries(table)) {
@@ -96,11 +96,11 @@ export function createResources(table: Table, call: Call, bound: Record<string, 
 
 function createMethod([verb, template, takes = '', gives]: Row, call: Call, bound: Record<string, string>) {
   const free = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => !(name in bound))
-  return (...given: unknown[]) => {
-    const path = { ...bound, ...Object.fromEntries(free.map((name) => [name, segmentOf(name, given.shift())])) }
-    const body = takes.startsWith('body') ? (given.shift() ?? {}) : undefined
-    const query = takes.endsWith('query') ? (given.shift() as Query) : undefined
-    const options = (given.shift() ?? {}) as CallOptions
+  return (...args: unknown[]) => {
+    const path = { ...bound, ...Object.fromEntries(free.map((name) => [name, segmentOf(name, args.shift())])) }
+    const body = takes.startsWith('body') ? (args.shift() ?? {}) : undefined
+    const query = takes.endsWith('query') ? (args.shift() as Query) : undefined
+    const options = (args.shift() ?? {}) as CallOptions
     const isFile = gives === 'file' || (gives === 'report' && choosesFile(query ?? body))
     const parseAs = isFile ? 'stream' : gives === 'text' ? 'text' : 'json'
     const send = (more: Query) =>
@@ -118,16 +118,19 @@ function createMethod([verb, template, takes = '', gives]: Row, call: Call, boun
   }
 }
 
-/** An empty identifier, or one of dots, would make the address that of another operation. */
+/**
+ * Returns an identifier as a segment of a URL. An empty identifier, or one of dots, would make the URL that of another
+ * operation.
+ */
 function segmentOf(name: string, value: unknown): string {
-  // Versions are numbered.
+  // Versions have numbers as identifiers.
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
   if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) throw new TypeError(`${name} must be an identifier`)
   return value
 }
 
-function choosesFile(given: unknown): boolean {
-  const { format } = (given ?? {}) as { format?: string }
+function choosesFile(body: unknown): boolean {
+  const { format } = (body ?? {}) as { format?: string }
   return format !== undefined && format !== 'json'
 }
 

@@ -9,8 +9,8 @@ const backoffMs = 500
 const backoffMsMax = 8_000
 
 /**
- * Sends a request until it is answered: again after 429, 503 and faults of the connection, at most `retries` times, and
- * all within `timeoutMs`. Repeating a write is safe because all its attempts carry the same Idempotency-Key.
+ * Sends a request until it is answered. It is sent again after 429, 503 and faults of the connection, at most `retries`
+ * times, and all within `timeoutMs`. Repeating a write is safe because all its attempts carry the same Idempotency-Key.
  *
  * @throws ConnectionError, TimeoutError, or the reason of the request's signal
  */
@@ -55,7 +55,7 @@ export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> 
 
 type Clock = { timeoutMs: number; signal: AbortSignal; leftMs(): number; strike(): void; stop(): void }
 
-/** Aborts its signal with a TimeoutError when it is not stopped in time. */
+/** Aborts its signal with a TimeoutError unless it is stopped in time. */
 function startClock(timeoutMs: number): Clock {
   const controller = new AbortController()
   const until = performance.now() + timeoutMs
@@ -70,7 +70,7 @@ function startClock(timeoutMs: number): Clock {
   }
 }
 
-/** One attempt: an answer, or the fault of the connection. */
+/** Makes one attempt. Returns an answer, or the fault of the connection. */
 async function attemptOf(
   request: Request,
   signal: AbortSignal,
@@ -81,15 +81,16 @@ async function attemptOf(
     const response = await fetch(request.clone() as Request, { signal })
     return isFile(response) ? guardBody(response, signal, clock) : await readWhole(response)
   } catch (error) {
-    // The caller ended the call, or its time is over: neither is repeated.
+    // The caller ended the call, or its time is over. In both cases it is not repeated.
     if (signal.aborted) throw signal.reason
     return faultOf(error)
   }
 }
 
 /**
- * A repetition whose first attempt got no answer is refused with 409 while the service still works on the first. The
- * service answers every other 409 the same again, so that repeating it does no harm.
+ * Returns true if the request may be repeated. A repetition whose first attempt got no answer is refused with 409 while
+ * the service still works on the first. The service answers every other 409 the same again, so that repeating it does
+ * no harm.
  */
 function mayRepeat({ status }: Response, isOutcomeUnknown: boolean): boolean {
   return status === 429 || status === 503 || (status === 409 && isOutcomeUnknown)
@@ -97,28 +98,31 @@ function mayRepeat({ status }: Response, isOutcomeUnknown: boolean): boolean {
 
 function waitMsOf(answer: Response | ConnectionError, attempt: number): number {
   const backoff = Math.min(backoffMs * 2 ** attempt, backoffMsMax)
-  const asked = answer instanceof Response ? retryAfterSecondsOf(answer) : null
+  const retryAfter = answer instanceof Response ? retryAfterSecondsOf(answer) : null
   // Clients that were refused at the same time must not come back at the same time.
-  if (asked === null) return backoff * (0.5 + Math.random() / 2)
-  return asked * 1000 + Math.random() * backoffMs
+  if (retryAfter === null) return backoff * (0.5 + Math.random() / 2)
+  return retryAfter * 1000 + Math.random() * backoffMs
 }
 
 function isFile({ ok, status, headers }: Response): boolean {
   return ok && status !== 204 && !(headers.get('content-type') ?? '').startsWith('application/json')
 }
 
-/** Reads the body within the attempt, so that one that breaks off is a fault of the connection. */
+/** Reads the body within the attempt, so that a body that breaks off is a fault of the connection. */
 async function readWhole(response: Response): Promise<Response> {
   const text = await response.text()
   const { status, statusText } = response
   const headers = new Headers(response.headers)
-  // They describe the bytes on the wire, which are unpacked by now.
+  // These headers describe the bytes on the wire, which are unpacked by now.
   headers.delete('content-encoding')
   headers.delete('content-length')
   return new Response(text === '' ? null : text, { status, statusText, headers })
 }
 
-/** Files are read as they arrive. Each part of them, and not the whole, must arrive within the time-out. */
+/**
+ * Guards the body of a file, which is read as it arrives. Each part of it, and not the whole, must arrive within the
+ * time-out.
+ */
 function guardBody(response: Response, signal: AbortSignal, clock: Clock): Response {
   const reader = response.body?.getReader()
   if (reader === undefined) return response

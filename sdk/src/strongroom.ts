@@ -14,25 +14,25 @@ export { compare, fromRaw, toRaw } from './signing/amounts.ts'
 export type { TransferStatus, WaitOptions } from './wait.ts'
 export { signWebhook, verifyWebhook, WebhookError, type WebhookHeaders } from './webhooks.ts'
 
-/** The service, as the person or service sees it whose token it was given. */
+/** The service, as the owner of the token sees it. */
 export interface Strongroom extends InstallationResources {
-  /** The vault of this code. Nothing is requested: whether it exists is seen by the first call. */
+  /** Returns the vault of this code. Nothing is requested: the first call fails if the vault does not exist. */
   vault(code: string): VaultClient
 }
 
 export interface VaultClient extends Omit<VaultResources, 'transfers'> {
   readonly code: string
   readonly transfers: VaultTransfersResource & {
-    /** Asks for a transfer until it has a status of `until`, or a final one: look at its status afterwards. */
+    /** Waits until a transfer has a status of `until`, or a final status. Check the status of the result. */
     wait(id: string, options?: WaitOptions): Promise<Transfer>
   }
 }
 
 /**
- * A client of the API.
+ * Creates a client of the API.
  *
- *     const strongroom = createStrongroom({ baseUrl: 'https://vault.example.org', token })
- *     const transfer = await strongroom.vault('treasury').transfers.create({ fromAddressId, toAddress, amount: '1.5' })
+ * const strongroom = createStrongroom({ baseUrl: 'https://vault.example.org', token })
+ * const transfer = await strongroom.vault('treasury').transfers.create({ fromAddressId, toAddress, amount: '1.5' })
  */
 export function createStrongroom(options: ClientOptions): Strongroom {
   const call = createCall(options)

@@ -8,7 +8,7 @@ export type WaitOptions = {
   /** The status, or one of the statuses, at which waiting ends. A final status ends it in any case. */
   until?: TransferStatus | readonly TransferStatus[]
   signal?: AbortSignal
-  /** How long to wait at most; 10 minutes by default. */
+  /** The longest time to wait; 10 minutes by default. */
   timeoutMs?: number
 }
 
@@ -18,7 +18,7 @@ const pauseMsMin = 500
 const pauseMsMax = 5_000
 
 /**
- * Asks for a transfer until it has one of the statuses `until`, or a final one: look at its status afterwards.
+ * Requests a transfer until it has one of the statuses `until`, or a final status. Check the status of the result.
  *
  * @throws TimeoutError; the transfer goes on
  */

@@ -1,16 +1,16 @@
-/** Another form than these is not a signed webhook: https://www.standardwebhooks.com */
+/** Headers of a signed webhook in the only accepted form: https://www.standardwebhooks.com */
 export type WebhookHeaders = { 'webhook-id': string; 'webhook-timestamp': string; 'webhook-signature': string }
 
 type Signed = { id: string; timestamp: Date; body: string | Uint8Array<ArrayBuffer> }
 
-/** A webhook that is not signed with the secret, or not now. */
+/** A webhook without a valid signature, or with a time too far from now. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
 }
 
 /**
- * The headers that sign an event of a wallet service to Strongroom. Send exactly the bytes of `body`. Each delivery of an
- * event has the same `id` and its own time.
+ * Returns the headers that sign an event of a wallet service for Strongroom. Send exactly the bytes of `body`. Each
+ * delivery of an event has the same `id` and its own time.
  */
 export async function signWebhook(
   secret: string,
@@ -27,18 +27,18 @@ export async function signWebhook(
 
 type Received = {
   headers: Headers | Readonly<Record<string, string | string[] | undefined>>
-  /** As it was received: the bytes are signed, not their meaning. */
+  /** The body as it was received. The bytes are signed, not their meaning. */
   body: Signed['body']
-  /** How far the time of the delivery may be from now; 300 by default. */
+  /** The largest difference between the time of the delivery and now, in seconds; 300 by default. */
   toleranceSeconds?: number
   now?: Date
 }
 
 /**
- * Verifies that an event was signed with the secret, or with one of several during a rotation. Signatures are compared in
- * constant time.
+ * Verifies that an event was signed with the secret, or with one of several secrets during a rotation. Signatures are
+ * compared in constant time.
  *
- * @returns id of the event: deliveries of the same event have the same one
+ * @returns the id of the event, which all its deliveries share
  * @throws WebhookError
  */
 export async function verifyWebhook(
@@ -56,8 +56,8 @@ export async function verifyWebhook(
     throw new WebhookError(`The time of the delivery is more than ${toleranceSeconds} s from now`)
   }
   const bytes = signedBytes({ id, timestamp, body })
-  for (const one of typeof secret === 'string' ? [secret] : secret) {
-    const key = await importKey(one)
+  for (const candidateSecret of typeof secret === 'string' ? [secret] : secret) {
+    const key = await importKey(candidateSecret)
     for (const signature of signatures.split(' ')) {
       const candidate = signature.startsWith('v1,') ? fromBase64(signature.slice(3)) : null
       if (candidate !== null && (await crypto.subtle.verify('HMAC', key, candidate, bytes))) return { id, timestamp }
@@ -66,7 +66,7 @@ export async function verifyWebhook(
   throw new WebhookError('No signature is valid for this body and secret')
 }
 
-/** A secret that starts with `whsec_` is base64 behind the prefix; any other is used as its UTF-8 bytes. */
+/** Imports a secret. After the prefix `whsec_` it is base64; without the prefix its UTF-8 bytes are used. */
 function importKey(secret: string) {
   const prefix = 'whsec_'
   const bytes = secret.startsWith(prefix) ? fromBase64(secret.slice(prefix.length)) : new TextEncoder().encode(secret)

@@ -14,7 +14,7 @@ try {
   const [{ filename }] = JSON.parse(execFileSync('npm', args, { encoding: 'utf8' }))
   const tarball = join(temporary, filename)
   run(join(tools, 'publint'), '--strict', tarball)
-  // The package is of ES modules only, so that resolutions which know no exports or no ES modules do not apply.
+  // The package contains ES modules only, so resolutions without exports or ES modules are not checked.
   run(join(tools, 'attw'), '--profile', 'esm-only', tarball)
 } finally {
   rmSync(temporary, { recursive: true, force: true })

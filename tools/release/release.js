@@ -33,7 +33,7 @@ function release(args) {
   console.log(`  git tag -a ${tag} -m "Strongroom ${version}"`)
 }
 
-/** Path and new text of every file that names the version. */
+/** Returns the path and the new text of every file that names the version. */
 function changedFiles(root, version) {
   const folders = root.workspaces
   const manifests = folders.map((folder) => [`${folder}/package.json`, readJson(`${folder}/package.json`)])
@@ -46,9 +46,9 @@ function changedFiles(root, version) {
       toText(bumpManifest(manifest, version, names)),
     ]),
     ['package-lock.json', toText(bumpLock(readJson('package-lock.json'), version, folders, names))],
-    // The service writes this document the same way, with the version of its package.
+    // The service writes this document in the same way, with the version of its package.
     ['openapi.json', toText({ ...openApi, info: { ...openApi.info, version } })],
-    // The SDK is published with a changelog of its own.
+    // The SDK is published with its own changelog.
     ...['CHANGELOG.md', 'sdk/CHANGELOG.md'].map((path) => [
       path,
       dateChangelog(readFileSync(path, 'utf8'), version, today, path),

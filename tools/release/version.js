@@ -1,8 +1,9 @@
-// What a release changes in texts: versions and the changelog. Nothing here reads or writes a file.
+// The changes of a release in texts: versions and the changelog. This module neither reads nor writes files.
 
 const levels = ['major', 'minor', 'patch']
 
 /**
+ * Returns the version of the release.
  * @param {string} current such as 0.1.0
  * @param {string} wanted major, minor or patch; or a version that is not below the current one
  * @returns {string}
@@ -24,12 +25,12 @@ function numbersOf(version) {
   return found.slice(1).map(Number)
 }
 
-/** A manifest with the version, its own and that of the workspaces it depends on. */
+/** Returns a manifest with the new version, for itself and for the workspaces that it depends on. */
 export function bumpManifest(manifest, version, workspaces) {
   return { ...manifest, version, ...bumpDependencies(manifest, version, workspaces) }
 }
 
-/** The lock file repeats what the manifests of the workspaces say. */
+/** Returns the lock file with the new version, as the manifests of the workspaces have it. */
 export function bumpLock(lock, version, folders, workspaces) {
   const packages = Object.entries(lock.packages).map(([path, entry]) =>
     path === '' || folders.includes(path) ? [path, bumpManifest(entry, version, workspaces)] : [path, entry],
@@ -50,7 +51,7 @@ function bumpDependencies(manifest, version, workspaces) {
 }
 
 /**
- * The changelog with what was unreleased under the version and its date.
+ * Returns the changelog with the unreleased entries under the version and its date.
  * @param {string} date YYYY-MM-DD
  */
 export function dateChangelog(changelog, version, date, path = 'CHANGELOG.md') {

@@ -1,5 +1,5 @@
-// Builds the web console where its sources are newer than what was built, in a process of its own, so that the database and the
-// chain start meanwhile.
+// Builds the web console in a separate process if its sources are newer than the last build. The database and the chain
+// start meanwhile.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url'
 const folder = fileURLToPath(new URL('../../console/', import.meta.url))
 
 /**
- * @returns {Promise<boolean>} whether something was built
- * @throws {Error} with what the build printed
+ * @returns {Promise<boolean>} true if the console was built
+ * @throws {Error} with the output of the build
  */
 export async function buildStaleConsole() {
   if (process.env.CONSOLE === 'off' || !isStale()) return false
@@ -23,13 +23,13 @@ export async function buildStaleConsole() {
       output += chunk
     })
   }
-  // It sends one message, when the files are there, and goes on to compress them.
+  // The build sends one message when the files exist, and then compresses them.
   const [code] = await Promise.race([once(build, 'message').then(() => [0]), once(build, 'close')])
   if (code !== 0) throw new Error(`the console cannot be built:\n${output}`)
   return true
 }
 
-/** The server starts meanwhile and serves this page, until the build puts its own in the place. */
+/** The server starts meanwhile and serves this page, until the build replaces it. */
 function announceBuild() {
   const dist = join(folder, 'dist')
   rmSync(dist, { recursive: true, force: true })

@@ -1,7 +1,8 @@
 import { pathToFileURL } from 'node:url'
 
 /**
- * What joins the files of a program to one: packages stay outside, because some of them look for files beside their own.
+ * Returns the plugins that join the files of a program into one. Packages stay outside, because some of them look for
+ * files beside their own.
  *
  * @param {RegExp} inlined packages of very many small files, which are joined, too
  */
@@ -17,7 +18,7 @@ export function pluginsFor(inlined) {
       },
     },
     {
-      // Code finds the files beside it where it was before.
+      // Keeps the original place of each file, because code looks for files beside it.
       name: 'keep-places',
       transform: (code, id) =>
         code.includes('import.meta.url')

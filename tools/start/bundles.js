@@ -1,5 +1,6 @@
-// The compiled files of the server and of the wallet, each joined to one: a process that reads 1,700 small files takes a
-// second longer to start than one that reads few. Only `npm start` uses them, and only while nothing has changed since.
+// The compiled files of the server and of the wallet, each joined into one file. A process that reads 1,700 small files
+// takes a second longer to start than a process that reads few. Only `npm start` uses the bundles, and only while the
+// compiled files are unchanged.
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +16,7 @@ const stampPath = join(folderOf('server'), 'stamp')
 /** Packages of very many small files. Others stay outside: some of them look for files beside their own. */
 const inlined = /\/node_modules\/(kysely|typebox|viem|ox|abitype|@noble|@scure|openapi-fetch)\//
 
-/** @returns {Record<string, string> | undefined} the program of each part, if all are as new as what they were made of */
+/** @returns {Record<string, string> | undefined} the program of each part, if all bundles are as new as their sources */
 export function findBundles() {
   try {
     if (readFileSync(stampPath, 'utf8') !== stampOf()) return undefined
@@ -25,7 +26,7 @@ export function findBundles() {
   return Object.fromEntries(parts.map((part) => [part, programOf(part)]))
 }
 
-/** Makes them in a process of its own that takes only time that nobody else wants; the next start finds them. */
+/** Makes the bundles in a separate process of low priority. The next start finds them. */
 export function makeBundlesLater() {
   const program = fileURLToPath(new URL('./make-bundles.js', import.meta.url))
   spawn(process.execPath, [program], { stdio: 'ignore', detached: true }).unref()
@@ -33,7 +34,7 @@ export function makeBundlesLater() {
 
 export async function makeBundles() {
   const { rolldown } = await import('rolldown')
-  // Noted before: what changes meanwhile makes the bundles old.
+  // Computed before: a file that changes meanwhile makes the bundles outdated.
   const stamp = stampOf()
   for (const part of parts) {
     const bundle = await rolldown({
@@ -56,7 +57,7 @@ export async function makeBundles() {
   writeFileSync(stampPath, stamp)
 }
 
-/** What bundles are made of: the place, the compiled files, and what is installed. */
+/** Returns a stamp of the inputs of the bundles: the place, the compiled files, and the installed packages. */
 function stampOf() {
   const files = ['sdk', 'server', 'wallet', 'demo'].flatMap((name) => {
     const folder = join(root, name, 'dist')

@@ -1,5 +1,5 @@
-// The entry of `npm start`: brings the compiled code up to date, then runs the demo in this process. It loads nothing big
-// before it has printed what it does.
+// The entry of `npm start`: brings the compiled code up to date, then runs the demo in this process. It prints its
+// first line before it loads large modules.
 process.stdout.write('Strongroom: PostgreSQL, server, reference wallet, local chain and a demo organisation start.\n')
 try {
   const { transpileStale } = await import('./transpile.js')
@@ -8,7 +8,7 @@ try {
   if (count > 0) reportProgress(`${count} files are compiled`)
   const { buildStaleConsole } = await import('./build-console.js')
   const consoleBuilt = buildStaleConsole().then((isNew) => isNew && reportProgress('the console is built'))
-  // The code that waits for it reports its failure.
+  // The code that waits for this promise reports its failure.
   consoleBuilt.catch(() => undefined)
   const { findBundles, makeBundlesLater } = await import('./bundles.js')
   const bundles = findBundles()

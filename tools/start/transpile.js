@@ -1,5 +1,5 @@
-// Compiles TypeScript to JavaScript file by file, without a type check (that is `npm run typecheck`): a start needs none,
-// and the type checker takes half a minute. What it writes is what `npm run build` writes, except for declarations.
+// Compiles TypeScript to JavaScript file by file, without a type check (that is `npm run typecheck`): a start does not
+// need it, and the type checker takes half a minute. The output is that of `npm run build`, except for declarations.
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,8 +8,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const packages = ['sdk', 'conformance', 'server', 'wallet', 'demo']
 
 /**
- * Compiles the files that changed since they were compiled, and copies what lies beside them.
- * @returns {Promise<number>} how many files were compiled
+ * Compiles the files that changed since they were compiled, and copies the other files beside them.
+ * @returns {Promise<number>} the number of compiled files
  * @throws {Error} that names the file and its syntax error
  */
 export async function transpileStale() {
@@ -51,7 +51,7 @@ async function transpile(transform, { source, output }) {
   })
   if (errors.length > 0) throw new Error(`${source}: ${errors[0].message}`)
   mkdirSync(dirname(output), { recursive: true })
-  // Written aside and renamed: a start that is interrupted leaves no half of a file that looks up to date.
+  // Written to another name and renamed, so that an interrupted start leaves no partial file that looks up to date.
   const draft = `${output}.${process.pid}`
   writeFileSync(draft, code)
   renameSync(draft, output)

@@ -1,12 +1,12 @@
-// What was there when a rule was made. The list can only get shorter: a new violation is none of it, and an entry that
-// no longer applies must go.
+// The violations that existed when a rule was made. The list can only get shorter: a new violation is not added, and an
+// entry that no longer applies must be removed.
 
-/** @typedef {Record<string, Record<string, number>>} Baseline how many violations of which rule a file still has */
+/** @typedef {Record<string, Record<string, number>>} Baseline number of violations that a file still has, by rule */
 
 /**
  * @param {import('./project.js').Finding[]} findings
  * @param {Baseline} baseline
- * @returns {string[]} what is wrong; empty: nothing
+ * @returns {string[]} the messages; empty if nothing is wrong
  */
 export function compareWithBaseline(findings, baseline) {
   const counts = countsOf(findings)
@@ -31,7 +31,7 @@ export function compareWithBaseline(findings, baseline) {
 /**
  * @param {import('./project.js').Finding[]} findings
  * @param {Baseline} baseline
- * @returns {Baseline} without what no longer applies, and with nothing new
+ * @returns {Baseline} without entries that no longer apply, and without new violations
  */
 export function shrink(findings, baseline) {
   const counts = countsOf(findings)

@@ -1,4 +1,5 @@
-// Every citation resolves: threats, sections of the contract, decisions, and files named in comments and docs.
+// Checks that every citation resolves: threats, sections of the contract, decisions, and files named in comments and
+// docs.
 import { commentsOf, isCode, lineOf, parse, textsOf } from './syntax.js'
 
 const rule = 'citation'
@@ -17,7 +18,7 @@ export function checkCitations(files, paths) {
     threats: numbersIn(files, threats, /^(?:#+ |\| *)(T\d+)\b/gm),
     sections: numbersIn(files, contract, /^#+ (\d+(?:\.\d+)?)\b/gm),
   }
-  // One finding for a document that is not there, and not one for each citation of it.
+  // A missing document is one finding, not one for each citation of it.
   const absent = [
     [threats, known.threats],
     [contract, known.sections],
@@ -28,7 +29,7 @@ export function checkCitations(files, paths) {
 }
 
 function numbersIn(files, path, pattern) {
-  const file = files.find((each) => each.path === path)
+  const file = files.find((candidate) => candidate.path === path)
   return file === undefined ? null : new Set([...file.text.matchAll(pattern)].map(([, number]) => number))
 }
 
@@ -38,7 +39,7 @@ function findingsOf(file, known) {
   )
 }
 
-/** Where a file speaks to people: comments and titles of tests in code, everything in other files. */
+/** Returns the texts for people: comments and titles of tests in code, everything in other files. */
 function proseOf(file) {
   if (!isCode(file.path)) return file.text.split('\n').map((text, index) => ({ line: index + 1, text }))
   const source = parse(file)
@@ -51,7 +52,7 @@ function proseOf(file) {
   ]
 }
 
-/** @returns {string[]} a message for each citation of a text that leads nowhere */
+/** @returns {string[]} a message for each citation of a text that does not resolve */
 function unresolvedIn(line, from, { paths, names, threats: knownThreats, sections }) {
   const text = line.replaceAll(/https?:\/\/\S+/g, '')
   const messages = []
@@ -73,7 +74,10 @@ function unresolvedIn(line, from, { paths, names, threats: knownThreats, section
   return messages
 }
 
-/** From the root of the project, from the file that names it, or by the end of its path. */
+/**
+ * Returns true if the name is a path from the root of the project, a path from the file that names it, or the end of a
+ * path.
+ */
 function isFile(named, from, paths, names) {
   const folder = new URL(from, 'file:///')
   const beside = new URL(named, folder).pathname.slice(1)

@@ -1,5 +1,5 @@
-// Nothing is too long to read: lines, functions and files. What must be longer says why, in a comment at its head:
-// `tidy: long because …`.
+// Checks that lines, functions and files are not too long. A longer one needs a reason in a comment at its head: `tidy:
+// long because …`.
 import { isCode, isTest, lineOf, parse, ts, visit } from './syntax.js'
 
 export const columnsMax = 140
@@ -8,7 +8,7 @@ export const fileLinesMax = 400
 export const testFileLinesMax = 1200
 
 const excuse = /tidy: long because \S+/
-/** An excuse of a file stands in one of its first lines. */
+/** An excuse of a file must be in its first lines. */
 const headLines = 8
 
 /**
@@ -25,7 +25,7 @@ export function checkLengths(files) {
 
 function longLines({ path, text }) {
   return text.split('\n').flatMap((line, index) => {
-    // A table of Markdown has one line for a row, and nobody can break an address.
+    // A table of Markdown has one line for a row, and a URL cannot be broken.
     if (path.endsWith('.md') && line.trimStart().startsWith('|')) return []
     const length = [...line.replaceAll(/https?:\/\/\S+/g, '')].length
     if (length <= columnsMax) return []
@@ -55,17 +55,20 @@ function longFunctions(file) {
   return found
 }
 
-/** The function of a `describe` holds tests, and is not read as one. */
+/** Returns true for the function of a `describe`, which holds tests and is not measured as a function. */
 function isGroupOfTests(node) {
   return ts.isCallExpression(node.parent) && /^describe\b/.test(node.parent.expression.getText())
 }
 
-/** The function of a file of routes that registers endpoints is a list of them, and each has a handler that is measured. */
+/**
+ * Returns true for a function that registers endpoints in a file of routes. It is a list of endpoints, and each handler
+ * is measured.
+ */
 function isListOfEndpoints({ path }, node) {
   return /[/-]routes\.ts$/.test(path) && ts.isFunctionDeclaration(node) && /Routes$/.test(node.name?.text ?? '')
 }
 
-/** The comment stands before the statement that the function is part of, or before the function itself. */
+/** Returns true if an excuse stands before the statement that the function is part of, or before the function itself. */
 function isExcused(node, source) {
   for (let at = node; at !== undefined && !ts.isSourceFile(at); at = at.parent) {
     const comments = ts.getLeadingCommentRanges(source.text, at.getFullStart()) ?? []

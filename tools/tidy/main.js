@@ -1,4 +1,4 @@
-// npm run tidy: checks the habits of the house. `--shrink` takes out of the baseline what no longer applies.
+// npm run tidy: checks the habits of the house. `--shrink` removes baseline entries that no longer apply.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { rooms } from '../rooms.cjs'

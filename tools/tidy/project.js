@@ -1,18 +1,18 @@
-// The files that people write, as the rules read them.
+// Reads the files that people write, for the rules.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 /** @typedef {{ path: string, text: string }} File */
 /** @typedef {{ file: string, line: number, rule: string, message: string }} Finding */
 
-/** Written by programs; `.gitattributes` marks those that are committed. */
+/** Files that programs write. `.gitattributes` marks those that are committed. */
 const generated = new Set([
   'openapi.json',
   'package-lock.json',
   'docs/wallet-protocol.openapi.json',
   'server/src/db/types.ts',
 ])
-/** A landed migration is never edited, not even to mend its comments. */
+/** A landed migration is never edited, not even its comments. */
 const landed = /\/migrations\/\d{4}-[\w-]+\.sql$/
 const handWritten = /\.(ts|js|cjs|md|sql|sh|css)$|^\.ci\//
 
@@ -31,7 +31,7 @@ export function readProject(root) {
   return { paths: new Set([...tracked, ...generated]), files }
 }
 
-/** @returns {string} the text of every migration: they say which tables there are */
+/** @returns {string} the text of every migration, which defines the tables */
 export function readMigrations(root, paths) {
   const migrations = [...paths].filter((path) => path.startsWith('server/src/db/migrations/') && path.endsWith('.sql'))
   return migrations.map((path) => readFileSync(new URL(path, root), 'utf8')).join('\n')

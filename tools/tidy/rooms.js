@@ -1,4 +1,5 @@
-// docs/architecture.md names the rooms of each domain, by level, and the tables that it writes: all are those of the code.
+// Checks that docs/architecture.md names the rooms of each domain, by level, and the tables that it writes, as the code
+// has them.
 import { tableNames, tableWrites } from './writers.js'
 
 const rule = 'rooms'
@@ -21,10 +22,15 @@ export function checkRooms(files, paths, migrations, shared, levels = {}) {
   const folders = foldersOf(paths)
   const domains = new Set([...folders.keys(), ...items.map(({ domain }) => domain)])
   return [...domains].flatMap((domain) => {
-    const named = items.find((each) => each.domain === domain) ?? { line: 1, rooms: [], levels: [], tables: [] }
+    const named = items.find((candidate) => candidate.domain === domain) ?? {
+      line: 1,
+      rooms: [],
+      levels: [],
+      tables: [],
+    }
     const rooms = [...(folders.get(domain) ?? [])]
     const writes = [...writers.keys()].filter((table) => writers.get(table).has(domain))
-    // The writer of a table whose name is a variable is not known; then it only has to be a table.
+    // If the name of a written table is a variable, its writer is unknown, and the name only has to be that of a table.
     const isOthers = (table) => !known.has(table) || (writers.has(table) && !writes.includes(table))
     return [
       ...without(rooms, named.rooms).map((room) => `the room ${room} of ${domain} is not named`),
@@ -36,7 +42,7 @@ export function checkRooms(files, paths, migrations, shared, levels = {}) {
   })
 }
 
-/** The page shows the levels of tools/rooms.cjs. */
+/** Compares the levels of tools/rooms.cjs with those of the page. */
 function differenceOfLevels(domain, levels, named) {
   if (levels === undefined) return []
   const written = (some) => some.map((names) => [...names].sort().join(', ')).join(' ← ')
@@ -53,7 +59,7 @@ function itemsOf(text) {
   }))
 }
 
-/** The domains that write each table; of a shared one its owner. */
+/** Returns the domains that write each table. A shared table has its owner only. */
 function writersOf(files, migrations, shared) {
   const writers = new Map()
   for (const { table, domain } of tableWrites(files, migrations)) {
@@ -62,7 +68,7 @@ function writersOf(files, migrations, shared) {
   return writers
 }
 
-/** The rooms of each domain. */
+/** Returns the rooms of each domain. */
 function foldersOf(paths) {
   const rooms = new Map()
   for (const path of paths) {

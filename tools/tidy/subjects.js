@@ -1,4 +1,4 @@
-// The subject of a commit is `area: what`, so that the log of an area can be found and read.
+// Checks that the subject of a commit has the form `area: what`, so that the log of an area can be found and read.
 
 const pattern = /^[a-z][\w./-]*(, [a-z][\w./-]*)*: \S/
 

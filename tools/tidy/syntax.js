@@ -1,4 +1,4 @@
-// What the rules ask of TypeScript and JavaScript.
+// Parses TypeScript and JavaScript for the rules.
 import ts from 'typescript'
 
 export const isCode = (path) => /\.(ts|js|cjs)$/.test(path)
@@ -17,7 +17,7 @@ export function lineOf(source, position) {
   return source.getLineAndCharacterOfPosition(position).line + 1
 }
 
-/** The comments of a file, each once, with the position where it begins. */
+/** Returns the comments of a file, each once, with the position where it begins. */
 export function commentsOf(source) {
   const found = new Map()
   visit(source, (node) => {
@@ -30,7 +30,7 @@ export function commentsOf(source) {
   return [...found].map(([position, text]) => ({ position, text }))
 }
 
-/** Strings and the fixed parts of templates. */
+/** Returns strings and the fixed parts of templates. */
 export function textsOf(source) {
   const found = []
   visit(source, (node) => {

@@ -1,4 +1,4 @@
-// Every table is written by one domain: who else wants a change of it asks that domain.
+// Checks that every table is written by one domain. Another domain that needs a change of the table calls the owner.
 import { isCode, isTest, lineOf, parse, textsOf, ts, visit } from './syntax.js'
 
 const rule = 'writing domain'
@@ -6,9 +6,9 @@ const builders = new Set(['insertInto', 'updateTable', 'deleteFrom', 'mergeInto'
 
 /**
  * @param {import('./project.js').File[]} files
- * @param {string} migrations text of the migrations, which says what tables there are
- * @param {Record<string, { owner: string, others: Record<string, string> }>} exceptions by table: the domain that owns it,
- *   and the others that write it, each with the reason
+ * @param {string} migrations text of the migrations, which defines the tables
+ * @param {Record<string, { owner: string, others: Record<string, string> }>} exceptions by table: the domain that owns
+ * it, and the others that write it, each with the reason
  * @returns {import('./project.js').Finding[]}
  */
 export function checkWriters(files, migrations, exceptions) {
@@ -16,7 +16,7 @@ export function checkWriters(files, migrations, exceptions) {
   return [...sharedTables(writes, exceptions), ...staleExceptions(writes, exceptions)]
 }
 
-/** Every place of the server that writes a table, with the domain that it is in. */
+/** Returns every place of the server that writes a table, with its domain. */
 export function tableWrites(files, migrations) {
   const tables = tableNames(migrations)
   return files
@@ -30,7 +30,7 @@ export function tableNames(migrations) {
   return new Set([...migrations.matchAll(/^create table (\w+)/gm)].map(([, name]) => name))
 }
 
-/** A domain, or a folder or file beside the domains. */
+/** Returns a domain, or a folder or file beside the domains. */
 function domainOf(path) {
   return /^server\/src\/(?:modules\/)?([^/]+)/.exec(path)[1]
 }

@@ -19,12 +19,12 @@ export type Demo = {
   address: Hex
 }
 
-/** Starts what `npm start` starts, on a free port unless the settings name one. Nothing of it is ready yet. */
+/** Starts the same parts as `npm start`, on a free port unless the settings name one. Returns before they are ready. */
 export function launchDemo(settings: NodeJS.ProcessEnv & { DATA_DIR: string }): {
   child: ChildProcess
   output(): string
 } {
-  // The suite's own settings, such as DATABASE_URL, are not the demo's.
+  // The suite's own settings, such as DATABASE_URL, must not reach the demo.
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...settings }
   const child = spawn(process.execPath, [join(root, 'tools/start/start.js')], {
     env,
@@ -39,7 +39,7 @@ export function launchDemo(settings: NodeJS.ProcessEnv & { DATA_DIR: string }): 
   return { child, output: () => output }
 }
 
-/** Resolves when the demo reports that it is ready, and its protected vault too. */
+/** Resolves when the demo and its protected vault report that they are ready. */
 export async function startDemo(dataDir: string): Promise<Demo> {
   const { child, output } = launchDemo({ DATA_DIR: dataDir })
   await until(async () => {
@@ -68,7 +68,7 @@ export function postgresPid(dataDir: string): number | null {
   return existsSync(path) ? Number(readFileSync(path, 'utf8').split('\n')[0]) : null
 }
 
-/** Supervisor, server, wallet, chain and PostgreSQL, those that are running. */
+/** Returns the ids of the running processes among supervisor, server, wallet, chain and PostgreSQL. */
 export function livingPids(dataDir: string): number[] {
   const parts = ['supervisor', 'server', 'wallet', 'chain'].map((name) => pidOf(dataDir, name))
   return [...parts, postgresPid(dataDir)].filter((pid) => pid !== null).filter(isAlive)

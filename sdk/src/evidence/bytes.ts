@@ -1,4 +1,4 @@
-/** Hashes and encodings of what is sealed and signed, by WebCrypto. */
+/** Hashes and encodings of sealed and signed data, by WebCrypto. */
 
 export type Bytes = Uint8Array<ArrayBuffer>
 
@@ -8,18 +8,18 @@ export async function digest(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
 }
 
-/** SHA-256 of a text in UTF-8, in hex. */
+/** Returns the SHA-256 of a text in UTF-8, in hex. */
 export const sha256 = async (text: string): Promise<string> => toHex(await digest(utf8(text)))
 
 export const toHex = (bytes: Bytes): string => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** Bytes of hex. @throws TypeError for a text that is not hex in lower case */
+/** Decodes hex. @throws TypeError for a text that is not hex in lower case */
 export function fromHex(text: string): Bytes {
   if (!/^([0-9a-f]{2})*$/.test(text)) throw new TypeError('This text is not hexadecimal')
   return Uint8Array.from(text.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16))
 }
 
-/** Bytes of base64url. @throws DOMException or TypeError for a text that is not its one encoding without padding */
+/** Decodes base64url. @throws DOMException or TypeError for a text that is not its canonical encoding without padding */
 export function fromBase64url(text: string): Bytes {
   if (!/^[A-Za-z0-9_-]*$/.test(text)) throw new TypeError('This text is not base64url')
   const bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) =>
@@ -35,7 +35,7 @@ export function toBase64url(bytes: Bytes): string {
 }
 
 /**
- * Whether the key made the signature over the bytes. null: this platform does not know the algorithm.
+ * Returns true if the key made the signature over the bytes, and null if this platform does not know the algorithm.
  * @param key SPKI of an ECDSA key on P-256 or of an Ed25519 key, or the 32 raw bytes of the latter
  * @param signature 64 bytes: r and s of ECDSA, or the signature of Ed25519
  */

@@ -2,14 +2,17 @@ import { fromRaw, toRaw } from '../signing/amounts.ts'
 import type { Json } from './evidence.ts'
 import type { History } from './history.ts'
 
-/** What is known of a field: its value, and whether another value contradicts the records or is only not proven by them. */
+/** The value that the records give a field. */
 export interface Claim {
   value: unknown
-  /** false: the field may have changed since the record was written, so that another value proves nothing. */
+  /**
+   * True if another value contradicts the records. False if the field may have changed since, so that another value is
+   * only not proven.
+   */
   isFinal: boolean
 }
 
-/** Sources of claims; `decision`: null where its hash is not on record. */
+/** Sources of claims. `decision` is null if its hash is not on record. */
 export interface Sources {
   history: History
   /** The facts that the policies decided on, if the record has their hash. */
@@ -19,8 +22,8 @@ export interface Sources {
 }
 
 /**
- * What the sealed records say of the fields of `transfer`, by their dotted paths. A field without a claim is not proven by the
- * file: a display name, or a state of this moment.
+ * Returns the claims of the sealed records about the fields of `transfer`, by their dotted paths. The file does not
+ * prove a field without a claim: a display name, or a present state.
  */
 export function claimsOf(sources: Sources): Map<string, Claim> {
   const claims = new Map<string, Claim>()
@@ -36,7 +39,7 @@ export function claimsOf(sources: Sources): Map<string, Claim> {
   return claims
 }
 
-/** The order, in every place where the transfer repeats it. */
+/** Returns the claims about the order, at every place where the transfer repeats it. */
 function orderClaims({ history: { order, requested }, facts, transfer }: Sources): Json {
   const payload = (order.payload ?? {}) as Json
   const payout = order.payout as Json | undefined
@@ -71,7 +74,7 @@ function orderClaims({ history: { order, requested }, facts, transfer }: Sources
   }
 }
 
-/** Where the transfer stands, and what became of it on chain. */
+/** Returns the claims about the status of the transfer and its outcome on chain. */
 function stateClaims({ history: { status, last, txHashes }, transfer }: Sources): Json {
   const isOver = status !== null && ['confirmed', 'failed', 'rejected', 'cancelled'].includes(status)
   const details = isOver ? (last?.details ?? {}) : {}
@@ -87,7 +90,7 @@ function stateClaims({ history: { status, last, txHashes }, transfer }: Sources)
   }
 }
 
-/** The rate at which it was valued, and the value that follows. */
+/** Returns the claims about the rate of the valuation, and the value in USD. */
 function valueClaims({ history: { rate, metadata }, facts }: Sources): Json {
   const amount = facts?.amount
   const tags = Array.isArray(metadata?.tags) ? metadata.tags : []
@@ -108,10 +111,10 @@ function valueClaims({ history: { rate, metadata }, facts }: Sources): Json {
   }
 }
 
-/** Decimal places of the products of an amount and a rate. */
+/** Decimal places of the product of an amount and a rate. */
 const valueDecimals = 54
 
-/** USD with two decimals, rounded half to even, as the service values operations. */
+/** Returns USD with two decimals, rounded half to even, as the service values operations. */
 function usdValueOf(amount: string, usdRate: string): string | undefined {
   try {
     const product = toRaw(amount, 36) * toRaw(usdRate, 18)
@@ -126,7 +129,7 @@ function usdValueOf(amount: string, usdRate: string): string | undefined {
   }
 }
 
-/** The policy that decided, as the recorded hash of the decision proves it. */
+/** Returns the claims about the deciding policy, which the recorded hash of the decision proves. */
 function decisionClaims({ decision, history: { order } }: Sources): Json {
   if (decision === null) return { decisionPolicyCode: order.decisionPolicyCode }
   const policy = (decision.decisionPolicy ?? null) as Json | null
@@ -139,11 +142,11 @@ function decisionClaims({ decision, history: { order } }: Sources): Json {
   }
 }
 
-/** The requirements, and the vote of each approver with its time and comment. */
+/** Returns the claims about the requirements, and the vote of each approver with its time and comment. */
 function voteClaims({ history: { requirements, votes }, decision, transfer }: Sources): Json {
   const claims: Json = {}
-  const asked = list(transfer.approvalRequirements)
-  for (const [index, shown] of asked.entries()) {
+  const shownRequirements = list(transfer.approvalRequirements)
+  for (const [index, shown] of shownRequirements.entries()) {
     const recorded = requirements.find(({ policyCode }) => policyCode === shown.policyCode)
     const at = `approvalRequirements.${index}`
     claims[`${at}.policyCode`] = recorded?.policyCode ?? null
@@ -167,7 +170,7 @@ function voteClaims({ history: { requirements, votes }, decision, transfer }: So
   return claims
 }
 
-/** Fields that were so when the transfer was ordered, and may have changed since. */
+/** Returns the claims about fields that may have changed since the transfer was ordered. */
 function changingClaims({ facts, history: { requirements, votes }, decision, transfer }: Sources): Json {
   const token = facts?.token as Json | undefined
   const counterparty = facts?.counterparty as Json | null | undefined
@@ -192,7 +195,7 @@ function changingClaims({ facts, history: { requirements, votes }, decision, tra
 
 const list = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : [])
 
-/** The leaves of a value, by their dotted paths below a name. */
+/** Returns the leaves of a value, by their dotted paths below a name. */
 export function leavesUnder(name: string, value: unknown): Json {
   if (typeof value !== 'object' || value === null) return { [name]: value }
   const members = Object.entries(value)

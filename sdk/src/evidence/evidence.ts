@@ -1,8 +1,8 @@
-/** An evidence file of a transfer (docs/audit.md, contract 10.13): its parts, and how it is read. */
+/** Reads an evidence file of a transfer (docs/audit.md, contract 10.13). */
 
 export type Json = Record<string, unknown>
 
-/** A record of the audit log: `content` is canonical JSON, of which `hash` is the SHA-256 in hex. */
+/** A record of the audit log. `content` is canonical JSON, and `hash` its SHA-256 in hex. */
 export interface AuditRecord {
   content: string
   hash: string
@@ -10,31 +10,31 @@ export interface AuditRecord {
   sealSequence: number | null
 }
 
-/** What the hash of a seal covers, and who signed it. Hashes, keys and signatures are in hex. */
+/** The data that the hash of a seal covers, and its signature. Hashes, keys and signatures are in hex. */
 export interface SealHead {
   sequence: number
   previousHash: string
   sealedAt: string
   hash: string
-  /** null or absent: the seal is older than signed seals. */
+  /** Null or absent if the seal is older than signed seals. */
   root?: string | null
   keyId?: string | null
   publicKey?: string | null
   signature?: string | null
 }
 
-/** A seal of the audit log with all that it holds. */
+/** A seal of the audit log with all its records. */
 export interface AuditSeal extends SealHead {
   records: { id: string; hash: string }[]
 }
 
-/** A seal of the ledger; its entries are proven one by one. */
+/** A seal of the ledger. Each of its entries has a separate proof. */
 export interface LedgerSeal extends SealHead {
-  /** Entries that it holds. */
+  /** Number of its entries. */
   size: number
 }
 
-/** An entry of the ledger. `content` and what follows are absent in files of version 1. */
+/** An entry of the ledger. `content` and the following fields are absent in files of version 1. */
 export interface LedgerEntry {
   sequence: string
   kind: string
@@ -49,7 +49,7 @@ export interface LedgerEntry {
   proof?: { index: number; path: string[] } | null
 }
 
-/** A vote that somebody signed, with the key that it was checked with; bytes are in base64url. */
+/** A signed vote, with the key that it was checked with. Bytes are in base64url. */
 export interface SignedVoteEvidence {
   signed: {
     vote: { subject: string; hash: string; decision: string; person: string }
@@ -64,7 +64,7 @@ export interface SignedVoteEvidence {
   createdAt: string
 }
 
-/** The parts that a check reads. A stranger made the file: every other member may hold anything. */
+/** The parts that a check reads. The file may come from a stranger, so every other member may hold any value. */
 export interface Evidence {
   schemaVersion: string
   transfer: Json
@@ -76,13 +76,13 @@ export interface Evidence {
   ledgerEntries: LedgerEntry[]
   ledgerSeals: LedgerSeal[]
   signedVotes: SignedVoteEvidence[]
-  /** Of a row of a payout that was signed: the payout, and the place of the row in it. */
+  /** For a signed row of a payout: the payout, and the place of the row in it. */
   batch?: { payout: Json; position: number; path: { hash: string; amount: string }[] }
 }
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Reads an evidence file. Returns null for a text that is not one, or that has an unknown version. */
+/** Reads an evidence file. Returns null for a text that is not an evidence file, or that has an unknown version. */
 export function readEvidence(text: string): Evidence | null {
   let file: unknown
   try {
@@ -93,7 +93,7 @@ export function readEvidence(text: string): Evidence | null {
   if (!isObject(file)) return null
   const evidence = { decision: {}, ledgerSeals: [], signedVotes: [], ...file } as Json
   const lists = ['auditRecords', 'seals', 'ledgerEntries', 'ledgerSeals', 'signedVotes']
-  // Version 1 had no seals of the ledger; a file that only claims to be of it is not one.
+  // Version 1 had no seals of the ledger. A file of version 1 with such seals is not valid.
   const isKnown = file.schemaVersion === (file.ledgerSeals === undefined ? '1' : '2')
   const hasLists = lists.every((name) => Array.isArray(evidence[name]) && (evidence[name] as unknown[]).every(isObject))
   const hasObjects = isObject(evidence.transfer) && isObject(evidence.payload) && isObject(evidence.decision)

@@ -6,18 +6,18 @@ export interface History {
   requested: RecordContent
   /** `transfer.requested` in full. */
   order: Json
-  /** The requirements and the votes: of the transfer, or of the payout that it is a row of. */
+  /** The requirements and the votes of the transfer, or of the payout that contains it. */
   requirements: Requirement[]
   votes: Vote[]
-  /** null: the records are not one path of statuses. */
+  /** Null if the records do not form a single path of statuses. */
   status: string | null
-  /** The record of the last change of status; null: there was none. */
+  /** The record of the last change of status; null if there was no change. */
   last: RecordContent | null
   /** Hashes of its transactions that the records name. */
   txHashes: Set<unknown>
-  /** The newest rate that is on record; undefined: none is, in records of older versions. */
+  /** The newest rate on record; undefined if no rate is on record, as in older versions. */
   rate: Json | null | undefined
-  /** The metadata that is on record; undefined: none is, in records of older versions. */
+  /** The metadata on record; undefined if none is on record, as in older versions. */
   metadata: Json | undefined
 }
 
@@ -34,7 +34,7 @@ export interface Vote {
   comment: unknown
   votedAt: string
   payloadHash: unknown
-  /** Hash of the vote as it was signed; undefined: it was not. */
+  /** Hash of the signed vote; undefined if the vote was not signed. */
   signedVote: unknown
 }
 
@@ -63,7 +63,7 @@ export function readHistory(records: readonly RecordContent[]): History | null {
   }
 }
 
-/** The payout that the transfer is a row of; null for a transfer by itself. */
+/** Returns the id of the payout that contains the transfer, or null. */
 export const payoutIdOf = ({ payout }: Json): string | null =>
   ((payout as Json | undefined)?.id as string | undefined) ?? null
 
@@ -80,7 +80,7 @@ function statusOf(first: string, records: readonly RecordContent[]): Pick<Histor
   return { status, last }
 }
 
-/** A vote on a row is a vote on its payout. */
+/** Returns the votes. A vote on a row is a vote on its payout. */
 function votesOf(records: readonly RecordContent[], payoutId: string | null): Vote[] {
   const single: Record<string, string> = { 'transfer.approved': 'approve', 'transfer.rejected': 'reject' }
   const cast = records.filter(({ action, targetId }) =>
@@ -112,7 +112,8 @@ function metadataOf({ metadata, category }: Json, records: readonly RecordConten
   if (metadata === undefined) return undefined
   const changes = records.filter(({ action }) => action === 'operation.metadata_updated')
   const after = changes.map(({ details }) => details.after as Json)
-  // The category changes in other ways, too: then its record says which assignment came or went, and not which one is first now.
+  // The category also changes by assignments. Their records say which assignment was added or removed, and not which
+  // category is first now.
   const isReassigned = records.some(({ action }) => action.startsWith('category_assignment.'))
   const ordered = isReassigned ? {} : { category: category ?? null }
   return Object.assign({ ...ordered }, metadata, ...after) as Json

@@ -13,16 +13,16 @@ export interface RecordContent {
   details: Json
 }
 
-/** A record with what the file shows about it. */
+/** A record with the results of its checks. */
 export interface ProvenRecord {
   content: RecordContent
-  /** Whether `content` has the hash that the file gives. */
+  /** True if `content` has the hash that the file gives. */
   isHashed: boolean
-  /** `proven`: a signed seal of the file holds it. `open`: no seal is named yet, or none is signed. */
+  /** `proven`: a signed seal of the file holds the record. `open`: no seal is named yet, or no seal is signed. */
   seal: 'proven' | 'open' | 'fails'
 }
 
-/** An entry of the ledger with what the file shows about it; `content`: null where the file has none. */
+/** An entry of the ledger with the results of its checks. `content` is null if the file has none. */
 export interface ProvenEntry {
   content: Json | null
   seal: 'proven' | 'open' | 'fails'
@@ -89,14 +89,14 @@ async function readEntry(entry: LedgerEntry, file: Evidence, checked: CheckedSea
   return { content: read, seal: checked[index]!.isSigned === true ? 'proven' : 'open' }
 }
 
-/** The content of a record. A stranger wrote the file, so each part may be missing. */
+/** Reads the content of a record. The file may come from a stranger, so each part may be missing. */
 function contentOf(text: string): RecordContent {
   let content: Partial<RecordContent> = {}
   try {
     const read = JSON.parse(text) as Partial<RecordContent> | null
     if (typeof read === 'object' && read !== null) content = read
   } catch {
-    // It stays empty, and its hash fails.
+    // The content stays empty, and its hash fails.
   }
   const { id = '', action = '', actorId = null, targetId = null, createdAt = '', details } = content
   return {
@@ -109,7 +109,7 @@ function contentOf(text: string): RecordContent {
   }
 }
 
-/** Whether the value has the hash; false for a value that has no canonical form. */
+/** Returns true if the value has the hash, and false for a value without a canonical form. */
 export async function hasHash(value: unknown, hash: unknown): Promise<boolean> {
   try {
     return (await sha256(canonicalJson(value))) === hash

@@ -4,14 +4,14 @@ import { sha256 } from './bytes.ts'
 import type { Json, SignedVoteEvidence } from './evidence.ts'
 import { type CheckedVote, checkVotes } from './votes.ts'
 
-/** An approval request as the API answers it, with what people signed of it. */
+/** An approval request as the API answers it, with its signed votes. */
 export interface RequestFile {
   boundPayload: Json
   payloadHash: string
   signedVotes: SignedVoteEvidence[]
 }
 
-/** Reads an approval request. Returns null for a text that is not one. */
+/** Reads an approval request. Returns null for a text that is not an approval request. */
 export function readRequest(text: string): RequestFile | null {
   try {
     const file = JSON.parse(text) as Partial<RequestFile> | null
@@ -25,12 +25,15 @@ export function readRequest(text: string): RequestFile | null {
 
 export interface RequestVerdict {
   isHashed: boolean
-  /** False for a change of the rules of an early version of the service: no signature covers the differences that voters saw. */
+  /**
+   * False for a change of the rules of an early version of the service: no signature covers the differences that voters
+   * saw.
+   */
   bindsDifferences: boolean
   votes: CheckedVote[]
 }
 
-/** Compares the hash of what was voted on with `payloadHash`, and checks each signed vote with the key beside it. */
+/** Compares the hash of the voted document with `payloadHash`, and checks each signed vote with the key beside it. */
 export async function verifyRequest(
   { boundPayload, payloadHash, signedVotes }: RequestFile,
   { trusted = [] }: { trusted?: readonly string[] } = {},
@@ -45,7 +48,7 @@ export async function verifyRequest(
   }
 }
 
-/** A veto stops whatever was asked; an approval is proved only where it is known what its voter approved. */
+/** Marks an approval as not proven where the approved content is unknown. A veto stops the request in any case. */
 function withoutProof(vote: CheckedVote): CheckedVote {
   return vote.state === 'holds' && vote.decision !== 'reject' ? { ...vote, state: 'open' } : vote
 }

@@ -4,10 +4,10 @@ import type { AuditSeal, LedgerEntry, LedgerSeal, SealHead } from './evidence.ts
 
 /** Seals of the audit log and of the ledger: signed roots of Merkle trees after RFC 6962 (docs/audit.md). */
 
-/** `isSigned`: null for a seal of before seals were signed, and where this platform does not know Ed25519. */
+/** `isSigned` is null for a seal from before seals were signed, and if this platform does not know Ed25519. */
 export type CheckedSeal = { isSound: boolean; isSigned: boolean | null }
 
-/** Checks a seal of the audit log by all that it says: its hash, its root, its key and its signature. */
+/** Checks all parts of a seal of the audit log: its hash, its root, its key and its signature. */
 export async function checkAuditSeal(chain: string, seal: AuditSeal): Promise<CheckedSeal> {
   const { sequence, previousHash, sealedAt, records } = seal
   if (isUnsigned(seal)) {
@@ -19,7 +19,7 @@ export async function checkAuditSeal(chain: string, seal: AuditSeal): Promise<Ch
   return checkHead(chain, 'audit', seal, { root, size: records.length })
 }
 
-/** Checks a seal of the ledger. That its root has an entry, the proof of the entry says. */
+/** Checks a seal of the ledger. The proof of an entry shows that the root contains the entry. */
 export async function checkLedgerSeal(chain: string, seal: LedgerSeal): Promise<CheckedSeal> {
   return checkHead(chain, 'ledger', seal, { root: String(seal.root), size: seal.size })
 }
@@ -64,7 +64,7 @@ async function rootOf(leaves: Bytes[]): Promise<Bytes> {
   return row[0] ?? digest(utf8(''))
 }
 
-/** The root that follows from an entry and its proof; null when the proof does not fit a tree of this size. */
+/** Returns the root that follows from an entry and its proof, or null if the proof does not fit a tree of this size. */
 export async function rootFromProof(
   { sequence, hash, proof }: Pick<LedgerEntry, 'sequence' | 'hash' | 'proof'>,
   size: number,

@@ -25,14 +25,14 @@ export const checkNames = [
 ] as const
 export type CheckName = (typeof checkNames)[number]
 
-/** `open`: nothing contradicts it, and the file does not prove it either. */
+/** `open`: the file neither contradicts nor proves it. */
 export interface Check {
   name: CheckName
   state: 'holds' | 'fails' | 'open'
   faults: string[]
 }
 
-/** `proven`: a record that a signed seal of the file holds says so. `unproven`: nothing in the file proves it. */
+/** `proven`: a record in a signed seal of the file has this value. `unproven`: the file does not prove the value. */
 export type FieldState = 'proven' | 'unproven' | 'contradicted'
 
 /** A value of the file, by its dotted path. */
@@ -48,7 +48,7 @@ export interface Verdict {
 }
 
 export interface VerifyOptions {
-  /** Fingerprints of the keys that count, in hex; empty: every key does. */
+  /** Fingerprints of the trusted keys, in hex. If it is empty, every key counts. */
   trusted?: readonly string[]
 }
 
@@ -62,14 +62,14 @@ interface Examined {
   missing: string[]
   isFactsProven: boolean
   isDecisionProven: boolean
-  /** Whether the order is the row that people signed; null: it is no such row. */
+  /** True if the order is a row of the signed payout; null if it is not a row of a payout. */
   isPlaced: boolean | null
   claims: Map<string, Claim>
 }
 
 /**
- * Checks an evidence file by itself, as docs/audit.md describes it: nobody is asked. A whole file can be invented; the head of a
- * chain of seals that somebody kept shows that it was not.
+ * Checks an evidence file by itself, as docs/audit.md describes it, without asking anybody. A whole file can be
+ * invented. To exclude that, compare it with the head of a chain of seals that a person kept.
  */
 export async function verifyEvidence(file: Evidence, { trusted = [] }: VerifyOptions = {}): Promise<Verdict> {
   const examined = await examine(file, trusted)
@@ -84,7 +84,7 @@ export async function verifyEvidence(file: Evidence, { trusted = [] }: VerifyOpt
     }),
   )
   const { votes, missing } = examined
-  // Outside of protected vaults nothing is signed, and nothing claims to be.
+  // Outside of protected vaults, votes are not signed, and the file does not claim that they are.
   const isSigned = votes.length + missing.length > 0
   return { checks: checks.filter(({ name }) => name !== 'signatures' || isSigned), votes, fields }
 }
@@ -121,7 +121,7 @@ async function missingVotes({ signedVotes }: Evidence, { records }: Proofs): Pro
   )
 }
 
-/** Returns null where the check is open. */
+/** Returns null if the check is open. */
 type Checker = (examined: Examined, fields: readonly Field[]) => string[] | null | Promise<string[] | null>
 
 const checkers: Record<CheckName, Checker> = {
@@ -165,7 +165,7 @@ function recordFaults({ file: { auditRecords }, proofs: { records } }: Examined)
   )
 }
 
-/** Each vote is on this order, and no record is about another one. */
+/** Checks that each vote is on this order, and that no record is about another order. */
 function voteFaults({ file: { payloadHash, payload }, history, proofs }: Examined): string[] {
   if (history === null) return ['transfer.requested']
   const payout = history.order.payout as Json | undefined
@@ -181,7 +181,7 @@ function voteFaults({ file: { payloadHash, payload }, history, proofs }: Examine
   return [...order, ...others, ...strangers]
 }
 
-/** Each policy that asked for votes got enough of them, from those who may vote. Open until the transfer went on. */
+/** Checks that each policy got enough votes of its approvers. Open until the transfer went on. */
 function quorumFaults({ file: { transfer }, history }: Examined): string[] | null {
   if (history === null) return ['transfer.requested']
   const { requirements, votes } = history
@@ -194,26 +194,31 @@ function quorumFaults({ file: { transfer }, history }: Examined): string[] | nul
   })
 }
 
-/** Open where this platform does not know the algorithm of a key. People sign the rows of a payout as one. */
+/**
+ * Checks the signed votes. Open if this platform does not know the algorithm of a key. The rows of a payout are signed
+ * together.
+ */
 function signatureFaults({ votes, missing, isPlaced }: Examined, fields: readonly Field[]): string[] | null {
   const wrong = votes.filter(({ state }) => state === 'fails').map(({ person, decision }) => `${decision}: ${person}`)
-  // Every value of a vote that fails is contradicted; of another one, the time may be.
+  // Every value of a vote that fails is contradicted. In a vote that holds, only the time may be contradicted.
   const others = wrong.length > 0 ? [] : contradicted(fields, 'signedVotes.')
   const faults = [...wrong, ...others, ...missing, ...(isPlaced === false ? ['batch'] : [])]
   return faults.length === 0 && votes.some(({ state }) => state === 'open') ? null : faults
 }
 
 function sealFaults({ file, proofs: { auditSeals, ledgerSeals } }: Examined): string[] | null {
-  const all = [...auditSeals, ...ledgerSeals]
-  if (all.length === 0) return null
+  const seals = [...auditSeals, ...ledgerSeals]
+  if (seals.length === 0) return null
   const faults = [
     ...file.seals.flatMap(({ sequence }, index) => (auditSeals[index]!.isSound ? [] : [`#${sequence}`])),
     ...file.ledgerSeals.flatMap(({ sequence }, index) => (ledgerSeals[index]!.isSound ? [] : [`ledger #${sequence}`])),
   ]
-  return faults.length === 0 && all.some(({ isSigned }) => isSigned !== true) ? null : faults
+  return faults.length === 0 && seals.some(({ isSigned }) => isSigned !== true) ? null : faults
 }
 
-/** Each record is in the seal that it names. Open for records of the last seconds, which no seal holds yet. */
+/**
+ * Checks that each record is in the seal that it names. Open for records of the last seconds, which no seal holds yet.
+ */
 function sealedFaults({ file: { auditRecords }, proofs: { records } }: Examined): string[] | null {
   const faults = records.flatMap(({ content, isHashed, seal }, index) =>
     isHashed && seal === 'fails' ? [`${content.action} → #${auditRecords[index]!.sealSequence}`] : [],
@@ -221,7 +226,7 @@ function sealedFaults({ file: { auditRecords }, proofs: { records } }: Examined)
   return faults.length === 0 && records.some(({ seal }) => seal === 'open') ? null : faults
 }
 
-/** Seals that follow each other do so by their hashes. Open where the file has no two neighbours. */
+/** Checks that the hashes link neighbouring seals. Open if the file has no neighbouring seals. */
 function chainFaults({ file: { seals } }: Examined): string[] | null {
   const bySequence = new Map(seals.map((seal) => [seal.sequence, seal]))
   const pairs = seals.flatMap((seal) => {
@@ -239,7 +244,7 @@ const lastEntry: Record<string, string> = {
   cancelled: 'release',
 }
 
-/** What the books reserved and paid is the amount of the order. */
+/** Checks that the books reserved and paid the amount of the order. */
 function ledgerFaults({ file: { ledgerEntries, payload, transfer } }: Examined): string[] {
   const entriesOf = (kind: string) =>
     ledgerEntries.filter((entry) => entry.kind === kind && entry.tokenId === payload.tokenId)
@@ -250,7 +255,7 @@ function ledgerFaults({ file: { ledgerEntries, payload, transfer } }: Examined):
   return [...wrong, ...expected.filter((kind) => entriesOf(kind).length !== 1)]
 }
 
-/** Each entry is what its seal holds, and belongs to this transfer. Open for entries of the last seconds. */
+/** Checks that each entry is in its seal, and belongs to this transfer. Open for entries of the last seconds. */
 function entryFaults({ file, proofs: { entries } }: Examined, fields: readonly Field[]): string[] | null {
   const faults = entries.flatMap(({ content, seal }, index) => {
     const operation = content?.operation as Json | null | undefined
@@ -259,11 +264,11 @@ function entryFaults({ file, proofs: { entries } }: Examined, fields: readonly F
       ? [`${file.ledgerEntries[index]!.kind} ${file.ledgerEntries[index]!.sequence}`]
       : []
   })
-  const all = [...faults, ...contradicted(fields, 'ledgerEntries.')]
-  return all.length === 0 && entries.some(({ seal }) => seal !== 'proven') ? null : all
+  const allFaults = [...faults, ...contradicted(fields, 'ledgerEntries.')]
+  return allFaults.length === 0 && entries.some(({ seal }) => seal !== 'proven') ? null : allFaults
 }
 
-/** Every value of the file with its state; the version of the format is none. */
+/** Returns every value of the file with its state, except the version of the format. */
 function fieldsOf(examined: Examined): Field[] {
   const { schemaVersion: _, ...rest } = examined.file as unknown as Json
   return Object.entries(leavesUnder('', rest)).map(([path, value]) => ({ path, state: stateOf(examined, path, value) }))
@@ -272,7 +277,7 @@ function fieldsOf(examined: Examined): Field[] {
 function stateOf(examined: Examined, path: string, value: unknown): FieldState {
   const [part, index = '', ...names] = path.split('.')
   const state = stateReaders[part ?? '']
-  // An empty list proves nothing: what belongs there may have been left out.
+  // An empty list proves nothing, because its members may have been left out.
   const isEmptyList = Array.isArray(value) && index === ''
   return state === undefined || isEmptyList
     ? 'unproven'
@@ -326,7 +331,7 @@ function stateOfEntry({ proofs }: Examined, index: number, name: string, value: 
   if (content === null) return 'unproven'
   const side = (which: string) => (content[which] as Json | null)?.balance ?? null
   const sealed: Json = { ...content, debitBalance: side('debit'), creditBalance: side('credit') }
-  // The number of an account is of the database; the seal has the address and the purpose of the account.
+  // The number of an account exists only in the database. The seal has the address and the purpose of the account.
   if (name === 'debitAccountId' || name === 'creditAccountId') {
     const isVault = content[name.slice(0, -'AccountId'.length)] === null
     return isVault && value !== null ? 'contradicted' : provenIf(isVault && seal === 'proven')
@@ -348,9 +353,9 @@ function stateOfSignedVote(examined: Examined, index: number, name: string, valu
   return cast === undefined || cast === value ? provenIf(cast === value && isRecordSealed(examined)) : 'contradicted'
 }
 
-function isEqual(one: unknown, other: unknown): boolean {
+function isEqual(left: unknown, right: unknown): boolean {
   try {
-    return canonicalJson(one) === canonicalJson(other)
+    return canonicalJson(left) === canonicalJson(right)
   } catch {
     return false
   }

@@ -9,16 +9,19 @@ export type VoteFault = 'invalid' | 'other-hash' | 'other-subject' | 'other-key'
 export interface CheckedVote {
   person: string
   decision: string
-  /** SHA-256 of the key in hex: people compare it, because no file can say whose a key is. */
+  /** SHA-256 of the key in hex. People compare it, because no file can prove the owner of a key. */
   fingerprint: string
-  /** Of the page where it was signed; null: by a program. */
+  /** The origin of the page where it was signed; null if a program signed it. */
   origin: string | null
   /** `open`: this platform does not know the algorithm of the key, or the request binds no differences. */
   state: 'holds' | 'fails' | 'open'
   faults: VoteFault[]
 }
 
-/** What each vote must be about, and the fingerprints of the keys that count; an empty list: every key counts. */
+/**
+ * The subject and the hash that each vote must have, and the fingerprints of trusted keys. With an empty list, every
+ * key counts.
+ */
 export type ExpectedVote = { subject: string; hash: string; trusted: readonly string[] }
 
 /** Checks each vote with the key beside it. */
@@ -53,7 +56,7 @@ async function checkVote(
   return { person: vote.person, decision: vote.decision, fingerprint, origin: key.origin, state, faults }
 }
 
-/** The hash by which the audit log names a signed vote; an empty text for one that has no canonical form. */
+/** Returns the hash by which the audit log names a signed vote, or '' for a vote without a canonical form. */
 export async function hashOfSigned({ signed }: SignedVoteEvidence): Promise<string> {
   try {
     return await sha256(canonicalJson(signed))
@@ -65,7 +68,7 @@ export async function hashOfSigned({ signed }: SignedVoteEvidence): Promise<stri
 type Signed = SignedVoteEvidence['signed']
 type Key = Omit<SignedVoteEvidence, 'signed'>
 
-/** Returns null where the platform cannot tell. */
+/** Returns null if the platform cannot check the signature. */
 async function isSigned(signed: Signed, { publicKey, rpId, origin }: Key): Promise<boolean | null> {
   const isPasskey = rpId !== null && origin !== null
   if (!isPasskey && (rpId !== null || origin !== null)) return false
@@ -83,14 +86,17 @@ const isPresentAndVerified = 0x05
 /** The hash of the RP ID, the flags and the count of signatures. */
 const authenticatorDataLengthMin = 37
 
-/** The bytes that a passkey signed; null unless they name this vote and this page, and say that the person was verified. */
+/**
+ * Returns the bytes that a passkey signed. Returns null unless they name this vote and this page, and say that the
+ * person was verified.
+ */
 async function bytesOfAssertion(signed: Signed, rpId: string, origin: string): Promise<Bytes | null> {
   const { vote, authenticatorData, clientDataJSON } = signed
   if (authenticatorData === undefined || clientDataJSON === undefined) return null
   const clientData = fromBase64url(clientDataJSON)
-  const said = readClientData(clientData)
+  const parsed = readClientData(clientData)
   const challenge = toBase64url(await digest(utf8(canonicalJson(vote))))
-  if (said?.type !== 'webauthn.get' || said.challenge !== challenge || said.origin !== origin) return null
+  if (parsed?.type !== 'webauthn.get' || parsed.challenge !== challenge || parsed.origin !== origin) return null
   const data = fromBase64url(authenticatorData)
   const host = await digest(utf8(rpId))
   if (data.length < authenticatorDataLengthMin || host.some((byte, index) => data[index] !== byte)) return null
@@ -102,7 +108,10 @@ function bytesOfService({ vote, authenticatorData, clientDataJSON }: Signed): By
   return authenticatorData === undefined && clientDataJSON === undefined ? utf8(canonicalJson(vote)) : null
 }
 
-/** An ECDSA signature as WebCrypto reads it, r and s of 32 bytes each, from the DER that authenticators write. */
+/**
+ * Converts an ECDSA signature from the DER that authenticators write to the form of WebCrypto: r and s of 32 bytes
+ * each.
+ */
 function rawOfDer(der: Uint8Array): Bytes | null {
   const raw = new Uint8Array(64)
   if (der[0] !== 0x30 || der[1] !== der.length - 2) return null

@@ -2,9 +2,9 @@
 type Decimals = number | { decimals: number }
 
 /**
- * The smallest units of a decimal amount: `toRaw('1.5', token)` is `1500000n` for 6 decimals.
+ * Returns the smallest units of a decimal amount: `toRaw('1.5', token)` is `1500000n` for 6 decimals.
  *
- * @throws RangeError for anything that is not exact: another form, or more fraction digits than the token has
+ * @throws RangeError for an inexact amount: another form, or more fraction digits than the token has
  */
 export function toRaw(amount: string, token: Decimals): bigint {
   const decimals = decimalsOf(token)
@@ -15,7 +15,10 @@ export function toRaw(amount: string, token: Decimals): bigint {
   return whole.startsWith('-') ? -raw : raw
 }
 
-/** Smallest units as a decimal amount without trailing zeros: `fromRaw(1500000n, token)` is `'1.5'` for 6 decimals. */
+/**
+ * Returns smallest units as a decimal amount without trailing zeros: `fromRaw(1500000n, token)` is `'1.5'` for 6
+ * decimals.
+ */
 export function fromRaw(raw: bigint | string, token: Decimals): string {
   const decimals = decimalsOf(token)
   const value = BigInt(raw)
@@ -25,7 +28,7 @@ export function fromRaw(raw: bigint | string, token: Decimals): string {
   return `${value < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-/** Compares two decimal amounts exactly: -1, 0 or 1, as `sort` takes it. */
+/** Compares two decimal amounts exactly. Returns -1, 0 or 1, as `sort` takes it. */
 export function compare(a: string, b: string): -1 | 0 | 1 {
   const scale = Math.max(partsOf(a)[1].length, partsOf(b)[1].length)
   const difference = toRaw(a, scale) - toRaw(b, scale)

@@ -1,9 +1,9 @@
 /** The encoding of every document that is signed (docs/signed-orders.md). */
 
 /**
- * JSON after RFC 8785 of a document of strings, booleans, whole numbers, null, arrays and objects. Members that are undefined are
- * left out.
- * @throws TypeError for what has no canonical form
+ * Returns JSON after RFC 8785 of a document of strings, booleans, whole numbers, null, arrays and objects. Members that
+ * are undefined are left out.
+ * @throws TypeError for a value without a canonical form
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value)
@@ -22,20 +22,20 @@ function numberOf(value: number): string {
 
 const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 
-/** The bytes that a signature is over: the canonical form in UTF-8. */
+/** Returns the bytes that a signature covers: the canonical form in UTF-8. */
 export const bytesOf = (document: object): Uint8Array<ArrayBuffer> => utf8(canonicalJson(document))
 
-/** The 32 bytes of a document's hash. */
+/** Returns the 32 bytes of a document's hash. */
 export async function digestOf(document: object): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', bytesOf(document)))
 }
 
-/** The hash of a document, in 64 hexadecimal digits. */
+/** Returns the hash of a document, in 64 hexadecimal digits. */
 export async function hashOf(document: object): Promise<string> {
   return [...(await digestOf(document))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Bytes in base64url without padding. */
+/** Encodes bytes in base64url without padding. */
 export function toBase64url(bytes: ArrayBuffer | Uint8Array): string {
   const text = btoa(String.fromCharCode(...new Uint8Array(bytes)))
   return text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')

@@ -2,11 +2,12 @@ import { digestOf } from './canonical.ts'
 import { SigningError } from './signing-error.ts'
 
 /**
- * The challenges of a sign-in, of a passkey that is added and of a confirmation (docs/signed-orders.md). The client builds each from a
- * document that says what the signature is for: a service that answers the hash of a vote as nonce gets a signature that is no vote.
+ * The challenges of a sign-in, of a passkey that is added and of a confirmation (docs/signed-orders.md). The client
+ * builds each challenge from a document that states the purpose of the signature. A service that answers the hash of a
+ * vote as nonce thus gets a signature that is not a vote.
  */
 
-/** What a passkey of the service signs. `origin` is the client's, and no part of an answer. */
+/** The document that a passkey of the service signs. `origin` comes from the client, and from no answer. */
 export type ChallengeTerms = { origin: string; nonce: string } & (
   | { purpose: 'sign-in' | 'add-passkey' }
   | { purpose: 'confirm'; method: string; path: string; bodyHash: string }
@@ -15,8 +16,8 @@ export type ChallengeTerms = { origin: string; nonce: string } & (
 const nonceForm = /^[A-Za-z0-9_-]{1,128}$/
 
 /**
- * The 32 bytes that the authenticator signs.
- * @throws SigningError for an origin that is none, and for a nonce that is no base64url
+ * Returns the 32 bytes that the authenticator signs.
+ * @throws SigningError for an invalid origin, and for a nonce that is not base64url
  */
 export async function challengeOf(terms: ChallengeTerms): Promise<Uint8Array<ArrayBuffer>> {
   const { purpose, origin, nonce } = terms
@@ -30,5 +31,5 @@ export async function challengeOf(terms: ChallengeTerms): Promise<Uint8Array<Arr
 
 const isOrigin = (origin: string): boolean => URL.canParse(origin) && new URL(origin).origin === origin
 
-/** The RP ID of a client: the host of its own origin. */
+/** Returns the RP ID of a client: the host of its own origin. */
 export const rpIdOf = (origin: string): string => new URL(origin).hostname

@@ -2,7 +2,7 @@ import { fromRaw } from './amounts.ts'
 import { type Authority, type Order, readOrder } from './documents.ts'
 import { SigningError } from './signing-error.ts'
 
-/** What people are shown of an order, decoded from the bytes that they sign. */
+/** The description of an order for people, decoded from the bytes that they sign. */
 
 /** An amount of a token, in the unit that the authority names. */
 export interface Quantity {
@@ -10,7 +10,9 @@ export interface Quantity {
   raw: string
   network: string
   contractAddress: string | null
-  /** The symbol and the exact decimal amount; null when no authority names the token, and only the smallest unit is known. */
+  /**
+   * The symbol and the exact decimal amount; null if no authority names the token, and only the smallest unit is known.
+   */
   named: { symbol: string; decimal: string } | null
 }
 
@@ -20,23 +22,23 @@ export type Terms = Pick<
   'transferId' | 'fromAddressId' | 'tokenId' | 'coinType' | 'derivationPath' | 'rulesVersion' | 'expiresAt'
 >
 
-/** All that is signed of an order: two orders that differ in any field have different descriptions. */
+/** All signed fields of an order: two orders that differ in any field have different descriptions. */
 export interface OrderDescription {
   amount: Quantity
   recipient: string
-  /** Membership in the signed address book. */
+  /** True if the recipient is in the signed address book. */
   isListed: boolean
   sender: string
   network: string
   vaultId: string
   initiator: Initiator
   feeLevel: Order['feeLevel'] | null
-  /** null: no limit was set. */
+  /** Null if no limit was set. */
   feeLimit: Quantity | null
   terms: Terms
 }
 
-/** Who ordered; `email` is the contact that the authority has for them. */
+/** The initiator. `email` is the contact that the authority has for them. */
 export interface Initiator {
   id: string
   email: string | null
@@ -48,17 +50,18 @@ export interface PayoutDescription {
   initiator: Initiator
   rulesVersion: number
   expiresAt: string
-  /** What is paid of each token, in the order in which the tokens occur first. */
+  /** The sum of each token, in the order in which the tokens occur first. */
   sums: (Quantity & { rowsCount: number })[]
   rows: OrderDescription[]
 }
 
-/** Rows that one payout may have. */
+/** The largest number of rows of a payout. */
 const rowsMax = 1_000
 
 /**
  * Decodes an order. Symbol and decimals come from the authority alone, which the vote names by its hash.
- * @throws SigningError for an order with another field, or a field of another form, or of another vault than the authority
+ * @throws SigningError for an order with an unknown field, a field of another form, or another vault than that of the
+ * authority
  */
 export function describeOrder(value: unknown, authority: Authority | null): OrderDescription {
   const order = readOrder(value)
@@ -81,7 +84,7 @@ export function describeOrder(value: unknown, authority: Authority | null): Orde
 
 /**
  * Decodes a payout from the orders of all its rows.
- * @throws SigningError when they have not the same vault, initiator, version of the rules and end, or an id occurs twice
+ * @throws SigningError if the rows differ in vault, initiator, version of the rules or end, or if an id occurs twice
  */
 export function describePayout(
   payoutId: string,
@@ -119,8 +122,8 @@ function sumsOf(rows: readonly OrderDescription[], authority: Authority | null):
 const tokenOf = ({ amount: { network, contractAddress } }: OrderDescription): string => `${network} ${contractAddress}`
 
 /**
- * What the service chooses of an order.
- * @throws SigningError for an order with another field, or a field of another form
+ * Returns the fields of an order that the service chooses.
+ * @throws SigningError for an order with an unknown field, or a field of another form
  */
 export function termsOf(order: unknown): Terms {
   const { transferId, fromAddressId, tokenId, coinType, derivationPath, rulesVersion, expiresAt } = readOrder(order)
@@ -129,7 +132,7 @@ export function termsOf(order: unknown): Terms {
 
 const isSame = (a: string | null, b: string | null): boolean => a?.toLowerCase() === b?.toLowerCase()
 
-/** The symbol and the decimals of a token, if the authority names it once and in a form that people can read. */
+/** Returns the symbol and the decimals of a token, if the authority names it once and in a form that people can read. */
 export function unitOf(
   { network, contractAddress }: Pick<Quantity, 'network' | 'contractAddress'>,
   authority: Authority | null,
@@ -158,7 +161,7 @@ function initiatorOf(id: string, authority: Authority | null): Initiator {
   return { id, email: typeof contact?.email === 'string' ? contact.email : null }
 }
 
-/** A quantity in words, whole and exact. */
+/** Describes a quantity in words, whole and exact. */
 export function textOf({ raw, network, contractAddress, named }: Quantity): string {
   const token = contractAddress === null ? `the coin of ${network}` : `${contractAddress} on ${network}`
   return named === null ? `${raw} smallest units of ${token}` : `${named.decimal} ${named.symbol} (${token})`

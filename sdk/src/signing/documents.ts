@@ -3,7 +3,7 @@ import { SigningError } from './signing-error.ts'
 
 /** The documents that people and services sign, and their strict readers: a field that is not named here is refused. */
 
-/** A transfer as it is signed. */
+/** A signed transfer. */
 export interface Order {
   transferId: string
   vaultId: string
@@ -33,14 +33,16 @@ export interface Vote {
   subject: Subject
   hash: string
   decision: Decision
-  /** The user id of who signs. */
+  /** The user id of the signer. */
   person: string
-  /** Hash of the authority whose symbols and decimals the signer was shown; null: the wallet service has none. */
+  /**
+   * Hash of the authority whose symbols and decimals the signer was shown; null if the wallet service has no authority.
+   */
   authority: string | null
   signedAt: string
 }
 
-/** A vote with its signature; the last two fields are those of a passkey. */
+/** A vote with its signature. Only votes of passkeys have the last two fields. */
 export interface SignedVote {
   vote: Vote
   keyId: string
@@ -49,7 +51,7 @@ export interface SignedVote {
   clientDataJSON?: string
 }
 
-/** What of an authority decides how an order is shown. Its hash binds the rest. */
+/** The parts of an authority that decide how an order is shown. Its hash binds the rest. */
 export interface AuthorityDocument {
   format: string
   vaultId: string
@@ -78,7 +80,7 @@ const isAmount = matching(/^[1-9][0-9]{0,77}$/)
 const isTime: Form = (value) =>
   typeof value === 'string' && !Number.isNaN(Date.parse(value)) && new Date(value).toISOString() === value
 
-/** The form of each field of an order; the names are all that an order may have. */
+/** The form of each field of an order. An order may have no other fields. */
 const orderForms: Record<keyof Order, Form> = {
   transferId: isId,
   vaultId: isId,
@@ -103,26 +105,26 @@ const optional: readonly string[] = ['feeLevel', 'maxFee']
 export const orderFields = Object.keys(orderForms) as (keyof Order)[]
 
 /**
- * An order with exactly the fields that are signed, each in its form.
- * @throws SigningError for anything else
+ * Reads an order with exactly the signed fields, each in its form.
+ * @throws SigningError for any other value
  */
 export function readOrder(value: unknown): Order {
-  const given = membersOf(value, 'order')
-  const stray = Object.keys(given).find((name) => !Object.hasOwn(orderForms, name))
+  const fields = membersOf(value, 'order')
+  const stray = Object.keys(fields).find((name) => !Object.hasOwn(orderForms, name))
   if (stray !== undefined) throw new SigningError(stray, 'is no field of an order')
   const order: Record<string, unknown> = {}
   for (const [name, hasForm] of Object.entries(orderForms)) {
-    if (given[name] === undefined && optional.includes(name)) continue
-    if (!hasForm(given[name])) throw new SigningError(name, 'is missing or has another form')
-    order[name] = given[name]
+    if (fields[name] === undefined && optional.includes(name)) continue
+    if (!hasForm(fields[name])) throw new SigningError(name, 'is missing or has another form')
+    order[name] = fields[name]
   }
   return order as unknown as Order
 }
 
 /**
- * An authority with its hash. A document that is false in any part has another hash, which votes then name, and the wallet service
- * refuses them.
- * @throws SigningError when what is shown of orders cannot be read from it
+ * Reads an authority and computes its hash. A document that is forged in any part has another hash; votes name that
+ * hash, and the wallet service refuses them.
+ * @throws SigningError if it lacks the parts that orders are shown by
  */
 export async function readAuthority(value: unknown): Promise<Authority> {
   const document = membersOf(value, 'authority') as unknown as AuthorityDocument

@@ -4,7 +4,7 @@ import { type OrderDescription, type Quantity, type Terms, unitOf } from './desc
 import { type Authority, type Order, orderFields, readOrder } from './documents.ts'
 import { SigningError } from './signing-error.ts'
 
-/** What somebody expects to sign: what they entered, and what they were shown. */
+/** The order that a person expects to sign: the values that they entered, and those that they were shown. */
 export interface ExpectedOrder {
   vaultId: string
   initiatorId: string
@@ -15,13 +15,13 @@ export interface ExpectedOrder {
   /** A decimal amount in the unit that the authority names, such as '1.5', or the smallest unit as a bigint. */
   amount: string | bigint
   feeLevel?: Order['feeLevel']
-  /** As `amount`, of the coin of the network. */
+  /** Like `amount`, of the coin of the network. */
   maxFee?: string | bigint
-  /** What the service chose, as the person was shown it. */
+  /** The terms that the service chose, as the person was shown them. */
   terms: Terms
 }
 
-/** What is expected by somebody who was shown the description, and nothing beside it. */
+/** Returns the order that a person expects who was shown the description and nothing else. */
 export function expectedOf(shown: OrderDescription): ExpectedOrder {
   const { amount, feeLimit, feeLevel, vaultId, network, sender, recipient, initiator, terms } = shown
   return {
@@ -36,7 +36,7 @@ export function expectedOf(shown: OrderDescription): ExpectedOrder {
 const shownAmount = ({ named, raw }: Quantity): string | bigint => (named === null ? BigInt(raw) : named.decimal)
 
 /**
- * The order that somebody expects, built without any answer of the service but its terms.
+ * Builds the expected order without any answer of the service but its terms.
  * @throws SigningError for an amount that is not exact, or in a unit that no authority names
  */
 export function orderOf(expected: ExpectedOrder, authority: Authority | null): Order {
@@ -68,7 +68,7 @@ function smallestUnits(
 }
 
 /**
- * The order of an answer, which is the expected one byte for byte.
+ * Returns the order of an answer if it is the expected order byte for byte.
  * @throws SigningError with the first field that differs
  */
 export function checkOrder(value: unknown, expected: ExpectedOrder, authority: Authority | null): Order {
@@ -80,7 +80,10 @@ export function checkOrder(value: unknown, expected: ExpectedOrder, authority: A
   return order
 }
 
-/** Addresses may be entered without the capital letters of their check sum, which do not say where a payment goes. */
+/**
+ * Adopts the spelling of addresses. People may enter an address without the capital letters of its check sum, which do
+ * not change the destination.
+ */
 function spelledAs(order: Order, wanted: Order): Order {
   const respelled = { ...wanted }
   for (const name of ['fromAddress', 'toAddress', 'contractAddress'] as const) {

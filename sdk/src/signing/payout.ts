@@ -1,7 +1,10 @@
 import { canonicalJson, hashOf } from './canonical.ts'
 import type { Order } from './documents.ts'
 
-/** Orders that are signed as one: what they pay of each token, and the root of the tree over them (docs/signed-orders.md). */
+/**
+ * Orders that are signed together: the sums of each token, and the root of the tree over the orders
+ * (docs/signed-orders.md).
+ */
 export interface Payout {
   format: 'strongroom-payout-1'
   payoutId: string
@@ -12,7 +15,7 @@ export interface Payout {
   sums: { network: string; contractAddress: string | null; amount: string; rowsCount: number; root: string }[]
 }
 
-/** Where in a payout an order is, and what leads from there to the root. */
+/** The place of an order in a payout, and the path from there to the root. */
 export interface Place {
   payout: Payout
   position: number
@@ -31,7 +34,7 @@ interface Part {
 const tokenOf = ({ network, contractAddress }: Pick<PaidOrder, 'network' | 'contractAddress'>): string =>
   `${network} ${contractAddress}`
 
-/** The document that is signed for all orders of a payout, of which there is at least one. */
+/** Returns the document that is signed for all orders of a payout. There is at least one order. */
 export async function payoutOf(payoutId: string, orders: readonly Order[]): Promise<Payout> {
   const { vaultId, initiatorId, rulesVersion, expiresAt } = orders[0]!
   const tokens = [...new Set(orders.map(tokenOf))]
@@ -47,13 +50,16 @@ async function sumOf(rows: readonly Order[]): Promise<Payout['sums'][number]> {
   return { network, contractAddress, amount, rowsCount: rows.length, root }
 }
 
-/** Returns true if the order is the row at its place in what was signed, as the wallet service asks; false if it cannot be read. */
+/**
+ * Returns true if the order is the row at its place in the signed payout, as the wallet service checks it. Returns
+ * false if it cannot be read.
+ */
 export async function isAtPlace(order: PaidOrder, { payout, position, path }: Place): Promise<boolean> {
   try {
     const { vaultId, initiatorId, rulesVersion, expiresAt } = order
     if (canonicalJson({ ...payout, vaultId, initiatorId, rulesVersion, expiresAt }) !== canonicalJson(payout))
       return false
-    const sum = payout.sums.find((one) => tokenOf(one) === tokenOf(order))!
+    const sum = payout.sums.find((candidate) => tokenOf(candidate) === tokenOf(order))!
     const rest = [...path]
     let part = await leafOf(order, position)
     for (let at = position, width = sum.rowsCount; width > 1; at >>= 1, width = (width + 1) >> 1) {
@@ -78,7 +84,7 @@ async function nodeOf(left: Part, right: Part): Promise<Part> {
   return { hash, amount: String(BigInt(left.amount) + BigInt(right.amount)) }
 }
 
-/** The next level of a tree: what has no neighbour at the end stays as it is. */
+/** Returns the next level of a tree. A part without a neighbour at the end stays unchanged. */
 function joinPairs(parts: Part[]): Promise<Part[]> {
   const lefts = parts.filter((_, i) => i % 2 === 0)
   return Promise.all(

@@ -8,11 +8,11 @@ import { SigningError } from './signing-error.ts'
 import { isUnbound } from './unbound.ts'
 
 /**
- * The only ways to a signed vote. Each compares the document with what is expected, computes its hash, and builds the vote: no
- * hash, subject, decision or person is taken from an answer of the service.
+ * The only ways to a signed vote. Each compares the document with the expected document, computes its hash, and builds
+ * the vote. The hash, subject, decision and person never come from an answer of the service.
  */
 
-/** The authority by which the person was shown symbols and decimals; null: the wallet service has none. */
+/** The authority by which the person was shown symbols and decimals; null if the wallet service has no authority. */
 interface Shown {
   authority: Authority | null
 }
@@ -20,10 +20,12 @@ export type Expected = ExpectedOrder & Shown
 export type ExpectedPayout = Shown & { rows: readonly ExpectedOrder[] }
 /** `document` is the canonical form of the request as the person was shown it. */
 export type ExpectedRequest = Shown & { document: string }
-/** `authority` is the version in force; `document` is the canonical form of the next one as the person was shown it. */
+/**
+ * `authority` is the version in force; `document` is the canonical form of the next version as the person was shown it.
+ */
 export type ExpectedAuthority = { authority: Authority; document: string }
 
-/** What waits for votes: a transfer, a payout with the orders of all its rows, or a request. */
+/** A document that waits for votes: a transfer, a payout with the orders of all its rows, or an approval request. */
 export type Waiting =
   | { kind: 'transfer'; order: unknown; expected: Expected }
   | { kind: 'payout'; payoutId: string; orders: readonly unknown[]; expected: ExpectedPayout }
@@ -33,7 +35,7 @@ type Key = Signer | ServiceSigningKey
 
 /**
  * Signs a new order, which a preview of the service resolved, for its initiator.
- * @throws SigningError when it is not the expected one byte for byte
+ * @throws SigningError unless it is the expected order byte for byte
  */
 export async function signOrder(order: unknown, { authority, ...expected }: Expected, key: Key): Promise<SignedVote> {
   const checked = checkOrder(order, expected, authority)
@@ -43,7 +45,7 @@ export async function signOrder(order: unknown, { authority, ...expected }: Expe
 
 /**
  * Signs a new payout, whose rows a preview of the service resolved, for its initiator.
- * @throws SigningError when a row is not the expected one byte for byte
+ * @throws SigningError unless every row is the expected row byte for byte
  */
 export async function signPayout(
   { payoutId, orders }: { payoutId: string; orders: readonly unknown[] },
@@ -57,9 +59,9 @@ export async function signPayout(
 }
 
 /**
- * Signs a vote on what waits.
- * @throws SigningError when it is not what is expected byte for byte; for an approval of changes of the rules that bind no
- *   differences
+ * Signs a vote on a waiting document.
+ * @throws SigningError unless it is the expected document byte for byte, and for an approval of changes of the rules
+ * that bind no differences
  */
 export async function signApproval(
   waiting: Waiting,
@@ -73,8 +75,8 @@ export async function signApproval(
 }
 
 /**
- * Signs the next version of an authority, or rejects one that is not in force yet.
- * @throws SigningError when it is not the document that was shown, or does not follow the version in force
+ * Signs the next version of an authority, or rejects a version that is not in force yet.
+ * @throws SigningError unless it is the shown document and follows the version in force
  */
 export async function signAuthority(
   next: AuthorityDocument,
@@ -144,7 +146,7 @@ async function signVote({ subject, document, decision, authority }: Voted, key: 
 }
 
 const day = 86_400_000
-/** The latest end of an order, from when it is signed. */
+/** The latest end of an order, counted from its signature. */
 const daysMax = 30
 
 /** @throws SigningError for an order that has ended, or that the wallet service refuses because it ends too late */
@@ -155,16 +157,16 @@ function assertEnd({ expiresAt }: { expiresAt?: string }, now: number): void {
   if (end > now + daysMax * day) throw new SigningError('expiresAt', `is more than ${daysMax} days from now`)
 }
 
-/** A page of the wallet service says by its own clock when it signed. */
+/** The largest difference of the clocks: a page of the wallet service sets the time of the signature by its own clock. */
 const skewMax = 300_000
 
-function assertSameVote(signed: Vote, { signedAt, ...asked }: Vote): void {
-  const isSame = canonicalJson({ ...signed, ...asked }) === canonicalJson(signed)
+function assertSameVote(signed: Vote, { signedAt, ...expectedVote }: Vote): void {
+  const isSame = canonicalJson({ ...signed, ...expectedVote }) === canonicalJson(signed)
   const names = Object.keys(signed).length
   const isNow = Math.abs(Date.parse(signed.signedAt) - Date.parse(signedAt)) <= skewMax + timeToSign
-  if (!isSame || names !== Object.keys(asked).length + 1 || !isNow)
+  if (!isSame || names !== Object.keys(expectedVote).length + 1 || !isNow)
     throw new SigningError('vote', 'is not the one that was asked for')
 }
 
-/** How long a person may take. */
+/** The longest time that a person may take. */
 const timeToSign = 600_000

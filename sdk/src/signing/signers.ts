@@ -1,7 +1,7 @@
 import { bytesOf, digestOf, toBase64url } from './canonical.ts'
 import type { SignedVote, Vote } from './documents.ts'
 
-/** Who signs, and how. `subject` is the document that the vote is about, for a page that shows it once more. */
+/** A signer. `subject` is the document that the vote is about, for a page that shows it once more. */
 export interface Signer {
   person: string
   sign(vote: Vote, subject: object): Promise<SignedVote>
@@ -16,7 +16,7 @@ export interface ServiceSigningKey {
   privateKey: Parameters<typeof crypto.subtle.sign>[1]
 }
 
-/** The answer of a passkey; bytes are in base64url. */
+/** The answer of a passkey. Bytes are in base64url. */
 export interface Assertion {
   id: string
   signature: string
@@ -33,7 +33,7 @@ export function serviceSigner({ id, person, privateKey }: ServiceSigningKey): Si
   return { person, sign }
 }
 
-/** Signs with a passkey, which `ask` asks for an answer to the challenge. */
+/** Signs with a passkey. `ask` lets the passkey answer the challenge. */
 export function passkeySigner(
   person: string,
   ask: (challenge: Uint8Array<ArrayBuffer>) => Assertion | Promise<Assertion>,

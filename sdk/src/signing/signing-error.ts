@@ -1,7 +1,7 @@
-/** Nothing was signed, because what would be signed is not what was expected. */
+/** Nothing was signed, because the document is not the expected one. */
 export class SigningError extends Error {
   override readonly name = 'SigningError'
-  /** The field that differs, or that is missing or stray. */
+  /** The field that differs, is missing, or is not allowed. */
   readonly field: string
 
   constructor(field: string, problem: string) {

@@ -1,4 +1,4 @@
-/** What is signed is what was read: the one module that shows and signs orders, payouts, requests and authorities. */
+/** The one module that shows and signs orders, payouts, requests and authorities, so that people sign what they read. */
 export { compare, fromRaw, toRaw } from './amounts.ts'
 export { bytesOf, canonicalJson, digestOf, hashOf, toBase64url } from './canonical.ts'
 export { type ChallengeTerms, challengeOf, rpIdOf } from './challenge.ts'

@@ -1,6 +1,7 @@
 /**
- * Returns true for a request for changes of the rules that names no hash of the differences that its voters are shown. Early
- * versions of the service made such requests; an approval of one proves no differences, and the service applies nothing of it.
+ * Returns true for a request for changes of the rules that has no hash of the differences that its voters are shown.
+ * Early versions of the service made such requests. An approval of such a request proves no differences, and the
+ * service does not apply it.
  */
 export function isUnbound(boundPayload: object): boolean {
   const { steps } = boundPayload as { steps?: unknown }

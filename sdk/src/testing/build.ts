@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** Compiles what is out of date: what is published is tested, not its sources. */
+/** Compiles outdated files, so that the published code is tested, and not its sources. */
 export function buildSdk(): void {
   run('node', 'sdk/scripts/generate.js')
   run('node_modules/.bin/tsc6', '-b', 'sdk')

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 
-/** Runs a program with Node.js, with nothing of this process's environment but its search path. */
+/** Runs a program with Node.js, with only the search path of this process's environment. */
 export function runProgram(
   path: string,
   args: string[],

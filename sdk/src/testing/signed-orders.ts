@@ -1,7 +1,7 @@
 import { expectedOf } from '../signing/expected.ts'
 import { type Authority, describeOrder, type Order, readAuthority } from '../signing/signing.ts'
 
-/** Orders, an authority and alterations of answers for the tests of what is signed. */
+/** Orders, an authority and altered answers for the tests of signing. */
 
 export const tusd = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 /** A token that no authority names. */
@@ -29,7 +29,7 @@ export const authorityOf = (part: object = {}): Promise<Authority> => readAuthor
 
 export const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
 
-/** One end for all orders, as the rows of a payout must have. */
+/** The same end for all orders, as the rows of a payout must have. */
 const end = inDays(3)
 
 export const orderWith = (part: Partial<Order> = {}): Order => ({
@@ -52,7 +52,7 @@ export const orderWith = (part: Partial<Order> = {}): Order => ({
   ...part,
 })
 
-/** What somebody expects who was shown the order by the authority. */
+/** Returns the order that a person expects who was shown the order by the authority. */
 export const expectedFor = (order: Order, authority: Authority | null) => ({
   ...expectedOf(describeOrder(order, authority)),
   authority,
@@ -60,7 +60,7 @@ export const expectedFor = (order: Order, authority: Authority | null) => ({
 
 export type Random = () => number
 
-/** Numbers from 0 to 1 that follow from the seed. */
+/** Returns a generator of numbers from 0 to 1 that follow from the seed. */
 export function randomOf(seed: number): Random {
   let state = seed
   return () => {
@@ -73,14 +73,16 @@ export function randomOf(seed: number): Random {
 
 type Leaf = { path: (string | number)[]; value: unknown }
 
-/** All values of an answer that are no object and no list with entries, with the way to each. */
+/** Returns all values of an answer with their paths. Objects and non-empty lists are not values. */
 export function leavesOf(value: unknown, path: Leaf['path'] = []): Leaf[] {
   if (typeof value !== 'object' || value === null) return [{ path, value }]
   const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
-  return entries.length === 0 ? [{ path, value }] : entries.flatMap(([name, each]) => leavesOf(each, [...path, name]))
+  return entries.length === 0
+    ? [{ path, value }]
+    : entries.flatMap(([name, member]) => leavesOf(member, [...path, name]))
 }
 
-/** The answer with another value in one place, chosen by chance; `name` says which. */
+/** Returns the answer with another value at a random place. `name` names the place and the value. */
 export function mutated<Answer>(answer: Answer, random: Random): { answer: Answer; name: string } {
   const leaves = leavesOf(answer)
   const { path, value } = leaves[Math.floor(random() * leaves.length)]!
@@ -91,7 +93,7 @@ export function mutated<Answer>(answer: Answer, random: Random): { answer: Answe
 
 function replaced(value: unknown, [name, ...rest]: Leaf['path'], by: unknown): unknown {
   if (name === undefined) return by
-  if (Array.isArray(value)) return value.map((each, i) => (i === name ? replaced(each, rest, by) : each))
+  if (Array.isArray(value)) return value.map((item, i) => (i === name ? replaced(item, rest, by) : item))
   const copy = { ...(value as Record<string, unknown>) }
   if (rest.length === 0 && by === undefined) delete copy[name]
   else copy[name] = replaced(copy[name], rest, by)
@@ -100,7 +102,10 @@ function replaced(value: unknown, [name, ...rest]: Leaf['path'], by: unknown): u
 
 const addresses = [unknownToken, tusd, '0xdAC17F958D2ee523a2206206994597C13D831ec7']
 
-/** What an attacker would answer in place of a value: amounts in other scales, other addresses, other ends, nothing. */
+/**
+ * Returns the values that an attacker might answer instead: amounts in other scales, other addresses, other ends, no
+ * value.
+ */
 function othersThan(value: unknown): unknown[] {
   const others: unknown[] = [undefined, null]
   if (typeof value === 'number') others.push(value + 1, value * 1_000, 0, -1, 6, 18, String(value))

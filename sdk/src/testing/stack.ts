@@ -14,7 +14,7 @@ import {
 export type Stack = {
   test: TestApp
   vault: VaultFixture
-  /** As `npm start` prints it. */
+  /** The URL as `npm start` prints it. */
   url: string
   treasurer: Person
   /** The treasurer's funded address. */
@@ -25,8 +25,8 @@ export type Stack = {
 }
 
 /**
- * The service as it runs: HTTP, PostgreSQL and its background tasks, with the vault `treasury` of which a treasurer may
- * transfer. Only the wallet service is replaced, by one that confirms every transfer.
+ * Starts the service as it runs: HTTP, PostgreSQL and its background tasks, with the vault `treasury`, whose treasurer
+ * may transfer. Only the wallet service is replaced, by one that confirms every transfer.
  */
 export async function startStack(): Promise<Stack> {
   const test = await createTestApp()
