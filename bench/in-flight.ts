@@ -98,12 +98,12 @@ async function measureRest({ record, stack, flight }: Bench, name: string) {
   flight.proxy.forget()
   await sleep(seconds * 1_000)
   const shares = before.map(({ process, pid, cpu }) => [process, ((cpuOfTree(pid) - cpu) / seconds) * 100] as const)
-  const all = shares.reduce((sum, [, share]) => sum + share, 0)
-  record.add(`${name}: CPU while the chain stands still, all processes`, '%', all)
+  const allProcesses = shares.reduce((sum, [, share]) => sum + share, 0)
+  record.add(`${name}: CPU while the chain stands still, all processes`, '%', allProcesses)
   for (const [process, share] of shares) record.add(`  ${process}`, '%', share)
   record.add('  transactions of PostgreSQL', '/s', ((await transactionsOf(stack)) - transactions) / seconds)
   record.add('  calls to the chain’s node', '/s', sumOf(flight.proxy.calls) / seconds)
-  return { all, ...(Object.fromEntries(shares) as Record<keyof Flight['pids'], number>) }
+  return { all: allProcesses, ...(Object.fromEntries(shares) as Record<keyof Flight['pids'], number>) }
 }
 
 /**

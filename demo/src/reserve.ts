@@ -17,8 +17,8 @@ const emailOf = (name: KeeperName) => `${name}@strongroom.localhost`
 
 export const reserveDir = (dataDir: string) => join(dataDir, 'reserve')
 /**
- * The directory in which the wallet service keeps authorities. The wallet service refuses to start without it, so
- * deleting it does not end the protection.
+ * Returns the directory in which the wallet service keeps authorities. The wallet service refuses to start without it,
+ * so deleting it does not end the protection.
  */
 export const authorityDir = (dataDir: string) => join(dataDir, 'authorities')
 
@@ -134,7 +134,9 @@ async function keepReserve(known: Reserve, way: ReserveWay): Promise<void> {
   writeReserve(way, known)
 }
 
-/** In a protected vault, the passkey of an administrator confirms this change. */
+/**
+ * Registers the URL of the wallet service. In a protected vault, the passkey of an administrator confirms this change.
+ */
 async function pointToWallet({ dataDir, baseUrl, origin, linkFor, wallet }: ReserveWay): Promise<void> {
   const key = readPasskey(dataDir, administrator, { purpose: 'sign-in', origin })
   if (key === null) throw new Error(`the passkey of ${administrator} is gone`)

@@ -125,7 +125,7 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
   })
 }
 
-/** If the database refuses both, the error of the server is reported, because it says more. */
+/** Waits for the wallet. If the database refuses both, throws the error of the server, because it says more. */
 async function afterServer<Value>(walletReady: Promise<Value>, serverReady: Promise<unknown>): Promise<Value> {
   return await walletReady.catch(async (error: unknown) => {
     await serverReady
@@ -279,7 +279,10 @@ function toEnvironment(settings: Settings, secrets: Secrets, overrides: NodeJS.P
   }
 }
 
-/** The wallet signs with the first secret that the operator configured, if any. */
+/**
+ * Returns the first secret that the operator configured, if any, with which the wallet signs. Otherwise returns the
+ * secret of the demo.
+ */
 function webhookSecretOf({ config }: Settings, secrets: Secrets): string {
   return config.webhookSecrets[0] ?? secrets.webhookSecret
 }

@@ -13,7 +13,9 @@ write('operations.ts', renderTable(operations))
 write('paths.ts', renderPaths(document, operations))
 removeStaleOutput(new URL('../dist/', import.meta.url), new URL('../src/', import.meta.url))
 
-/** An unchanged file keeps its time, so that the compiler need not read it again. */
+/**
+ * Writes a file if its text has changed. An unchanged file keeps its time, so that the compiler need not read it again.
+ */
 function write(name, text) {
   const url = new URL(name, folder)
   if (!existsSync(url) || readFileSync(url, 'utf8') !== text) writeFileSync(url, text)

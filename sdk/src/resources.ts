@@ -69,7 +69,7 @@ async function hashOf(body: unknown): Promise<string> {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** RFC 8785. */
+/** Returns the canonical form of RFC 8785. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -77,7 +77,7 @@ function canonical(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`
 }
 
-/** The answers of authenticators are ASCII. */
+/** Encodes an assertion for a header. The answers of authenticators are ASCII. */
 const toHeader = (assertion: object): string =>
   btoa(JSON.stringify(assertion)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 

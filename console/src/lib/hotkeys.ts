@@ -1,6 +1,6 @@
 import { type HotkeyCallback, type Options, useHotkeys } from 'react-hotkeys-hook'
 
-/** Like `useHotkeys`, but turned off while a dialog or a popover is open, which has its own keys. */
+/** Listens to keys like `useHotkeys`, except while a dialog or a popover is open, which has its own keys. */
 export function useKeys(
   keys: string | readonly string[],
   callback: HotkeyCallback,

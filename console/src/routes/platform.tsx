@@ -15,7 +15,7 @@ export const Route = createFileRoute('/platform')({ validateSearch: searchOf, co
 type Search = PlatformSearch & AuditSearch
 
 function searchOf(search: Record<string, unknown>): Search {
-  const part = parts.find((each) => each === search.part)
+  const part = parts.find((name) => name === search.part)
   return {
     ...(part === undefined ? {} : { part }),
     ...(typeof search.tokenId === 'string' && search.tokenId !== '' ? { tokenId: search.tokenId } : {}),

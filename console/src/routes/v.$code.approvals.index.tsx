@@ -8,7 +8,7 @@ const states: readonly InboxState[] = ['waiting', 'decided', 'mine']
 
 export const Route = createFileRoute('/v/$code/approvals/')({
   validateSearch: ({ state }: Record<string, unknown>): { state?: InboxState } => {
-    const known = states.find((each) => each === state)
+    const known = states.find((candidate) => candidate === state)
     return known === undefined ? {} : { state: known }
   },
   component: Approvals,
@@ -20,15 +20,15 @@ function Approvals() {
   return (
     <Page title={t('Approvals')}>
       <nav aria-label={t('Which approvals')} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
-        {states.map((each) => (
+        {states.map((option) => (
           <Link
-            key={each}
+            key={option}
             from={Route.fullPath}
-            search={{ state: each }}
-            aria-current={each === state ? 'page' : undefined}
-            className={`min-h-11 content-center border-b-2 px-4 whitespace-nowrap ${each === state ? 'border-accent font-medium' : 'border-transparent text-quiet hover:text-ink'}`}
+            search={{ state: option }}
+            aria-current={option === state ? 'page' : undefined}
+            className={`min-h-11 content-center border-b-2 px-4 whitespace-nowrap ${option === state ? 'border-accent font-medium' : 'border-transparent text-quiet hover:text-ink'}`}
           >
-            {words[each]}
+            {words[option]}
           </Link>
         ))}
       </nav>

@@ -4,7 +4,7 @@ import { type BooksSearch, parts } from '../features/books/parts.ts'
 
 export const Route = createFileRoute('/v/$code/books')({
   validateSearch: (search: Record<string, unknown>): BooksSearch => {
-    const part = parts.find((each) => each === search.part)
+    const part = parts.find((name) => name === search.part)
     return {
       ...(part === undefined ? {} : { part }),
       ...(typeof search.addressId === 'string' ? { addressId: search.addressId } : {}),

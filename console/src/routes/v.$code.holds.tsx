@@ -4,7 +4,7 @@ import { subjectTypes } from '../features/holds/words.ts'
 
 export const Route = createFileRoute('/v/$code/holds')({
   validateSearch: (search: Record<string, unknown>): HoldsSearch => {
-    const type = subjectTypes.find((each) => each === search.type)
+    const type = subjectTypes.find((subjectType) => subjectType === search.type)
     return {
       ...(search.state === 'all' ? { state: 'all' } : {}),
       ...(type === undefined ? {} : { type }),

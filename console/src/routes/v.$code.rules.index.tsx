@@ -5,7 +5,7 @@ import { PolicySentence } from '../features/policies/policy-sentence.tsx'
 
 export const Route = createFileRoute('/v/$code/rules/')({
   validateSearch: ({ tab }: Record<string, unknown>): { tab?: RulesTab } => {
-    const known = rulesTabs.find((each) => each === tab)
+    const known = rulesTabs.find((candidate) => candidate === tab)
     return known === undefined || known === 'changes' ? {} : { tab: known }
   },
   component: Rules,

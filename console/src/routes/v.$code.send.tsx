@@ -13,9 +13,9 @@ type Search = { from?: string; to?: string }
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
 export const Route = createFileRoute('/v/$code/send')({
-  validateSearch: (given: Record<string, unknown>): Search => ({
-    ...(textOf(given.from) === '' ? {} : { from: textOf(given.from) }),
-    ...(textOf(given.to) === '' ? {} : { to: textOf(given.to) }),
+  validateSearch: (search: Record<string, unknown>): Search => ({
+    ...(textOf(search.from) === '' ? {} : { from: textOf(search.from) }),
+    ...(textOf(search.to) === '' ? {} : { to: textOf(search.to) }),
   }),
   component: Send,
 })

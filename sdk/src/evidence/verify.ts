@@ -287,7 +287,7 @@ function stateOf(examined: Examined, path: string, value: unknown): FieldState {
 type Leaf = { index: string; name: string; path: string; value: unknown }
 const provenIf = (isProven: boolean): FieldState => (isProven ? 'proven' : 'unproven')
 
-/** The records about the order and its end must be sealed before they prove anything. */
+/** Returns true if all records are in signed seals. Only then do they prove the order and its end. */
 const isRecordSealed = ({ proofs }: Examined): boolean => proofs.records.every(({ seal }) => seal === 'proven')
 
 const stateReaders: Record<string, (examined: Examined, leaf: Leaf) => FieldState> = {

@@ -133,7 +133,7 @@ function kinds(): [string, string][] {
   ]
 }
 
-/** Several statuses come from a link. They stay until another choice is made. */
+/** Returns the statuses to choose from. Several statuses of a link are one choice, which stays until another is made. */
 function statuses({ status }: ActivityFilter): [string, string][] {
   return status?.includes(',') ? [[status, t('Several')], ...statusChoices()] : statusChoices()
 }

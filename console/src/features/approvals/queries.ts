@@ -12,7 +12,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 
-/** The subject of an item, for the pages that list what waits. */
+/** The subject of an item, for the pages that list waiting items. */
 export { subjectOf } from './words.ts'
 
 export type InboxState = 'waiting' | 'decided' | 'mine'

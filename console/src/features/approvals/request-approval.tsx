@@ -131,7 +131,7 @@ const unbound = () =>
     'This request is of an earlier version of Strongroom: its votes are not bound to the differences, so it can only be rejected. Ask its author to submit the change again.',
   )
 
-/** The page shows the whole document of a request, so that all of it can be signed. */
+/** Returns the whole document of a request, which the page shows. */
 function toSignOf({ boundPayload }: ApprovalRequest, authority: Authority | null): Waiting {
   return { kind: 'approval_request', boundPayload, expected: { authority, document: canonicalJson(boundPayload) } }
 }

@@ -40,8 +40,8 @@ export function StuckTransfer({ code, transfer, mayAsk }: { code: string; transf
         <ResolveForm
           code={code}
           id={transfer.id}
-          onAsked={(asked) => {
-            setRequestId(asked)
+          onAsked={(request) => {
+            setRequestId(request)
             setOpen(false)
           }}
         />

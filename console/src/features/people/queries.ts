@@ -15,7 +15,7 @@ export type GroupWithMembers = PolicyGroup
 
 export type Person = Member
 
-async function all<Item>(pages: AsyncIterable<Item>): Promise<Item[]> {
+async function itemsOf<Item>(pages: AsyncIterable<Item>): Promise<Item[]> {
   const items: Item[] = []
   for await (const item of pages) items.push(item)
   return items
@@ -27,7 +27,7 @@ export const groupsQuery = (code: string) =>
     queryKey: keys.groups(code),
     queryFn: async ({ signal }): Promise<GroupWithMembers[]> => {
       const vault = vaultOf(code)
-      const groups = await all(vault.policyGroups.list({ limit: 100 }, { signal }))
+      const groups = await itemsOf(vault.policyGroups.list({ limit: 100 }, { signal }))
       return Promise.all(groups.map(({ id }) => vault.policyGroups.get(id, { signal })))
     },
   })
@@ -36,7 +36,7 @@ export const groupsQuery = (code: string) =>
 export const membersQuery = (code: string) =>
   queryOptions({
     queryKey: keys.members(code),
-    queryFn: ({ signal }): Promise<Person[]> => all(vaultOf(code).members.list({ limit: 100 }, { signal })),
+    queryFn: ({ signal }): Promise<Person[]> => itemsOf(vaultOf(code).members.list({ limit: 100 }, { signal })),
   })
 
 export const invitationsQuery = (code: string) =>
@@ -48,7 +48,7 @@ export const invitationsQuery = (code: string) =>
 export const serviceTokensQuery = (code: string) =>
   queryOptions({
     queryKey: keys.tokens(code),
-    queryFn: ({ signal }) => all(vaultOf(code).serviceTokens.list({ limit: 100 }, { signal })),
+    queryFn: ({ signal }) => itemsOf(vaultOf(code).serviceTokens.list({ limit: 100 }, { signal })),
   })
 
 /** Returns true if the reader administers the vault, and false until that is known. */

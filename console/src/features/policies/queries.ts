@@ -8,7 +8,7 @@ import { type GroupWithMembers, groupsQuery, membersQuery, type Person } from '.
 import type { Named } from './selectors.ts'
 import type { Names } from './words.ts'
 
-async function all<Item>(pages: AsyncIterable<Item>, limit = 2_000): Promise<Item[]> {
+async function itemsOf<Item>(pages: AsyncIterable<Item>, limit = 2_000): Promise<Item[]> {
   const items: Item[] = []
   for await (const item of pages) {
     items.push(item)
@@ -20,7 +20,8 @@ async function all<Item>(pages: AsyncIterable<Item>, limit = 2_000): Promise<Ite
 export const policiesQuery = (code: string) =>
   queryOptions({
     queryKey: ['policies', code, 'list'],
-    queryFn: ({ signal }): Promise<PolicyListItem[]> => all(vaultOf(code).policies.list({ limit: 100 }, { signal })),
+    queryFn: ({ signal }): Promise<PolicyListItem[]> =>
+      itemsOf(vaultOf(code).policies.list({ limit: 100 }, { signal })),
   })
 
 export const selectorsQuery = (code: string) =>
@@ -85,12 +86,12 @@ const choicesQuery = (code: string) =>
       const [thisVault, tokens, addresses, folders, counterparties, counterpartyGroups, categories] = await Promise.all(
         [
           vault.get({ signal }),
-          all(strongroom.tokens.list({ limit: 100 }, { signal })),
-          all(vault.addresses.list({ limit: 100 }, { signal })),
-          all(vault.addressGroups.list({ limit: 100 }, { signal })),
-          all(vault.counterparties.list({ limit: 100 }, { signal })),
-          all(vault.counterpartyGroups.list({ limit: 100 }, { signal })),
-          all(vault.operationCategories.list({ limit: 100 }, { signal })),
+          itemsOf(strongroom.tokens.list({ limit: 100 }, { signal })),
+          itemsOf(vault.addresses.list({ limit: 100 }, { signal })),
+          itemsOf(vault.addressGroups.list({ limit: 100 }, { signal })),
+          itemsOf(vault.counterparties.list({ limit: 100 }, { signal })),
+          itemsOf(vault.counterpartyGroups.list({ limit: 100 }, { signal })),
+          itemsOf(vault.operationCategories.list({ limit: 100 }, { signal })),
         ],
       )
       const slugs = thisVault.networks.map(({ slug }) => slug)

@@ -79,7 +79,7 @@ function resultOf({ call, gives }: NonNullable<Operation['sdk']>, args: string[]
   return gives === 'nothing' ? `await ${called}` : `const answer = await ${called}`
 }
 
-/** In a program, numbers, booleans and lists have these types. */
+/** Returns the query as an argument of a program, with numbers, booleans and lists as such. */
 function queryOf(parameters: readonly Parameter[], values: Values): string[] {
   const members = parameters
     .filter((parameter) => parameter.in === 'query')

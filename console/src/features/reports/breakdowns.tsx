@@ -27,7 +27,8 @@ export function AssetAmounts({ assets }: { assets: readonly AssetAmount[] }) {
 type Sums = { incomingByAsset: AssetAmount[]; outgoingByAsset: AssetAmount[]; operationsCount: number }
 
 /**
- * The columns that breakdowns share: incoming and outgoing amounts, the turnover in USD, and the number of operations.
+ * Returns the columns that breakdowns share: incoming and outgoing amounts, the turnover in USD, and the number of
+ * operations.
  */
 function sumColumns<Row extends Sums & { grossTurnoverUsd: string }>(
   filters: (row: Row) => Record<string, string>,
