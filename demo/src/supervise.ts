@@ -279,15 +279,12 @@ function toEnvironment(settings: Settings, secrets: Secrets, overrides: NodeJS.P
   }
 }
 
-/**
- * Returns the first secret that the operator configured, if any, with which the wallet signs. Otherwise returns the
- * secret of the demo.
- */
+/** Returns the secret with which the wallet signs: the first secret of the operator, or that of the demo. */
 function webhookSecretOf({ config }: Settings, secrets: Secrets): string {
   return config.webhookSecrets[0] ?? secrets.webhookSecret
 }
 
-/** Returns the host name of a server on this machine that listens there. */
+/** Returns the host by which this machine reaches a server that listens on `host`. */
 function localHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'

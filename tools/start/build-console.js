@@ -29,7 +29,7 @@ export async function buildStaleConsole() {
   return true
 }
 
-/** Announces the build. The server starts meanwhile and serves this page, until the build replaces it. */
+/** Writes a page that waits for the build. The server starts meanwhile and serves it, until the build replaces it. */
 function announceBuild() {
   const dist = join(folder, 'dist')
   rmSync(dist, { recursive: true, force: true })
