@@ -5,9 +5,9 @@ import { measureRounds } from './lib/rounds.ts'
 import { runOnStack } from './lib/run-bench.ts'
 
 /**
- * The effect of one user's expensive reads on another user: a member reads their balances one after the other, with and
- * without an administrator of the same vault who keeps many reports over all of its operations running.
- * BENCH_OPERATIONS is the size of the vault.
+ * The effect of one user's expensive reads on another user. A member reads their balances one after the other: alone,
+ * and while an administrator of the same vault keeps many reports over all of its operations running. BENCH_OPERATIONS
+ * is the size of the vault.
  */
 const operations = Number(process.env.BENCH_OPERATIONS ?? 300_000)
 const rounds = 3

@@ -64,7 +64,10 @@ await runOnStack(async ({ record, stack }) => {
 
 type Peer = {
   connect(clients: number): pg.Pool
-  /** Returns the sender and the receiver: every account in turn, to one hot account or to its neighbour. */
+  /**
+   * Returns the paying and the receiving account. Payers take turns; the receiver is always the same account (`hot`),
+   * or the neighbour of the payer (`spread`).
+   */
   hot: () => [string, string]
   spread: () => [string, string]
   verify(): Promise<void>

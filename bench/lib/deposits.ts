@@ -29,7 +29,10 @@ export async function measureDeposits(run: Run): Promise<void> {
   }
 }
 
-/** Compares busy addresses with addresses under the same conditions. The control compares a side with itself. */
+/**
+ * Compares groups of addresses under the same conditions: one vault with 64, and one address with 10,000. As a control,
+ * a group is compared with itself.
+ */
 export async function measureHotSpots(run: Run): Promise<void> {
   const { record, world, rounds } = run
   const pair = async (name: string, a: Address[], b: Address[]) => {

@@ -13,6 +13,6 @@ export type Run = {
   load: { port: number; seconds: number }
   /** Number of deposits that were answered as credited. The ledger must hold as many at the end. */
   acknowledged: number
-  /** Number of operations that the vault held before. */
+  /** Number of operations that the vault held before the measurements. */
   operations: number
 }

@@ -10,9 +10,8 @@ const smallCount = 1_000
 const perInsert = 500_000
 
 /**
- * Measures the buffers that a page of a statement and a balance at a time read, for an account with few postings and
- * for an account with very many. Must be the last measurement: its postings are inserted by SQL and do not match the
- * balances.
+ * Measures the buffers that a page of a statement and a past balance read, for an account with few postings and for an
+ * account with very many. Must be the last measurement: its postings are inserted by SQL and do not match the balances.
  */
 export async function measureStatement(run: Run, largeCount: number): Promise<void> {
   const { record } = run

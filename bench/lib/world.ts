@@ -18,7 +18,7 @@ import { type Stack, webhookSecret } from './stack.ts'
 export type Address = { id: string; address: string }
 type Token = { id: string; contractAddress: string }
 
-/** Vaults, users, policies and addresses, enough of each that small numbers distort no measurement. */
+/** Vaults, users, policies and addresses, so many of each that their numbers distort no measurement. */
 export type World = {
   wallet: FakeWallet
   usdt: Token
@@ -125,8 +125,8 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
       await wallet.close()
     },
   }
-  // Every account exists before anything is measured. Outside of the bench, only the first deposit of an address
-  // creates an account.
+  // Creates all accounts before the measurements. In production, too, only the first deposit of an address creates
+  // accounts.
   await depositBare(world, [...hot, ...spread, ...inOneVault, ...overVaults], '1')
   await depositBare(world, funded, '1000000000')
   await orderTransfers(world)

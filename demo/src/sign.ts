@@ -77,7 +77,7 @@ async function approve(by: Person, id = '', amount = '', toAddress = ''): Promis
   const { payload } = await transfers.get(id)
   const { initiatorId } = readOrder(payload)
   if (!Object.values(by.reserve.userIds).includes(initiatorId)) throw new Error('a stranger ordered it')
-  // Without a typed limit of the fee, an order with a limit is not approved.
+  // An order with a fee limit is not approved here, because the approver does not type the limit.
   const expected = await expect(payload, initiatorId, { amount, toAddress }, by)
   const signature = await signApproval({ kind: 'transfer', order: payload, expected }, signerOf(by))
   const { status } = await transfers.approve(id, { payloadHash: signature.vote.hash, signature })

@@ -106,7 +106,7 @@ export class SoftwarePasskey {
     }
   }
 
-  /** Works like `navigator.credentials.get`. It counts no signatures, as synced passkeys do not either. */
+  /** Works like `navigator.credentials.get`. Like a synced passkey, it does not count signatures. */
   get(challenge: string, claims: Claims = {}) {
     const authenticatorData = headOf(rpIdOf(this.origin), 0, claims)
     const clientData = this.#clientData('webauthn.get', challenge, claims)

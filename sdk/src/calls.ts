@@ -10,7 +10,7 @@ export type ClientOptions = {
   retries?: number
   /**
    * Lets a passkey of the caller sign a call that the service wants confirmed (`me.prepareConfirmation`). The call is
-   * then sent once more. Without it, such a call throws with the reason `passkey_required`.
+   * then sent once more. Without `confirm`, such a call throws with the reason `passkey_required`.
    */
   confirm?: (call: { method: string; path: string; bodyHash: string }) => Promise<object>
   /** Replaces the `fetch` of the platform. */

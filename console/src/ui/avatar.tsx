@@ -3,7 +3,7 @@ import { initialsOf, isOwnImage } from '../lib/images.ts'
 
 type Props = {
   /**
-   * The name, of which the letters are made. It stands beside the avatar as text, so the avatar is hidden from screen
+   * The name, whose initials the avatar shows. It stands beside the avatar as text, so the avatar is hidden from screen
    * readers.
    */
   name: string

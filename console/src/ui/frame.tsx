@@ -3,7 +3,7 @@ import { ArrowLeft } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { t } from '../lib/language.ts'
 
-/** The frame of pages that belong to no vault, with the links back and to the other such pages. */
+/** The frame of pages that belong to no vault, with a link back and links to the other such pages. */
 export function Frame({ isPlatformAdmin, children }: { isPlatformAdmin: boolean; children: ReactNode }) {
   const link = 'inline-flex min-h-11 items-center gap-2 rounded-md px-3 md:min-h-9'
   const looks = {

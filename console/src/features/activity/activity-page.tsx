@@ -30,7 +30,8 @@ export function ActivityPage({ code, filter, onFilter, exportHref, ...table }: A
   const items = useMemo(() => query.data?.pages.flatMap((page) => page.items) ?? [], [query.data])
   const { shown, news, showNews } = useHeldBack(items, JSON.stringify(filter))
   const last = query.data?.pages.at(-1)
-  // An empty page before the end: the list has continued by itself often enough, and asks before it looks further.
+  // True for an empty page before the end. The list then stops loading by itself, and the reader decides whether to
+  // look further.
   const hasPaused = last !== undefined && last.items.length === 0 && last.nextCursor !== null
   const isFiltered = Object.keys(filter).length > 0
   const exportLink = (

@@ -53,7 +53,8 @@ export function Decide({ subject, summary }: DecideProps) {
           {swapped()}
         </p>
       )}
-      {/* Stays in sight below a long list. Rows are measured as they come into view, which would move the buttons. */}
+      {/* Stays in sight below a long list. Otherwise the buttons would move, because rows are measured as they come
+          into view. */}
       <div className="sticky bottom-16 z-30 -mx-4 mt-4 flex gap-3 border-t border-line bg-paper p-4 md:bottom-0 md:mx-0 md:border-0 md:bg-ground md:px-0 md:py-3">
         {(
           [

@@ -16,7 +16,7 @@ import type { Seen } from './signed-transfer.tsx'
 import { Votes } from './votes.tsx'
 import { recipientOf, statusOf } from './words.ts'
 
-/** Draws why the policies require votes. It is loaded on demand. */
+/** Draws the reasons of the policies for requiring votes. It is loaded on demand. */
 type Why = ComponentType<{ code: string; transfer: Transfer }>
 
 /** In a protected vault the order is decoded from the signed document. The decoder is loaded only where it is needed. */
