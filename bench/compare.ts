@@ -158,9 +158,9 @@ function reads(): Measure<Vault> {
     },
     'report of exceptions': { path: `/reports/operations_exceptions?${year}`, by: 'administrator', connections: 1 },
   }
-  const reads = Object.entries(pages).map(([name, page]) => [name, (vault: Vault) => read(vault, page)] as const)
+  const readsOfPages = Object.entries(pages).map(([name, page]) => [name, (vault: Vault) => read(vault, page)] as const)
   return {
-    ...Object.fromEntries(reads),
+    ...Object.fromEntries(readsOfPages),
     'balances of a member beside reports': async (vault) => {
       const report = getAs(vault.administrator, `/reports/transaction_activity?${decade}&groupBy=month`)
       const work = () => read(vault, { path: '/balances', by: 'member', connections: 1 })

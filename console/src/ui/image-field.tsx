@@ -26,7 +26,7 @@ export function ImageField({ name, image, replace, remove, renews, code }: Props
   const client = useQueryClient()
   const [fault, setFault] = useState<string | null>(null)
   const change = useMutation({
-    mutationFn: (image: Blob | null) => (image === null ? remove() : replace(image)),
+    mutationFn: (file: Blob | null) => (file === null ? remove() : replace(file)),
     onSuccess: async (answer) => {
       await Promise.all(renews.map((queryKey) => client.invalidateQueries({ queryKey })))
       if (requestOf(answer) === null) announce(t('The image is changed.'))

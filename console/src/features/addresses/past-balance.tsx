@@ -16,7 +16,7 @@ export function PastBalance({ code, address }: { code: string; address: Address 
   const isWhole = /^\d{4}-\d{2}-\d{2}$/.test(day)
   const at = isWhole ? endOf(day) : ''
   const balance = useQuery({ ...pastBalanceQuery(code, address.id, tokenId, at), enabled: isWhole && tokenId !== '' })
-  const symbol = address.balances.find((balance) => balance.tokenId === tokenId)?.symbol
+  const symbol = address.balances.find((entry) => entry.tokenId === tokenId)?.symbol
   if (address.balances.length === 0) return null
   return (
     <Card title={t('Balance on a day')}>
@@ -29,9 +29,9 @@ export function PastBalance({ code, address }: { code: string; address: Address 
           hint={t('At its end in {zone}.', { zone })}
         />
         <SelectField label={t('Token')} value={tokenId} onChange={({ target }) => setTokenId(target.value)}>
-          {address.balances.map((balance) => (
-            <option key={balance.tokenId} value={balance.tokenId}>
-              {balance.symbol}
+          {address.balances.map((entry) => (
+            <option key={entry.tokenId} value={entry.tokenId}>
+              {entry.symbol}
             </option>
           ))}
         </SelectField>

@@ -89,7 +89,7 @@ function rangeOf({ selectorType, value }: Clause): Range | null {
   if (!compared.includes(selectorType) && !/AgeHours$/.test(selectorType)) return null
   const { op, value: bound, min, max } = value as { op: string; value: string; min: string; max: string }
   const needed = op === 'between' ? [min, max] : [bound]
-  if (!needed.every((bound) => /^\d+(\.\d+)?$/.test(bound ?? ''))) return null
+  if (!needed.every((limit) => /^\d+(\.\d+)?$/.test(limit ?? ''))) return null
   if (op === 'between') return { low: min, lowIncluded: true, high: max, highIncluded: true }
   if (op === 'gt' || op === 'gte') return { low: bound, lowIncluded: op === 'gte', high: null, highIncluded: false }
   return { low: '0', lowIncluded: true, high: bound, highIncluded: op === 'lte' }

@@ -56,7 +56,7 @@ export function boundsOf(policies: readonly MatrixPolicy[]): string[] {
     .filter(({ selectorType }) => selectorType === 'amount' || selectorType === 'velocityAmount')
     .flatMap(({ value }) => {
       const { value: bound, min, max } = value as { value?: string; min?: string; max?: string }
-      return [bound, min, max].filter((bound): bound is string => bound !== undefined && /^\d+(\.\d+)?$/.test(bound))
+      return [bound, min, max].filter((text): text is string => text !== undefined && /^\d+(\.\d+)?$/.test(text))
     })
   const sorted = found.toSorted(compare)
   return sorted.filter((bound, index) => index === 0 || compare(sorted[index - 1]!, bound) !== 0)

@@ -138,9 +138,9 @@ function AddFilter({ filters, onAdd }: AddFilterProps) {
           setValue('')
         }}
       >
-        {filters.map((filter) => (
-          <option key={filter.name} value={filter.name}>
-            {filter.label}
+        {filters.map((option) => (
+          <option key={option.name} value={option.name}>
+            {option.label}
           </option>
         ))}
         <option value="minimumAmount">{t('Smallest amount')}</option>

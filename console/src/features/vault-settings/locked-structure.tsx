@@ -123,8 +123,8 @@ function VariantForm({ code, asked: { route, variant }, close }: { code: string;
         {variant === undefined && <FixedParts register={register} errors={write.fields} />}
         <SelectField label={t('First token of new addresses')} error={write.fields.get('token')} {...register('token')}>
           <option value="">{t('none')}</option>
-          {codes.map((code) => (
-            <option key={code}>{code}</option>
+          {codes.map((tokenCode) => (
+            <option key={tokenCode}>{tokenCode}</option>
           ))}
         </SelectField>
         <CheckField label={t('New addresses may use it')} {...register('enabled')} />
