@@ -9,10 +9,10 @@ import type { Stack } from './lib/stack.ts'
 import { createWorld, type World } from './lib/world.ts'
 
 /**
- * Compares the time of a backtest of many decisions, from the request to the result, with the time of the evaluator
- * alone for the same number of decisions with their facts in memory. The decisions are copies of a decision that the
- * service made, with different amounts. BENCH_DECISIONS sets the number of decisions, BENCH_POLICIES the number of
- * policies that are tried.
+ * Compares the time of a backtest of many decisions with the time of the evaluator alone. The backtest counts from the
+ * request to the result; the evaluator has the facts of the decisions in memory. The decisions are copies of a decision
+ * that the service made, with different amounts. BENCH_DECISIONS sets the number of decisions, BENCH_POLICIES the
+ * number of policies that are tried.
  */
 const decisions = Number(process.env.BENCH_DECISIONS ?? 100_000)
 const policiesCount = Number(process.env.BENCH_POLICIES ?? 20)

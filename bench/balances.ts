@@ -6,8 +6,8 @@ import { toSeries } from './lib/rounds.ts'
 import { runBench } from './lib/run-bench.ts'
 
 /**
- * Measures how an administrator reads the totals of a vault with very many accounts: with every entry sealed, and with
- * two seconds of entries at 1,000 deposits a second still unsealed. BENCH_ACCOUNTS sets the number of accounts.
+ * Measures how an administrator reads the totals of a vault with very many accounts: first with every entry sealed,
+ * then with unsealed entries of two seconds at 1,000 deposits a second. BENCH_ACCOUNTS sets the number of accounts.
  */
 const accounts = Number(process.env.BENCH_ACCOUNTS ?? 1_000_000)
 const waiting = 2_000

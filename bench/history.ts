@@ -14,10 +14,10 @@ import type { BenchRecord } from './lib/record.ts'
 import { runBench } from './lib/run-bench.ts'
 
 /**
- * The cost of a page of the history by every filter, every pair of filters and every combination of all of them, for an
- * administrator, a member and a member with shared addresses. The cost is counted in 8 kB pages that PostgreSQL
- * touches, which other load on the machine does not change. BENCH_OPERATIONS is the size of the larger vault;
- * BENCH_COMBINATIONS=off skips the combinations, for sizes at which only growth and depth matter.
+ * Measures the cost of a page of the history, for an administrator, a member and a member with shared addresses. The
+ * page is filtered by every filter, every pair of filters and every combination of all of them. The cost is counted in
+ * 8 kB pages that PostgreSQL touches, which other load on the machine does not change. BENCH_OPERATIONS is the size of
+ * the larger vault; BENCH_COMBINATIONS=off skips the combinations, for sizes at which only growth and depth matter.
  */
 const operations = Number(process.env.BENCH_OPERATIONS ?? 1_000_000)
 const fewOperations = 100_000

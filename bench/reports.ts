@@ -16,11 +16,13 @@ import { runBench } from './lib/run-bench.ts'
 import { leaveSqlBesideCode } from './lib/stack.ts'
 
 /**
- * Measures the cost of an address activity report. Goals: over 1,000,000 operations at most twice the wall time of one
- * hand-written statement for the summary alone; over 1,000 operations at most 50 ms in 95 of 100 cases; no more memory
- * for many operations than for few. A page of the operations behind the figures of data quality, with any filter and
- * any statistics, reads at most twice the pages that it reads with fresh statistics and no filter. The cost is counted
- * in 8 kB pages that PostgreSQL touches, which other load on the machine does not change.
+ * Measures the cost of an address activity report. Over 1,000,000 operations it may take at most twice the wall time of
+ * one hand-written statement for the summary alone. Over 1,000 operations it may take at most 50 ms in 95 of 100 cases.
+ * Many operations may need no more memory than few.
+ *
+ * Also measures a page of the operations behind the figures of data quality, with any filter and any statistics. It may
+ * read at most twice the pages that it reads with fresh statistics and no filter. The cost is counted in 8 kB pages
+ * that PostgreSQL touches, which other load on the machine does not change.
  *
  * BENCH_OPERATIONS sets the number of operations. REPORT_BENCH_URL names an empty database to use, or the database of
  * an earlier run.

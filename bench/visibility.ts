@@ -15,9 +15,9 @@ import { measureRounds } from './lib/rounds.ts'
 import { runBench } from './lib/run-bench.ts'
 
 /**
- * Measures the cost of visibility rules: the first page of the history of a member, with and without 1,000 shared
- * addresses, compared with that of an administrator, who sees the whole vault. Both the whole request and its query
- * alone are measured. BENCH_OPERATIONS is the size of the larger vault.
+ * Measures the cost of visibility rules for the first page of the history of a member, with and without 1,000 shared
+ * addresses. It is compared with the page of an administrator, who sees the whole vault. Both the whole request and its
+ * query alone are measured. BENCH_OPERATIONS is the size of the larger vault.
  */
 const operations = Number(process.env.BENCH_OPERATIONS ?? 1_000_000)
 const rounds = 15

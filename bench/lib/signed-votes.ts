@@ -14,8 +14,8 @@ const ordersPerMeasurement = 200
 type Signer = { token: string; userId: string; key: Authenticator }
 
 /**
- * Measures votes in a protected vault, each with the assertion of a passkey, compared with the same votes in an
- * unprotected vault: by one person after the other, and by many at once.
+ * Measures votes in a protected vault, each with the assertion of a passkey, and the same votes in an unprotected
+ * vault. The votes come from one person after the other, and from many at once.
  */
 export async function measureSignedVotes(run: Run): Promise<void> {
   const { record, rounds, world } = run

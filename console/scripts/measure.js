@@ -1,7 +1,7 @@
-// Measures the promises of the design on the demo of `npm start`: the time until an approval can be read and decided on
-// a phone, the number of requests of a page, and how a list of 100,000 rows scrolls. Prints the median of five; ends
-// with 1 when a goal is missed. A busy machine spoils the times, so the load is printed beside them. STRONGROOM_URL and
-// DATA_DIR name another demo.
+// Measures the promises of the design on the demo of `npm start`. It measures the time until an approval can be read
+// and decided on a phone, the number of requests of a page, and how a list of 100,000 rows scrolls. Prints the median
+// of five; ends with 1 when a goal is missed. A busy machine spoils the times, so the load is printed beside them.
+// STRONGROOM_URL and DATA_DIR name another demo.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { loadavg } from 'node:os'

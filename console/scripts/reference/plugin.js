@@ -1,5 +1,5 @@
-// A Vite plugin that serves and builds the data of the reference: the files that `digest` cuts out of openapi.json, in
-// a folder whose name changes with their content, so that a browser may keep them.
+// A Vite plugin that serves and builds the data of the reference: the files that `digest` cuts out of openapi.json. The
+// name of their folder changes with their content, so that a browser may keep them.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -10,9 +10,9 @@ export interface ClientData {
 }
 
 /**
- * Reads client data. Returns null for bytes that are not UTF-8 or begin with a byte order mark, for a text that is not
- * a JSON object or names a member twice, and for an answer in a frame of another origin, which chooses what people see
- * around it.
+ * Reads client data. Returns null for bytes that are not UTF-8 or begin with a byte order mark, and for a text that is
+ * not a JSON object or names a member twice. Also returns null for an answer in a frame of another origin, because that
+ * origin chooses what people see around it.
  */
 export function readClientData(bytes: Uint8Array): ClientData | null {
   const data = parseObject(bytes)
