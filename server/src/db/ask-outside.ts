@@ -1,6 +1,6 @@
 /**
  * Thrown in a transaction that needs an answer from outside the database. No transaction may wait for one, so it is rolled
- * back. Every kind of question is a class of its own, so that a nested question is not mistaken for an outer one.
+ * back. Every type of question is a class of its own, so that a nested question is not mistaken for an outer one.
  */
 export abstract class AnswerNeededError<Question> extends Error {
   readonly question: Question

@@ -3,7 +3,7 @@ import type { Trx } from '../db/client.ts'
 import { canonicalJson } from '../lib/canonical-json.ts'
 import { sha256 } from '../lib/secrets.ts'
 
-/** The header in which a passkey confirms a request: the JSON of its answer in base64url. */
+/** The header with the passkey confirmation of a request: the JSON of the answer of the passkey in base64url. */
 export const confirmationHeader = 'Passkey-Assertion'
 
 export type Confirming = {
@@ -12,18 +12,18 @@ export type Confirming = {
 }
 
 /**
- * Demands that a passkey of the caller signed exactly this request.
- * @throws 403 `passkey_required` when none did
+ * Demands a passkey confirmation of exactly this request.
+ * @throws 403 `passkey_required` without one
  */
 export type Confirm = (trx: Trx, confirming?: Confirming) => Promise<void>
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The hash of the sent body, before defaults of its schema are added; null unless a passkey confirms the request. */
+    /** The hash of the sent body, before defaults of its schema are added; null for a request without a passkey confirmation. */
     bodyHash: string | null
   }
   interface FastifyInstance {
-    /** Checks the confirmation. The composition root sets it, because the shell and most domains do not know passkeys. */
+    /** Checks the passkey confirmation. The composition root sets it, because the shell and most domains do not know passkeys. */
     assertConfirmed: (trx: Trx, request: FastifyRequest, confirming: Confirming) => Promise<void>
   }
 }

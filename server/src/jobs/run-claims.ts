@@ -1,7 +1,7 @@
 import { type Backoff, retryAt } from '../db/claim.ts'
 import type { Deps } from '../deps.ts'
 
-/** A kind of work that waits in a table: how it is claimed, done, and released after a failure. */
+/** A type of work that waits in a table: how it is claimed, done, and released after a failure. */
 export type Claims<Work extends { attempts: number }> = {
   name: string
   /** Claims one due row for the time of a lease; null when none is due. */

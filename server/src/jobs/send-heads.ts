@@ -28,7 +28,7 @@ const witnesses: Claims<DueWitness> = {
 }
 
 /**
- * Hands the heads of all chains to the witnesses that are due, out of reach of the database's owner. Before the first seal
+ * Hands the heads of all seal chains to the witnesses that are due, out of reach of the database's owner. Before the first seal
  * there are no heads.
  */
 export async function sendHeads(deps: Deps, signal?: AbortSignal): Promise<void> {

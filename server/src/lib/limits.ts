@@ -42,7 +42,7 @@ export const timelinePointsMax = 400
 export const feedSearchedRows = 2_500
 /** The number of characters from which on a text is also searched in addresses and hashes. */
 export const searchedPartMin = 6
-/** GET /search: the length of the text, the number of results, and the rows of each kind whose names are compared. */
+/** GET /search: the length of the text, the number of results, and the rows of each type whose names are compared. */
 export const searchTextLengthMin = 2
 export const searchTextLengthMax = 100
 export const searchResultsMax = 20
@@ -266,7 +266,7 @@ export const stopBackoff = { firstMilliseconds: 1_000, longestMilliseconds: 300_
 export const auditSealsPageMax = 20
 export const auditVerifyPageSealsMax = 20
 export const auditVerifyPageSubjectsMax = 200
-/** The differences of one kind that the verifier lists. There could be too many to read them all. */
+/** The differences of one type that the verifier lists. There could be too many to read them all. */
 export const differencesNamedMax = 100
 export const auditVerifyPageRecordsMax = 1_000
 

@@ -10,10 +10,10 @@ export type SealKey = {
   sign(text: string): Buffer
 }
 
-/** The kind of a signed text, which is its first word: a signed seal is never a signed list of heads. */
+/** The type of a signed text, which is its first word: a signed seal is never a signed list of heads. */
 export type Signed = 'seal' | 'heads'
 
-/** Returns the text that is signed: its kind, and the SHA-256 that it binds. */
+/** Returns the text that is signed: its type, and the SHA-256 that it binds. */
 export const signedText = (what: Signed, hash: Buffer): string => `strongroom-${what}-1:${hash.toString('hex')}`
 
 export const keyIdOf = (publicKey: Buffer): string => sha256(publicKey).toString('hex').slice(0, 32)

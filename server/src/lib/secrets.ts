@@ -14,7 +14,7 @@ export function sha256(content: string | Uint8Array): Buffer {
   return createHash('sha256').update(content).digest()
 }
 
-/** Returns a random secret of 32 bytes in URL-safe text, with an optional prefix that identifies its kind. */
+/** Returns a random secret of 32 bytes in URL-safe text, with an optional prefix that identifies its type. */
 export function newSecret(prefix = ''): string {
   return prefix + randomBytes(32).toString('base64url')
 }

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isLoopback } from './loopback.ts'
 
-/** A witness that keeps the heads of the chains: a file, a mailbox or a service. `target` is the setting that names it. */
+/** A witness that keeps the heads of the seal chains: a file, a mailbox or a service. `target` is the setting that names it. */
 export type Witness =
   | { kind: 'file'; target: string; path: string }
   | { kind: 'mailto'; target: string; address: string }

@@ -142,7 +142,7 @@ export function passkeyMessage({ change, name, operator, changedAt, link }: Pass
 
 type Heads = { origin: string; at: Date; count: number; block: string }
 
-/** Returns the mail for the witness that keeps the heads of the chains of seals. Nobody needs to read it unless there is a doubt. */
+/** Returns the mail for the witness that keeps the heads of the seal chains. Nobody needs to read it unless there is a doubt. */
 export function headsMessage({ origin, at, count, block }: Heads): Message {
   return layOut({
     subject: `Heads of the records of ${origin}`,

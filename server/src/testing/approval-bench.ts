@@ -21,7 +21,7 @@ export type ApprovalBench = {
   /** Adds a policy to the group `everyone`. Its name is its code. */
   policy(body: Record<string, unknown>): Promise<Policy>
   chain(steps: ChainStep[], by?: Person): Promise<AnswerOf<'post', '/vaults/v/approval-requests/composite'>>
-  /** Requests a chain that must wait. Returns the request. */
+  /** Makes a request with steps that must wait. Returns the request. */
   waiting(steps: ChainStep[], by?: Person): Promise<ApprovalRequest>
   read(id: string, by?: Person): Promise<BodyOf<'get', '/vaults/v/approval-requests/r'>>
   act(
@@ -35,7 +35,7 @@ export type ApprovalBench = {
   /** Runs SQL as the owner of the database, without the knowledge of the service. */
   sql(text: string, values?: unknown[]): Promise<Record<string, string>[]>
   audited(action: string, targetId: string): Promise<number>
-  /** Counts the counterparties and groups that a chain may leave behind. */
+  /** Counts the counterparties and groups that the steps of a request may leave behind. */
   traces(): Promise<number>
   close(): Promise<void>
 }

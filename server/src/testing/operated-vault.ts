@@ -18,7 +18,7 @@ const must = async <Body>(answer: Promise<Answer<Body>>): Promise<Body> => {
   return body
 }
 
-/** Makes changes of every verified kind, through the same requests as people. */
+/** Makes changes of every verified type, through the same requests as people. */
 export async function operate(bench: TransferBench): Promise<void> {
   const { admin } = bench.vault
   const night = await must(admin.post(`${base}/policy-groups`, { code: 'night', name: 'Night' }))

@@ -14,8 +14,8 @@ type Resealing = {
 }
 
 /**
- * Does what the owner of the database can do: computes the seals of a chain again from their content, so that each follows the
- * previous one.
+ * Does what the owner of the database can do: computes the seals of a seal chain again from their content, so that each follows
+ * the previous one.
  */
 export async function resealChain(query: Query, { log, chain, from = 1, sealKey }: Resealing): Promise<void> {
   const table = `${log}_seals`

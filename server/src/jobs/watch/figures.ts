@@ -134,7 +134,7 @@ async function readFollowing(db: Db, now: Date): Promise<Following> {
   }
 }
 
-/** Counts the held subjects of each kind, with holds of any cause. */
+/** Counts the held subjects of each type, with holds of any cause. */
 async function readHolds(db: Db): Promise<Figures['holds']> {
   const { rows } = await sql<{ subject: HoldSubjectType; count: number }>`
     select f.subject_type as subject, count(distinct (f.vault_id, f.subject_id))::int as count

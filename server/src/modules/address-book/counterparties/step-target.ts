@@ -4,7 +4,7 @@ import { badRequest, conflict, notFound } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { type Executor, type PreparedStep, referenceOf, StaleError, type Step } from '../../rules/votes/executor.ts'
 
-/** The two kinds of entries of the address book. Both have a version. An archived entry cannot be changed. */
+/** The two types of entries of the address book. Both have a version. An archived entry cannot be changed. */
 const kinds = {
   counterparty: { noun: 'Counterparty', table: 'counterparties' },
   counterparty_group: { noun: 'Counterparty group', table: 'counterparty_groups' },
@@ -26,7 +26,7 @@ export function assertLive(kind: Kind, { archived_at: archivedAt }: Pick<Entry, 
 }
 
 /**
- * Returns the row that a step refers to, or null when an earlier step of its chain creates the row.
+ * Returns the row that a step refers to, or null when an earlier step of the request creates the row.
  * @throws 400 when the action names no target, 404, 409 as `assertLive`
  */
 export async function findTarget<Row extends Entry>(
@@ -75,8 +75,8 @@ type Looks = {
 }
 
 /**
- * Returns the columns of the fields that both kinds show. A field that a change leaves out is undefined, and Kysely
- * does not write it.
+ * Returns the columns of the fields that both types show. A field that a change leaves out is undefined, and Kysely does not
+ * write it.
  */
 export function toColumns({ name, description, avatarUri, color, emoji }: Looks) {
   return { name, description, avatar_uri: avatarUri, color, emoji }

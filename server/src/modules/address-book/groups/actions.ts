@@ -205,7 +205,10 @@ function findLive(db: Db | Trx, vaultId: string, step: Step): Promise<Counterpar
   return findTarget(kind, step, (id) => findGroup(db, vaultId, id))
 }
 
-/** Returns the counterparty that a step names: null when an earlier step creates it, undefined when it does not exist. */
+/**
+ * Returns the counterparty that a step names: null when an earlier step of the request creates it, undefined when it does not
+ * exist.
+ */
 async function findMember(db: Db | Trx, vaultId: string, id: string): Promise<CounterpartyRow | null | undefined> {
   if (referenceOf(id) !== null) return null
   return (await findCounterparty(db, vaultId, id)) ?? undefined

@@ -63,7 +63,7 @@ export async function findCategoryByKey(db: Db | Trx, vaultId: string, key: stri
 }
 
 export type CategoryFilter = {
-  /** Null includes both kinds. */
+  /** Null includes active and archived categories. */
   archived: boolean | null
   /** `transfer` and `deposit` include the categories that apply to both; null includes all categories. */
   appliesTo: AppliesTo | null

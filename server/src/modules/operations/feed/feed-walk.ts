@@ -56,7 +56,7 @@ async function readRows(db: Db, walk: Walk, window: Window): Promise<Part> {
 
 /**
  * Returns true if the statement has few forms. Its text contains no number of keys, so that each feed has one prepared
- * statement per kind of viewer, with and without a cursor.
+ * statement per type of viewer, with and without a cursor.
  */
 function hasFewForms(walk: Walk): boolean {
   const { filters, path } = walk

@@ -22,9 +22,9 @@ export type FoundRow = {
 }
 
 /**
- * Finds objects that the viewer may see: by id, hash or on-chain address among all of them, and by a part of a name
- * among the newest `searchedRowsMax` rows of each kind that the viewer may see. The scope is applied before that limit,
- * so that rows of others cannot push out rows that the viewer sees.
+ * Finds objects that the viewer may see: by id, hash or on-chain address among all of them, and by a part of a name among the
+ * newest `searchedRowsMax` rows of each type that the viewer may see. The scope is applied before that limit, so that rows of
+ * others cannot push out rows that the viewer sees.
  */
 export async function searchVault(db: Db, scope: AddressScope, text: string): Promise<FoundRow[]> {
   const found = await Promise.all([findExactly(db, scope, text), findByName(db, scope, text)])

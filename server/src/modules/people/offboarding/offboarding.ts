@@ -103,7 +103,7 @@ export async function getOffboarding(db: Db | Trx, userId: string): Promise<Offb
   }
 }
 
-/** The number of listed objects of each kind. */
+/** The number of listed objects of each type. */
 const listedMax = 100
 
 type Vault = { code: string; name: string }

@@ -28,10 +28,10 @@ export type PasskeyNotice = {
 }
 
 /**
- * Adds a passkey. A person who already has a passkey confirms with it, so that a stolen session cannot add its own. In
- * a protected vault a session alone cannot add a first passkey: the key is returned with the vault where a second
- * person must accept it, and it cannot be used before.
- * @throws 403 without that confirmation; 409 for an answer that is not of this person, origin and moment, and when
+ * Adds a passkey. A person who already has a passkey confirms with it, so that a stolen session cannot add its own. In a
+ * protected vault a session alone cannot add a first passkey: the key is returned with the vault where a second person must
+ * accept it, and it cannot be used before.
+ * @throws 403 without that passkey confirmation; 409 for an answer that is not of this person, origin and moment, and when
  *   there is no second person to accept it
  */
 export async function addPasskey(
@@ -46,7 +46,7 @@ export async function addPasskey(
     throw conflict('limit_reached', `A person has at most ${passkeysPerPersonMax} passkeys`)
   }
   if (present.length > 0) await assertSigned(trx, deps, { assertion: body.confirmation, purpose }, now)
-  // The nonces of both answers have one purpose. The signed data says which kind of answer it is.
+  // The nonces of both answers have one purpose. The signed data names the type of the answer.
   const key = await verifyNewKey(trx, deps, { attestation: body.credential, purpose }, now)
   if (key === null) {
     throw conflict(
@@ -130,7 +130,7 @@ export async function assertSigned(
   }
 }
 
-/** Locks the passkeys of one person, so that two first passkeys cannot both be added without confirmation. */
+/** Locks the passkeys of one person, so that two first passkeys cannot both be added without a passkey confirmation. */
 export function lockPerson(trx: Trx, userId: string): Promise<{ email: string | null; mayAddUntil: Date | null }> {
   return trx
     .selectFrom('users')

@@ -12,7 +12,7 @@ import { Assertion } from './schema.ts'
 const readAssertion = payloadReader(Assertion)
 
 /**
- * Demands that a passkey of the caller signed exactly this request (the header `Passkey-Assertion`).
+ * Demands a passkey confirmation: a passkey of the caller signed exactly this request (the header `Passkey-Assertion`).
  * @throws 403 without a signature for this method, path and body; 400 for a header that is not an assertion
  */
 export async function assertConfirmed(

@@ -12,7 +12,7 @@ export type RecordedRow = Record<string, unknown>
 /** Applies a record to the rows that were recorded so far, by their ids. */
 type Take = (recorded: Map<string, RecordedRow>, record: ReplayedRecord) => void
 
-/** The rows of one kind in a chain, and the way in which records create them. */
+/** The rows of one type that a seal chain records, and the way in which records create them. */
 export type RecordedKind = {
   chain: string
   targetType: string

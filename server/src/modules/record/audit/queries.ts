@@ -19,7 +19,7 @@ export type ListedRecordRow = AuditRecordRow & { actor: MemberProfile | null }
 
 type AuditFilter = { actor?: string; action?: string; target?: string; bounds: Bounds }
 
-/** Returns the records of one chain, newest first. */
+/** Returns the records of one seal chain, newest first. */
 export async function listAuditRecords(
   db: Db | Trx,
   chain: string,
@@ -39,11 +39,11 @@ export async function listAuditRecords(
   return newestFirst(query, page).execute()
 }
 
-/** The place where a page of records ends, in the order of chain and id. */
+/** The place where a page of records ends, in the order of seal chain and id. */
 export type RecordPlace = Pick<AuditRecordRow, 'chain' | 'id'>
 export const beforeAllRecords: RecordPlace = { chain: '', id: '' }
 
-/** Returns committed records that no seal holds yet, by chain and id. */
+/** Returns committed records that no seal holds yet, by seal chain and id. */
 export function listUnsealedRecords(db: Db | Trx, { chain, id }: RecordPlace, limit: number) {
   return db
     .selectFrom('audit_records')
@@ -56,7 +56,10 @@ export function listUnsealedRecords(db: Db | Trx, { chain, id }: RecordPlace, li
     .execute()
 }
 
-/** Returns the first chain of records or seals after the given one. This lists the chains without reading all their rows. */
+/**
+ * Returns the first seal chain of records or seals after the given one. This lists the seal chains without reading all their
+ * rows.
+ */
 export async function findNextChain(db: Db | Trx, after: string): Promise<string | null> {
   const { rows } = await sql<{ chain: string | null }>`
     select least(
@@ -66,7 +69,7 @@ export async function findNextChain(db: Db | Trx, after: string): Promise<string
   return rows[0]?.chain ?? null
 }
 
-/** Returns the seals of one chain, newest first, one more than the limit; or only the seal of a number. */
+/** Returns the seals of one seal chain, newest first, one more than the limit; or only the seal of a number. */
 export async function listSealsBefore(
   db: Db | Trx,
   chain: string,
@@ -163,7 +166,7 @@ const withSeals = sql`audit_records r left join audit_seals s on s.chain = r.cha
 export type ReplayedRecord = TargetRecord & { at: Date }
 
 /**
- * Returns the records of a chain with these actions in their order: by time, and within a millisecond in the order of
+ * Returns the records of a seal chain with these actions in their order: by time, and within a millisecond in the order of
  * `actions`, because ids of one moment have no order.
  */
 export async function* replay(

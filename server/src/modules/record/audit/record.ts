@@ -9,7 +9,7 @@ import { newId } from '../../../lib/ids.ts'
 import type { RecordKey } from '../../../lib/record-key.ts'
 import { equalsSecret, sha256 } from '../../../lib/secrets.ts'
 
-/** The chain of events that belong to no vault: sign-ins, the registry, users, the creation of vaults. */
+/** The seal chain of events that belong to no vault: sign-ins, the registry, users, the creation of vaults. */
 export const platformChain = 'platform'
 
 export type AuditEvent = {
@@ -65,8 +65,8 @@ export async function insertAuditRecords(
 }
 
 /**
- * Returns an audit record that `trx` must insert together with its change. It contains the hash of its content, and a
- * MAC that cannot be computed from the database alone. A sealing job chains committed records later, so that no two
+ * Returns an audit record that `trx` must insert together with its change. It contains the hash of its content, and a MAC that
+ * cannot be computed from the database alone. A sealing job adds committed records to the seal chain later, so that no two
  * writes wait for each other (contract 18.2).
  */
 export function toAuditRow(trx: Trx, event: AuditEvent): Insertable<AuditRecords> {

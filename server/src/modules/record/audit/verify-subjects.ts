@@ -19,7 +19,7 @@ type SubjectKind<Stored extends { id: string }> = {
   differenceOf(stored: Stored, records: TargetRecord[]): string | null
 }
 
-/** Compares every subject of a kind with its audit records, in pages of one snapshot. It lists a bounded number of differences. */
+/** Compares every subject of a type with its audit records, in pages of one snapshot. It lists a bounded number of differences. */
 export async function verifySubjects<Stored extends { id: string }>(
   db: Db,
   kind: SubjectKind<Stored>,

@@ -13,7 +13,7 @@ export async function takeSealing(trx: Trx, log: SealLog): Promise<boolean> {
   return rows[0]?.is_ours === true
 }
 
-/** Seals leaves as the next seal of their chain, and returns its number. */
+/** Seals leaves as the next seal of their seal chain, and returns its number. */
 export async function appendSeal(
   trx: Trx,
   { log, chain, leaves }: { log: SealLog; chain: string; leaves: SealedLeaf[] },

@@ -3,7 +3,7 @@ import type { SealRow } from './queries.ts'
 
 const hex = (bytes: Buffer | null): string | null => bytes?.toString('hex') ?? null
 
-/** Returns a seal as the API shows it, with everything that its hash covers except its chain. */
+/** Returns a seal as the API shows it, with everything that its hash covers except its seal chain. */
 export function toSeal(row: Omit<SealRow, 'chain'>) {
   return {
     sequence: Number(row.sequence),

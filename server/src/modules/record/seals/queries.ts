@@ -46,7 +46,7 @@ export async function listSealsAfter(
 
 export type Head = { log: SealLog; chain: string; sequence: number; hash: string }
 
-/** Returns the last seal of every chain of a log, with one step into the index per chain, however long it is. */
+/** Returns the last seal of every seal chain of a log, with one step into the index per seal chain, however long it is. */
 export async function listHeads(db: Db | Trx, log: SealLog): Promise<Head[]> {
   const table = sealTables[log]
   const { rows } = await sql<{ chain: string; sequence: string; hash: Buffer }>`
@@ -73,7 +73,7 @@ export async function hasHeads(db: Db): Promise<boolean> {
   return rows[0]!.has
 }
 
-/** Returns the hashes of these seals of a chain, by number. A seal that does not exist is absent. */
+/** Returns the hashes of these seals of a seal chain, by number. A seal that does not exist is absent. */
 export async function findSealHashes(
   db: Db | Trx,
   log: SealLog,

@@ -2,11 +2,11 @@ import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { keyIdOf } from '../../../lib/seal-key.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 
-/** The sealed logs: the audit log and the entries of the ledger. Each vault has a chain of seals in both. */
+/** The sealed logs: the audit log and the entries of the ledger. Each vault has a seal chain in both. */
 export const sealLogs = ['audit', 'ledger'] as const
 export type SealLog = (typeof sealLogs)[number]
 
-/** The previous hash of the first seal of a chain. */
+/** The previous hash of the first seal of a seal chain. */
 export const genesisHash = Buffer.alloc(32)
 
 /** A record or an entry as a seal holds it. */

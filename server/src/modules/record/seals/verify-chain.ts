@@ -22,9 +22,9 @@ export type ChainReport = {
   seals: number
   /** The ids of the keys that signed the seals. */
   keys: string[]
-  /** The hash of the last seal. A copy elsewhere reveals a rewritten chain, which has a different hash. */
+  /** The hash of the last seal. A copy elsewhere reveals a rewritten seal chain, which has a different hash. */
   head: { sequence: number; hash: string } | null
-  /** The first fault of the chain; records after it were not checked. */
+  /** The first fault of the seal chain; records after it were not checked. */
   fault: SealFault | null
   /** The ids of audit records that no seal holds and that the service did not write; a bounded number. */
   forged: string[]
@@ -50,7 +50,7 @@ export function newReport(chain: string): ChainReport {
 
 type Previous = { sequence: string; hash: Buffer; format: number }
 
-/** Verifies the seals of a chain and their content one after the other, and counts both in the report. */
+/** Verifies the seals of a seal chain and their content one after the other, and counts both in the report. */
 export async function verifySeals(trx: Trx, report: ChainReport, source: ChainSource): Promise<SealFault | null> {
   const { log, chain, trusted } = source
   let previous: Previous = { sequence: '0', hash: genesisHash, format: 0 }

@@ -8,7 +8,7 @@ import { type SealLog, sealLogs } from '../seals/seal-content.ts'
 import type { TrustedKeys } from '../seals/verify-chain.ts'
 import { listAcceptances, listAuthorityMarks, type WitnessedAuthority } from './queries.ts'
 
-/** The heads of all chains at one moment, as a witness keeps them. */
+/** The heads of all seal chains at one moment, as a witness keeps them. */
 export type HeadsStatement = {
   type: typeof statementType
   version: 1
@@ -60,7 +60,10 @@ export function armor(statement: HeadsStatement): string {
   return [armorBegin, ...lines, armorEnd].join('\n')
 }
 
-/** Returns a head as the commands print it. `audit verify` has always printed the heads of its chains without a name of the log. */
+/**
+ * Returns a head as the commands print it. `audit verify` has always printed the heads of its seal chains without a name of the
+ * log.
+ */
 export const headLine = ({ log, chain, sequence, hash }: Head): string =>
   `${log === 'audit' ? '' : `${log} `}${chain}: seal ${sequence} ${hash}`
 
@@ -154,7 +157,7 @@ function isAuthority(value: unknown): boolean {
 
 export type HeadFault = { chain: string; sequence: number; detail: string }
 
-/** Compares the chains of a log with heads that were kept elsewhere. Returns the first missing head of each chain. */
+/** Compares the seal chains of a log with heads that were kept elsewhere. Returns the first missing head of each seal chain. */
 export async function compareHeads(trx: Db | Trx, log: SealLog, heads: Head[]): Promise<HeadFault[]> {
   const faults: HeadFault[] = []
   const byChain = new Map<string, Map<string, Head>>()

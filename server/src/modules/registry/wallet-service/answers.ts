@@ -176,7 +176,7 @@ export type Check<T> = (value: unknown) => value is T
 
 const ajv = new Ajv({ strict: false })
 
-/** Returns the compiled check of a schema. It is compiled at its first use, because most processes receive few kinds of answers. */
+/** Returns the compiled check of a schema. It is compiled at its first use, because most processes receive few types of answers. */
 function checkOf<const S extends TSchema>(schema: S): Check<Static<S>> {
   let validate: ValidateFunction | undefined
   return (value): value is Static<S> => {

@@ -6,7 +6,7 @@ export function toAddressGrant(row: GrantRow): Static<typeof AddressGrant> {
   return { ...toGrant(row), addressId: row.shared_id }
 }
 
-/** Returns the fields of every grant. The presenter of each kind adds the address or folder. */
+/** Returns the fields of every grant. The presenter of each type of grant adds the address or folder. */
 export function toGrant(row: GrantRow): Omit<Static<typeof AddressGrant>, 'addressId'> {
   return {
     id: row.id,
