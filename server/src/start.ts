@@ -26,7 +26,7 @@ export type RunningServer = {
   url: string
   deps: Deps
   app: App
-  /** Resolves with the reason, in one line, when the node cannot go on and is to be stopped. */
+  /** Resolves with the reason, in one line, when the node cannot continue and must be stopped. */
   failed: Promise<string>
   stop(): Promise<void>
 }
@@ -100,13 +100,13 @@ async function startOwnDatabase(
   }
 }
 
-/** The URL for a browser on this machine. `localhost` also stands for the addresses that mean every interface. */
+/** Returns the URL for a browser on this machine. `localhost` also stands for the addresses of every interface. */
 function toLocalOrigin({ address, port, family }: AddressInfo): string {
   if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(address)) return `http://localhost:${port}`
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-/** What the modules need, on a database that is already migrated; `close` ends it. */
+/** Opens the dependencies of the modules, on a database that is already migrated. `close` ends them. */
 export async function openDeps(
   config: Config,
   databaseUrl: string,
@@ -152,7 +152,10 @@ export async function openDeps(
   return { deps, close }
 }
 
-/** Seals what an earlier version sealed for no place in particular, once, and refuses another key than that of the database. */
+/**
+ * Seals values of an earlier version again, once, because they have no place. It refuses a key that is not the key of the
+ * database.
+ */
 async function adopt({ db, sealer, log, clock }: Deps): Promise<void> {
   const { resealed, unreadable } = await inTransaction(db, (trx) => adoptKey(trx, sealer, clock()))
   if (resealed > 0) log.warn({ resealed }, 'secrets of an earlier version were sealed again')
@@ -161,7 +164,7 @@ async function adopt({ db, sealer, log, clock }: Deps): Promise<void> {
   }
 }
 
-/** Logs as JSON lines; fields that could hold a secret are removed. */
+/** Returns the logger, which writes JSON lines and removes fields that could hold a secret. */
 export function createLogger(level: string): Logger {
   return pino({
     level,

@@ -5,7 +5,7 @@ import { describeSettings } from '../config/config.ts'
 import { describeFailure } from '../config/describe-failure.ts'
 import type { VerifyFlags } from './verify-commands.ts'
 
-/** Like diff: 0 all is well, 1 a verification found something, 2 the command could not do its work. */
+/** The exit codes are those of diff: 0 for success, 1 for a finding of a verification, 2 when the command could not do its work. */
 const couldNotRun = 2
 
 const program = new Command('strongroom')
@@ -131,7 +131,7 @@ program
     (await openCommands()).acceptShownAuthority(vault, fingerprint, reason),
   )
 
-/** Options of the verifiers that compare with witnesses. */
+/** Adds the options of the verifiers that compare with witnesses. */
 const verifier = (command: Command) =>
   command
     .option('--json', 'print the result as JSON')
@@ -255,13 +255,13 @@ program
     process.stdout.write(await describeApi())
   })
 
-// The reader of our output may close the pipe early, as head does.
+// A reader of our output, such as head, may close the pipe early.
 process.stdout.on('error', () => process.exit())
 
 try {
   await program.parseAsync()
 } catch (error) {
-  // CI tells a failure of `policy` from a difference, which is 2 there.
+  // For CI, a failure of `policy` is 1, because a difference is 2 there.
   const failed = process.argv[2] === 'policy' ? 1 : couldNotRun
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : failed
   else {
@@ -270,7 +270,7 @@ try {
   }
 }
 
-/** Help, the list of settings and a mistyped command need no database, whose libraries take most of the start. */
+/** Loads the commands. Help, the list of settings and a mistyped command need no database, whose libraries take most of the start. */
 function openCommands() {
   return import('./database-commands.ts')
 }

@@ -8,14 +8,14 @@ import { ensureLoginBy, isLoginOfItsOwn } from './login-role.ts'
 const folder = new URL('./migrations/', import.meta.url)
 
 /**
- * Brings the database up to this version: the numbered SQL files, and the role the service works as.
- * Safe to run by several processes at once, and a no-op when nothing is new.
+ * Migrates the database to this version: the numbered SQL files, and the role of the service. Several processes may call it at
+ * once, and it does nothing when nothing is new.
  *
- * @param databaseUrl of a role that owns the database (and may create a role the first time); of another one when there is
- *   nothing to do
- * @param serviceUrl how the running service connects; its role is made, if it is not the owner
- * @param options `waits` for nodes that a migration cannot run beside; `say` prints a line about them
- * @returns whether that role was made or changed
+ * @param databaseUrl the URL of a role that owns the database (and may create a role the first time); another role suffices
+ *   when there is nothing to do
+ * @param serviceUrl the URL by which the running service connects; its role is created if it differs from the owner
+ * @param options `waits` to wait for nodes that a migration cannot run beside; `say` prints a line about them
+ * @returns true if that role was created or changed
  * @throws Error with the nodes of an earlier version that still run, if it does not wait
  */
 export async function migrate(
@@ -39,7 +39,7 @@ export async function migrate(
   }
 }
 
-/** Privileges are given after a migration, and where a restored database has lost them. */
+/** Migrates, and grants the privileges after a migration or when a restored database has lost them. */
 async function migrateToLatest(db: Kysely<unknown>): Promise<void> {
   const { error, results } = await createMigrator(db).migrateToLatest()
   if (error !== undefined) throw inWords(error)
@@ -47,7 +47,7 @@ async function migrateToLatest(db: Kysely<unknown>): Promise<void> {
   await sql.raw(await readFile(new URL('./roles.sql', import.meta.url), 'utf8')).execute(db)
 }
 
-/** True if the service may not read some table, as after a restore into a server that did not have its role. */
+/** Returns true if the service may not read some table, as after a restore into a server without its role. */
 async function lacksPrivileges(db: Kysely<unknown>): Promise<boolean> {
   const { rows } = await sql`
     select from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
@@ -63,7 +63,7 @@ function inWords(error: unknown): unknown {
   return new Error(message, { cause: error })
 }
 
-/** Applies the numbered SQL files alone; a test stops it at an earlier version. */
+/** Creates the migrator of the numbered SQL files alone. Tests stop it at an earlier version. */
 export function createMigrator(db: Kysely<unknown>): Migrator {
   return new Migrator({
     db,
@@ -88,7 +88,7 @@ const sqlFiles: MigrationProvider = {
   },
 }
 
-/** Roles belong to the cluster, not to the database: another migration may create it at the same moment. */
+/** Creates the role. Roles belong to the cluster, not to the database, so that another migration may create it at the same moment. */
 async function createRole(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ member: boolean }>`
     select pg_has_role(current_user, oid, 'member') as member from pg_roles where rolname = 'strongroom_app'`.execute(

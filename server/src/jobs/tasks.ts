@@ -25,12 +25,15 @@ import { sendMails } from './send-mails.ts'
 import { sendNotifications } from './send-notifications.ts'
 import { tellStops } from './tell-stops.ts'
 
-/** Starts the background tasks of this node. The returned function stops them and waits for runs under way. */
+/** Starts the background tasks of this node. The returned function stops them and waits for the current runs. */
 export function startTasks(deps: Deps): () => Promise<void> {
   return runTasks(deps, tasksOf(deps))
 }
 
-/** Every node runs all of them. Nodes share the work by row locks and advisory locks, in the functions named here. */
+/**
+ * Returns the tasks. Every node runs all of them. Nodes share the work by row locks and advisory locks, in the functions named
+ * here.
+ */
 function tasksOf(deps: Deps): Task[] {
   const { ratesUrl, screening } = deps.config
   return [
@@ -71,7 +74,10 @@ function tasksOf(deps: Deps): Task[] {
   ]
 }
 
-/** The end of a hand-over is followed by a question, so that each end says when there is something to do again. */
+/**
+ * Returns the task that delivers transfers. A question follows each hand-over, so every hand-over reports when the task must
+ * run again.
+ */
 function deliveryTask(deps: Deps): Task {
   let again = (_milliseconds: number) => {}
   const delivery = createDelivery(deps, undefined, (milliseconds) => again(milliseconds))
@@ -101,7 +107,7 @@ function followTask(deps: Deps): Task {
   }
 }
 
-/** A task that ends before everything that waits is done goes on after its usual pause. */
+/** Returns a task of claims. If it ends before all waiting work is done, it continues after its usual pause. */
 function claimsTask(name: string, everyMilliseconds: number, run: (signal: AbortSignal) => Promise<boolean>): Task {
   return {
     name,
@@ -112,7 +118,7 @@ function claimsTask(name: string, everyMilliseconds: number, run: (signal: Abort
   }
 }
 
-/** Work that a node repeats in the background. */
+/** A unit of work that a node repeats in the background. */
 export type Task = {
   name: string
   /**
@@ -120,15 +126,15 @@ export type Task = {
    * `idleTaskMilliseconds` takes that instead, and a commit that has something to do for it wakes it.
    */
   everyMilliseconds: number
-  /** The shortest pause after a run, also when a commit wakes the task: the next run does the work of all commits since. */
+  /** The shortest pause after a run, also when a commit wakes the task. The next run does the work of all commits since. */
   restMilliseconds?: number
-  /** @param again lets the task run again within so many milliseconds at the latest */
+  /** @param again makes the task run again within this number of milliseconds */
   run(signal: AbortSignal, again: (milliseconds: number) => void): Promise<unknown>
-  /** Called at a stop: waits for work that runs have started and not awaited. */
+  /** Called at a stop. It waits for work that runs have started and not awaited. */
   finish?(): Promise<unknown>
 }
 
-/** Orders that arrive within this time are claimed together. */
+/** The pause in which orders arrive that are then claimed together. */
 const usualRestMilliseconds = 20
 
 type Runner = Pick<Deps, 'log' | 'changeSignal'>
@@ -151,7 +157,7 @@ function runTask({ log, changeSignal }: Runner, task: Task): () => Promise<void>
   let failure: string | null = null
   let isRunning = false
   let restsUntil = 0
-  /** When the next run begins; during a run, as far as it is known. */
+  /** The time of the next run; during a run, the earliest known time. */
   let nextAt = Number.POSITIVE_INFINITY
   let running = run()
   const stopWaking = changeSignal.onWake(name, () => again(0))
@@ -180,7 +186,7 @@ function runTask({ log, changeSignal }: Runner, task: Task): () => Promise<void>
       if (failure !== null) log.info({ task: name }, 'a background task works again')
       failure = null
     } catch (error) {
-      // A task that fails every second, for example while the database is down, is logged once.
+      // A failure that repeats every second, for example while the database is down, is logged once.
       if (failure !== String(error)) log.error({ err: error, task: name }, 'a background task failed')
       failure = String(error)
     }
