@@ -63,7 +63,7 @@ function inWords(error: unknown): unknown {
   return new Error(message, { cause: error })
 }
 
-/** Creates the migrator of the numbered SQL files alone. Tests stop it at an earlier version. */
+/** Applies the numbered SQL files alone; a test stops it at an earlier version. */
 export function createMigrator(db: Kysely<unknown>): Migrator {
   return new Migrator({
     db,
