@@ -22,8 +22,10 @@ import { countedStatusOf } from '../requests/operation-filter.ts'
 import { avoiding, inSnapshot, nameFew } from '../requests/reading.ts'
 import { toHeader } from '../requests/report-request.ts'
 import type { ActivityRequest } from './activity-request.ts'
+import { orderStatisticsOf, readFewOperations, sumFewOperations } from './few-operations.ts'
 import { noticeOperations } from './notice.ts'
 import type { TransactionActivityReport } from './schema.ts'
+import { stepsNotToSumBy } from './side-tables.ts'
 import {
   type Approvals,
   countOtherFaults,
@@ -31,7 +33,7 @@ import {
   listVotesByPolicy,
   summarizeVotes,
 } from './statistics.ts'
-import { compareOperations, stepsNotToSumBy, sumOperations } from './sum-operations.ts'
+import { compareOperations, sumManyOperations } from './sum-operations.ts'
 
 export type ActivityReport = Static<typeof TransactionActivityReport>
 
@@ -44,9 +46,14 @@ export async function buildActivity(db: Db, request: ActivityRequest): Promise<A
 export async function readFacts(trx: Trx, given: ActivityRequest) {
   const calendar = cutInterval(given.filter.interval, given.timezone, given.groupBy)
   const days = calendar.days.map(({ start }) => start)
-  const { request, groups } = await avoiding(trx, stepsNotToSumBy, async () => {
+  const { request, few, groups } = await avoiding(trx, stepsNotToSumBy, async () => {
     const named = await nameFew(trx, given)
-    return { request: named, groups: await sumOperations(trx, named.filter, days) }
+    const operations = await readFewOperations(trx, named.filter)
+    const sums =
+      operations === null
+        ? await sumManyOperations(trx, named.filter, days)
+        : sumFewOperations(operations, named.filter, days)
+    return { request: named, few: operations, groups: sums }
   })
   const { filter } = request
   const isCounted = countedStatusOf(filter)
@@ -64,8 +71,8 @@ export async function readFacts(trx: Trx, given: ActivityRequest) {
   const byOwner = request.isBrokenDownByOwner
     ? groups.byAddress.map((group) => ({ ...group, key: ownerOf(group.key) }))
     : []
-  const noticed = await noticeOperations(trx, filter, groups)
   const approvals = await summarizeVotes(trx, filter)
+  const noticed = await noticeOperations(trx, filter, groups, few)
   const activity: Activity = {
     calendar,
     isCounted,
@@ -76,14 +83,18 @@ export async function readFacts(trx: Trx, given: ActivityRequest) {
         ? 0
         : groups.overall.reduce((sum, { faults }) => sum + faults.reclassified, 0),
     ...details,
-    orderStatistics: await listOrderStatistics(trx, filter, tokensOf(counted)),
+    orderStatistics:
+      few === null ? await listOrderStatistics(trx, filter, tokensOf(counted)) : orderStatisticsOf(few, filter),
     owners: byOwner.length === 0 ? new Map() : await findProfiles(trx, keysOf(byOwner)),
   }
   return {
     activity,
     approvals,
     noticed: { ...noticed, approvalsByPolicy: await readSlowPolicies(trx, request, approvals) },
-    otherFaults: await countOtherFaults(trx, filter, groups.overall, await listAccountDifferences(trx, filter)),
+    otherFaults: {
+      ...(await countOtherFaults(trx, filter, groups.overall)),
+      ledgerReconciliationDifferences: (await listAccountDifferences(trx, filter)).length,
+    },
     previous: await readPrevious(trx, request),
   }
 }

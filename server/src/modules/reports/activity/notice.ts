@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { isOperationInScope } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
-import { compareText, flowOf, grossUsd } from '../blocks/flows.ts'
+import { compareText, flowOf, grossUsd, type Keyed } from '../blocks/flows.ts'
 import {
   type AwakenedAddress,
   isLargeUsd,
@@ -11,18 +11,27 @@ import {
   thresholds,
 } from '../blocks/observations.ts'
 import { countedStatusOf, isCounted, isReported, type OperationFilter } from '../requests/operation-filter.ts'
+import { type ReportedOperation, ratelessTokensOf } from './few-operations.ts'
+import type { Groups } from './groups.ts'
 import { lacksUsdRate } from './statistics.ts'
-import type { Groups } from './sum-operations.ts'
 
 /** The single operations from which observations are made, which sums do not show; all within the scope of the report. */
-export async function noticeOperations(trx: Trx, filter: OperationFilter, groups: Groups) {
+export async function noticeOperations(
+  trx: Trx,
+  filter: OperationFilter,
+  groups: Groups,
+  few: readonly ReportedOperation[] | null,
+) {
   return {
     largeOperations: await listLargeOperations(trx, filter, groups),
     newCounterparties: await listNewCounterparties(trx, filter, groups),
     awakenedAddresses: await listAwakened(trx, filter, [...new Set(groups.byAddress.map(({ key }) => key))]),
-    ratelessTokens: groups.overall.some(({ count, rated }) => rated < count)
-      ? await listRatelessTokens(trx, filter)
-      : [],
+    ratelessTokens:
+      few !== null
+        ? ratelessTokensOf(few)
+        : groups.overall.some(({ count, rated }) => rated < count)
+          ? await listRatelessTokens(trx, filter)
+          : [],
   }
 }
 
@@ -51,10 +60,9 @@ async function listLargeOperations(trx: Trx, filter: OperationFilter, { overall 
 async function listNewCounterparties(
   trx: Trx,
   filter: OperationFilter,
-  { byCounterparty, overall }: Groups,
+  { byCounterparty, byRecorded }: Groups,
 ): Promise<NewCounterparty[]> {
-  const counts = new Map<string, number>()
-  for (const { key, count } of byCounterparty) if (key !== null) counts.set(key, (counts.get(key) ?? 0) + count)
+  const counts = countsOf(byCounterparty)
   if (counts.size === 0) return []
   const { scope, interval } = filter
   const { rows: fresh } = await sql<{ id: string; name: string }>`
@@ -66,15 +74,16 @@ async function listNewCounterparties(
     .map(({ id, name }) => ({ id, name, count: counts.get(id)! }))
     .sort((a, b) => b.count - a.count || compareText(a.id, b.id))
     .slice(0, thresholds.newCounterpartiesMax)
-  const isReclassified = overall.some(({ faults }) => faults.reclassified > 0)
-  if (!isReclassified || filter.counterpartyClassification === 'historical') return found
+  if (filter.counterpartyClassification === 'historical') return found
   // The counts use the current address book; history lists operations by the counterparty recorded at their creation.
-  const { rows } = await sql<{ id: string; count: number }>`
-    select o.counterparty_id as id, count(*)::float8 as count from operations o
-    where ${isReported(filter)} and o.counterparty_id = any(${found.map(({ id }) => id)}::text[])
-    group by o.counterparty_id`.execute(trx)
-  const countsThen = new Map(rows.map(({ id, count }) => [id, count]))
-  return found.flatMap((one) => (countsThen.has(one.id) ? [{ ...one, count: countsThen.get(one.id)! }] : []))
+  const countsThen = countsOf(byRecorded)
+  return found.flatMap((party) => (countsThen.has(party.id) ? [{ ...party, count: countsThen.get(party.id)! }] : []))
+}
+
+function countsOf(groups: readonly Keyed<string | null>[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { key, count } of groups) if (key !== null) counts.set(key, (counts.get(key) ?? 0) + count)
+  return counts
 }
 
 /** Addresses of the report that had an operation in the interval after a long time without any. */

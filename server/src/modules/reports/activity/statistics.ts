@@ -26,18 +26,16 @@ export async function countOtherFaults(
   trx: Trx,
   filter: OperationFilter,
   overall: readonly Overall[],
-  accountDifferences: readonly unknown[],
-): Promise<OtherFaults> {
+): Promise<Omit<OtherFaults, 'ledgerReconciliationDifferences'>> {
   const froms = {
     operationsWithoutSelectedDate: sql`from operations o where ${filter.dateBasis === 'createdAt' ? sql`false` : isUndated(filter)}`,
     invalidOperationRelations: sql`from (${invalidRelations(filter)}) invalid`,
   }
-  const counts = await avoiding(trx, ['nestloop'], async () =>
+  return avoiding(trx, ['nestloop'], async () =>
     operationsOf(overall) < mergedOperationsMin
       ? await countEach(trx, { ...froms, missingLedgerEntries: missingEntries(filter) })
       : { ...(await countEach(trx, froms)), missingLedgerEntries: await countMissingEntries(trx, filter, overall) },
   )
-  return { ...counts, ledgerReconciliationDifferences: accountDifferences.length }
 }
 
 const operationsOf = (overall: readonly Overall[]) => overall.reduce((sum, { count }) => sum + count, 0)
@@ -139,8 +137,9 @@ function toOrderStatistics(found: string[]): OrderStatistics {
 }
 
 /** SQL condition: the operation `o` is a transfer that needed votes, and they were not waived. */
-export const neededApproval = sql<boolean>`(o.type = 'transfer' and exists (select from approval_requirements q
-  where q.vault_id = o.vault_id and q.subject_id = o.id and not q.bypassed))`
+export const neededApproval = (filter: OperationFilter) => sql<boolean>`(o.type = 'transfer' and exists (
+  select from approval_requirements q
+  where q.vault_id = o.vault_id and ${isAmong(filter, 'q.subject_id')} and q.subject_id = o.id and not q.bypassed))`
 
 /** SQL condition: the votes that the transfer `o` needed were given. */
 export const wasApproved = sql<boolean>`o.status in ('pending', 'confirmed', 'failed')`
@@ -157,8 +156,9 @@ export async function summarizeVotes(trx: Trx, filter: OperationFilter): Promise
     with asked as (
       select o.status, case when ${wasApproved} then round(extract(epoch from max(v.voted_at) - o.created_at) * 1000) end as waited
       from operations o
-      left join approval_voters v on v.vault_id = o.vault_id and v.subject_id = o.id and v.decision = 'approve'
-      where ${isReported(filter)} and ${neededApproval}
+      left join approval_voters v on v.vault_id = o.vault_id and ${isAmong(filter, 'v.subject_id')}
+        and v.subject_id = o.id and v.decision = 'approve'
+      where ${isReported(filter)} and ${neededApproval(filter)}
       group by o.vault_id, o.id
     )
     select status, count(*)::float8 as count, ${timesOf}
@@ -179,7 +179,7 @@ export async function listVotesByPolicy(
     with asked as (
       select t.decision_policy_id as policy_id, t.decision_policy_code as policy_code, ${approvalMilliseconds} as waited
       from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
-      where ${isReported(filter)} and ${neededApproval} and ${wasApproved} and t.decision_policy_id is not null
+      where ${isReported(filter)} and ${neededApproval(filter)} and ${wasApproved} and t.decision_policy_id is not null
     )
     select policy_id, max(policy_code) as policy_code, ${timesOf}
     from asked group by policy_id order by policy_id`.execute(trx)

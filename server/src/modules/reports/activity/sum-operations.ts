@@ -1,22 +1,24 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import type { OperationType } from '../../../lib/operations.ts'
-import { hasCategoryRightIf, isOwnOperation } from '../../operations/categories/rights.ts'
+import { isOwnOperation } from '../../operations/categories/rights.ts'
 import { type Compared, emptySide, type Side } from '../blocks/comparison.ts'
-import { type Faults, faultNames, type Group, type Keyed, type Overall } from '../blocks/flows.ts'
+import { type Faults, faultNames, type Group, type Overall } from '../blocks/flows.ts'
 import { centsOf } from '../requests/exact.ts'
 import {
   type Classification,
   dateOf,
-  isAmong,
   isCounted,
   isReported,
   isWithCounterparties,
-  laterMatches,
+  laterEntries,
   mayBeReported,
   type OperationFilter,
 } from '../requests/operation-filter.ts'
-import { avoiding, type PlanStep } from '../requests/reading.ts'
+import { avoiding } from '../requests/reading.ts'
+import { readFewOperations, sumFewOperations } from './few-operations.ts'
+import { type Groups, inOrder } from './groups.ts'
+import { findSideTables, firstCategories, mayBeLater, type SideTables, stepsNotToSumBy } from './side-tables.ts'
 import { lacksBlockchainTime, lacksBusinessReference, lacksPaymentPurpose } from './statistics.ts'
 
 /** Sums of operations as SQL returns them. */
@@ -31,12 +33,10 @@ type Row = GroupRow & {
 /** Columns of `overall`; null in the rows of all breakdowns. */
 type OverallRow = Row & Faults & { largestUsd: string | null; firstAt: Date; lastAt: Date }
 
-export type Groups = {
-  overall: Overall[]
-  byDay: Keyed<number>[]
-  byAddress: Keyed<string>[]
-  byCounterparty: Keyed<string | null>[]
-  byCategory: Keyed<string | null>[]
+/** @param dayStarts the first instant of every day of the interval, in order */
+export async function sumOperations(trx: Trx, filter: OperationFilter, dayStarts: readonly Date[]): Promise<Groups> {
+  const few = await readFewOperations(trx, filter)
+  return few === null ? sumManyOperations(trx, filter, dayStarts) : sumFewOperations(few, filter, dayStarts)
 }
 
 /**
@@ -49,63 +49,67 @@ export type Groups = {
  *
  * @param dayStarts the first instant of every day of the interval, in order
  */
-export async function sumOperations(trx: Trx, filter: OperationFilter, dayStarts: readonly Date[]): Promise<Groups> {
-  const onlyAddressId = onlyAddressIdOf(filter)
-  const { has, rows } = await avoiding(trx, stepsNotToSumBy, async () => {
-    const tables = await findSideTables(trx, filter)
-    return { has: tables, rows: (await statementOf(filter, dayStarts, tables).execute(trx)).rows }
+export async function sumManyOperations(
+  trx: Trx,
+  filter: OperationFilter,
+  dayStarts: readonly Date[],
+): Promise<Groups> {
+  const { sides, rows } = await avoiding(trx, stepsNotToSumBy, async () => {
+    const found = await findSides(trx, filter)
+    return { sides: found, rows: (await statementOf(filter, dayStarts, found).execute(trx)).rows }
   })
-  const overall = rows.filter(({ breakdown }) => breakdown === 'overall').map(toOverall)
+  const overall = inOrder(rows.filter(({ breakdown }) => breakdown === 'overall').map(toOverall))
   const keyed = (wanted: keyof Groups) =>
-    rows.filter(({ breakdown }) => breakdown === wanted).map((row) => ({ ...toGroup(row), key: row.key }))
+    inOrder(rows.filter(({ breakdown }) => breakdown === wanted).map((row) => ({ ...toGroup(row), key: row.key })))
+  const keyedBy = <Key>(key: Key) =>
+    overall.map(({ tokenId, type, status, count, amount, usd, rated }) => ({
+      ...{ tokenId, type, status, count, amount, usd, rated, key },
+    }))
+  const onlyAddressId = onlyAddressIdOf(filter)
   return {
     overall,
     byDay: keyed('byDay').map((group) => ({ ...group, key: Number(group.key) })),
     byAddress:
       onlyAddressId === undefined
         ? keyed('byAddress').map((group) => ({ ...group, key: group.key! }))
-        : overall.map((group) => ({ ...group, key: onlyAddressId })),
+        : keyedBy(onlyAddressId),
     byCounterparty: keyed('byCounterparty'),
-    byCategory: has.assignments ? keyed('byCategory') : overall.map((group) => ({ ...group, key: null })),
+    byRecorded: keyed('byRecorded'),
+    byCategory: sides.assignments > 0 ? keyed('byCategory') : keyedBy(null),
   }
 }
-
-export const stepsNotToSumBy: readonly PlanStep[] = ['nestloop', 'sort']
 
 /** The one address of all operations of the report, if its filters name one. */
 const onlyAddressIdOf = (filter: OperationFilter) => filter.addressIdLists.find((ids) => ids.length === 1)?.[0]
 
-/** Columns of operations that the statement reads. */
-const columnsRead = sql`o.vault_id, o.id, o.token_id, o.type, o.status, o.address_id, o.owner_id, o.initiator_id, o.network_id,
-  o.counterparty_id, o.counterparty_address_id, o.amount, o.usd_value, o.flow_type, o.payment_purpose, o.note, o.tags,
-  o.created_at, o.confirmed_at, o.blockchain_at`
+/** SQL after `from`: the operations of the report. */
+const reported = (filter: OperationFilter) => sql`operations o where ${isReported(filter)}`
 
-/** SQL after `from`: the operations of the report. Few are read once, as a common table. */
-const reported = (filter: OperationFilter) =>
-  filter.operationIds === null
-    ? sql`operations o where ${isReported(filter)}`
-    : sql`candidates o where ${isWithCounterparties(filter)}`
-
-function statementOf(asked: OperationFilter, dayStarts: readonly Date[], has: SideTables): RawBuilder<OverallRow> {
-  const filter = has.laterEntries ? { ...asked, later: sql`later` } : asked
+function statementOf(asked: OperationFilter, dayStarts: readonly Date[], sides: Sides): RawBuilder<OverallRow> {
+  const filter = sides.laterEntries ? { ...asked, later: sql`later` } : asked
+  const hasAssignments = sides.assignments > 0
   const tables = [
-    ...(asked.operationIds === null
-      ? []
-      : [sql`candidates as materialized (select ${columnsRead} from operations o where ${mayBeReported(asked)})`]),
-    ...(has.laterEntries
-      ? [sql`later as materialized (${laterOf(asked)})`, sql`moved as materialized (${movedOf(filter)})`]
+    ...(sides.laterEntries ? [sql`entries as materialized (${entriesOf(asked, sides.entries)})`] : []),
+    ...(hasAssignments ? [sql`firsts as materialized (${firstCategories(asked)})`] : []),
+    ...(sides.laterEntries || hasAssignments ? [sql`aside as materialized (${asideOf(asked, sides)})`] : []),
+    ...(sides.laterEntries
+      ? [
+          sql`later as materialized (select id, later_id as counterparty_id from aside where later_id is not null)`,
+          sql`moved as materialized (${movedOf(filter)})`,
+        ]
       : []),
-    ...(has.assignments ? [sql`assigned as materialized (${assignedOf(filter)})`] : []),
-    sql`classified as (${classifiedOf(filter, has)})`,
+    ...(hasAssignments ? [sql`assigned as materialized (${assignedOf(filter)})`] : []),
+    sql`classified as materialized (${classifiedOf(filter, sides)})`,
     sql`parties as materialized (${partiesOf(filter)})`,
   ]
   const breakdowns = [
     sumsBy('byDay', sql`day`, pass(filter, sql`${dayOf(filter, dayStarts)} as day`)),
     sumsBy('byCounterparty', sql`chosen_id`, sql`parties`),
+    sumsBy('byRecorded', sql`counterparty_id`, sql`classified`),
     ...(onlyAddressIdOf(filter) === undefined
       ? [sumsBy('byAddress', sql`address_id`, pass(filter, sql`o.address_id`))]
       : []),
-    ...(has.assignments ? [sumsBy('byCategory', sql`category`, categories)] : []),
+    ...(hasAssignments ? [sumsBy('byCategory', sql`category`, categories)] : []),
   ]
   return sql<OverallRow>`
     with ${sql.join(tables)}
@@ -129,34 +133,73 @@ const figures = sql`count(*) as count, sum(o.amount) as amount, sum(o.usd_value)
 const pass = (filter: OperationFilter, key: RawBuilder<unknown>) => sql`(
   select o.token_id, o.type, o.status, ${key}, ${figures} from ${reported(filter)} group by 1, 2, 3, 4) pass`
 
-/** SQL: what `laterMatches` finds, with what is summed. `recorded_id` is the counterparty at the creation. */
-function laterOf(filter: OperationFilter): RawBuilder<unknown> {
-  const columns = sql`, o.token_id, o.type, o.status, o.counterparty_id as recorded_id, o.counterparty_address_id, o.amount, o.usd_value`
-  const entries = mayBeLater(filter)
-  return filter.operationIds === null
-    ? laterMatches(filter, { entries, operations: mayBeReported(filter), columns })
-    : laterMatches(filter, { entries, source: sql`candidates`, columns })
+/** So many operations are looked up one by one in less time than all of a report are read once more. */
+const asideLookedUpMax = 50_000
+
+type LaterEntry = { id: string; entry_id: string; counterparty_id: string; network_id: string }
+
+/** What few operations have. `entries`: what `laterEntries` finds, unless it is too much to be looked up. */
+type Sides = SideTables & { entries: LaterEntry[] | null; isLookedUp: boolean }
+
+async function findSides(trx: Trx, filter: OperationFilter): Promise<Sides> {
+  const tables = await findSideTables(trx, filter, asideLookedUpMax + 1)
+  if (!tables.laterEntries) return { ...tables, entries: [], isLookedUp: tables.assignments <= asideLookedUpMax }
+  const { rows } = await sql<LaterEntry>`
+    select * from (${laterEntries(filter, mayBeLater(filter))}) later limit ${asideLookedUpMax + 1}`.execute(trx)
+  const isLookedUp = rows.length + tables.assignments <= asideLookedUpMax
+  return { ...tables, entries: isLookedUp ? rows : null, isLookedUp }
+}
+
+/** SQL: what `laterEntries` finds. */
+function entriesOf(filter: OperationFilter, entries: LaterEntry[] | null): RawBuilder<unknown> {
+  if (entries === null) return laterEntries(filter, mayBeLater(filter))
+  const column = (name: keyof LaterEntry) => sql`${entries.map((entry) => entry[name])}::text[]`
+  return sql`select * from unnest(${column('id')}, ${column('entry_id')}, ${column('counterparty_id')}, ${column('network_id')})
+    found (id, entry_id, counterparty_id, network_id)`
+}
+
+/** SQL: the operations that have a later entry of the address book, or a category that the viewer may see, with these. */
+function asideOf(filter: OperationFilter, { laterEntries, assignments, isLookedUp }: Sides): RawBuilder<unknown> {
+  const ids = [
+    ...(laterEntries ? [sql`select id from entries`] : []),
+    ...(assignments > 0 ? [sql`select operation_id from firsts`] : []),
+  ]
+  const found = sql`(${sql.join(ids, sql` union `)}) found`
+  const isFound = sql`o.vault_id = ${filter.scope.vaultId} and o.id = found.id`
+  return sql`
+    select o.id, o.token_id, o.type, o.status, o.counterparty_id, o.counterparty_address_id, o.amount, o.usd_value,
+      ${laterEntries ? sql`later.counterparty_id` : sql`null::text`} as later_id,
+      ${assignments > 0 ? sql`case when ${isOwnOperation(filter.scope, 'o')} then firsts.own else firsts.others end` : sql`null`}
+        as category
+    from ${
+      isLookedUp
+        ? sql`${found} cross join lateral (select * from operations o where ${isFound} offset 0) o`
+        : sql`${found} join operations o on ${isFound}`
+    }
+    ${
+      laterEntries
+        ? sql`left join entries later on later.id = o.id and later.network_id = o.network_id
+            and o.flow_type = 'external' and o.counterparty_address_id is distinct from later.entry_id`
+        : sql``
+    }
+    ${assignments > 0 ? sql`left join firsts on firsts.operation_id = o.id` : sql``}
+    where ${mayBeReported(filter)}`
 }
 
 /** SQL: the sums of the operations that a later entry gives to another counterparty: from `current_id` to `later_id`. */
 const movedOf = (filter: OperationFilter) => sql`
   select o.token_id, o.type, o.status, o.counterparty_id, s.counterparty_id as current_id, o.later_id, ${figures}
-  from (select l.id, l.counterparty_id as later_id, l.recorded_id as counterparty_id, l.counterparty_address_id,
-    l.token_id, l.type, l.status, l.amount, l.usd_value from later l) o
+  from aside o
   left join counterparty_addresses s on s.vault_id = ${filter.scope.vaultId} and s.id = o.counterparty_address_id
-  where ${isWithCounterparties(filter)} group by 1, 2, 3, 4, 5, 6`
+  where o.later_id is not null and ${isWithCounterparties(filter)} group by 1, 2, 3, 4, 5, 6`
 
 /** SQL: the sums of the operations with a category that the viewer may see. */
-function assignedOf(filter: OperationFilter): RawBuilder<unknown> {
-  const category = sql`case when ${isOwnOperation(filter.scope, 'o')} then firsts.own else firsts.others end`
-  return sql`
-    select o.token_id, o.type, o.status, ${category} as category, ${figures}
-    from (select * from ${reported(filter)}) o join (${firstCategories(filter)}) firsts on firsts.operation_id = o.id
-    where ${category} is not null group by 1, 2, 3, 4`
-}
+const assignedOf = (filter: OperationFilter) => sql`
+  select o.token_id, o.type, o.status, o.category, ${figures}
+  from aside o where o.category is not null and ${isWithCounterparties(filter)} group by 1, 2, 3, 4`
 
 /** SQL: sums by the recorded counterparty and the current one, with rows that move operations between sums. */
-function classifiedOf(filter: OperationFilter, has: SideTables): RawBuilder<unknown> {
+function classifiedOf(filter: OperationFilter, sides: Sides): RawBuilder<unknown> {
   const date = dateOf(filter)
   const moves = sql`
     union all select token_id, type, status, counterparty_id, current_id, -count, -amount, -usd, -rated,
@@ -178,7 +221,7 @@ function classifiedOf(filter: OperationFilter, has: SideTables): RawBuilder<unkn
         count(*) filter (where o.flow_type = 'external') as external
       from ${reported(filter)} group by 1, 2, 3, 4, 5
     ) cells left join counterparty_addresses s on s.vault_id = ${filter.scope.vaultId} and s.id = cells.counterparty_address_id
-    ${has.laterEntries ? moves : sql``} ${has.assignments ? categorized : sql``}`
+    ${sides.laterEntries ? moves : sql``} ${sides.assignments > 0 ? categorized : sql``}`
 }
 
 /** SQL: sums by the counterparty that the report shows, with the figures that only the whole needs. */
@@ -214,39 +257,6 @@ function sumsBy(breakdown: keyof Groups, key: RawBuilder<unknown>, source: RawBu
 
 const chosenId = (classification: Classification) =>
   classification === 'current' ? sql`current_id` : sql`counterparty_id`
-
-type SideTables = { laterEntries: boolean; assignments: boolean }
-
-/** SQL condition: the entry `s` of the address book may be newer than an operation of the report. */
-const mayBeLater = ({ dateBasis, interval }: OperationFilter) =>
-  dateBasis === 'createdAt' ? sql`s.created_at >= ${interval.from}` : sql`true`
-
-/** Looks for newer entries of the address book and for assigned categories: most vaults have neither. */
-async function findSideTables(trx: Trx, filter: OperationFilter): Promise<SideTables> {
-  const { vaultId } = filter.scope
-  const { rows } = await sql<SideTables>`
-    select exists (select from counterparty_addresses s where s.vault_id = ${vaultId} and ${mayBeLater(filter)}) as "laterEntries",
-      exists (select from category_assignments a where a.vault_id = ${vaultId}) as assignments`.execute(trx)
-  return rows[0]!
-}
-
-/**
- * SQL: the key of the first category of each operation that the viewer may see: on an operation of the viewer (`own`), and
- * on one of somebody else (`others`). One pass over the assignments, because a look at those of each operation takes
- * the square of the time when PostgreSQL expects few of them.
- */
-function firstCategories(filter: OperationFilter): RawBuilder<unknown> {
-  const { scope } = filter
-  const first = (isOwn: boolean) => sql`
-    (array_agg(c.key order by a.position, a.created_at, a.id)
-      filter (where ${hasCategoryRightIf(scope, 'view', 'c', sql.lit(isOwn))}))[1]`
-  return sql`
-    select a.operation_id, ${first(true)} as own, ${first(false)} as others
-    from category_assignments a
-    join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
-    where a.vault_id = ${scope.vaultId} and ${isAmong(filter, 'a.operation_id')}
-    group by a.operation_id`
-}
 
 export function toGroup({ tokenId, type, status, count, amount, usd, rated }: GroupRow): Group {
   return { tokenId, type, status, count, amount: BigInt(amount), usd: centsOf(usd), rated }

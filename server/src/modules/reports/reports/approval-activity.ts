@@ -121,7 +121,7 @@ async function listApprovers(trx: Trx, filter: OperationFilter): Promise<Static<
     with votes as (
       select v.user_id, v.decision, round(extract(epoch from v.voted_at - o.created_at) * 1000) as waited
       from operations o join approval_voters v on v.vault_id = o.vault_id and v.subject_id = o.id
-      where ${isReported(filter)} and ${neededApproval}
+      where ${isReported(filter)} and ${neededApproval(filter)}
     )
     select user_id as "userId", count(*)::float8 as "askedCount",
       count(*) filter (where decision = 'approve')::float8 as "approvedCount",

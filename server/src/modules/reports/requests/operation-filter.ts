@@ -203,22 +203,28 @@ export function laterMatches(
 ): RawBuilder<unknown> {
   const { vaultId } = filter.scope
   return sql`
-    select o.id, s.counterparty_id ${columns}
-    from counterparty_addresses s
-    join transfers t on t.vault_id = s.vault_id and t.to_address_key = s.address_key and t.created_at <= s.created_at
-    join ${source} o on o.vault_id = t.vault_id and o.id = t.id and o.network_id = s.network_id
-    where s.vault_id = ${vaultId} and ${entries} and ${isAmong(filter, 't.id')} and o.flow_type = 'external'
-      and o.counterparty_address_id is distinct from s.id and ${operations}
-    union all
-    select o.id, s.counterparty_id ${columns}
-    from counterparty_addresses s
-    join networks n on n.id = s.network_id
-    join deposits d on d.vault_id = s.vault_id and lower(d.from_address) = lower(s.address) and d.created_at <= s.created_at
-    join ${source} o on o.vault_id = d.vault_id and o.id = d.id and o.network_id = s.network_id
-    where s.vault_id = ${vaultId} and ${entries} and ${isAmong(filter, 'd.id')} and o.flow_type = 'external'
-      and (n.type = 'evm' or d.from_address = s.address)
-      and o.counterparty_address_id is distinct from s.id and ${operations}`
+    select o.id, later.counterparty_id ${columns}
+    from (${laterEntries(filter, entries)}) later
+    join ${source} o on o.vault_id = ${vaultId} and o.id = later.id and o.network_id = later.network_id
+    where o.flow_type = 'external' and o.counterparty_address_id is distinct from later.entry_id and ${operations}`
 }
+
+/** SQL: the entries of the address book that name the other side of an older operation, whose id comes first. */
+export const laterEntries = (
+  filter: Pick<OperationFilter, 'scope' | 'operationIds'>,
+  entries: RawBuilder<unknown>,
+): RawBuilder<unknown> => sql`
+  select t.id, s.id as entry_id, s.counterparty_id, s.network_id
+  from counterparty_addresses s
+  join transfers t on t.vault_id = s.vault_id and t.to_address_key = s.address_key and t.created_at <= s.created_at
+  where s.vault_id = ${filter.scope.vaultId} and ${entries} and ${isAmong(filter, 't.id')}
+  union all
+  select d.id, s.id, s.counterparty_id, s.network_id
+  from counterparty_addresses s
+  join networks n on n.id = s.network_id
+  join deposits d on d.vault_id = s.vault_id and lower(d.from_address) = lower(s.address) and d.created_at <= s.created_at
+  where s.vault_id = ${filter.scope.vaultId} and ${entries} and ${isAmong(filter, 'd.id')}
+    and (n.type = 'evm' or d.from_address = s.address)`
 
 /** One assignment that the viewer may see meets all filters by category and field. */
 function isCategorized({

@@ -155,9 +155,10 @@ async function readHead(trx: Trx, request: ExceptionsRequest) {
   const { filter } = request
   const differences = await listAccountDifferences(trx, filter)
   const { overall } = await sumOperations(trx, filter, [filter.interval.from])
+  const otherFaults = await countOtherFaults(trx, filter, overall)
   return {
     report: toHeader(request),
-    dataQuality: assessDataQuality(overall, await countOtherFaults(trx, filter, overall, differences)),
+    dataQuality: assessDataQuality(overall, { ...otherFaults, ledgerReconciliationDifferences: differences.length }),
     accountDifferences: differences.map(toDifference),
   }
 }
