@@ -327,6 +327,11 @@ export const addressIndexAttemptsMax = 25
 export const reportYearsMax = 100
 export const reportDayBucketYearsMax = 10
 
+/** So many operations of a report are looked up by their ids in less time than a table of the vault is read from end to end. */
+export const reportedOperationsNamedMax = 5_000
+/** The same for those of a report of many that have a category or a later entry of the address book. */
+export const reportedOperationsAsideMax = 50_000
+
 /** Slow reads (db/slow-reads.ts) of one node: reports in JSON and reconciliations. */
 export const slowReadsRunningMax = 2
 export const slowReadsRunningPerCallerMax = 1

@@ -112,11 +112,11 @@ describe('statements with two forms', () => {
 })
 
 describe('a report of activity', () => {
-  it('is no more than 19 statements, with begin and commit', async () => {
+  it('is no more than 16 statements, with begin and commit', async () => {
     const query = vi.spyOn(pg.Client.prototype, 'query')
     const { summary } = await buildActivity(world.test.deps.db, requestOfOwner())
     expect(summary.operationsCount).toBeGreaterThan(5)
     expect(query.mock.calls.length).toBeGreaterThan(9)
-    expect(query.mock.calls.length).toBeLessThanOrEqual(19)
+    expect(query.mock.calls.length).toBeLessThanOrEqual(16)
   })
 })

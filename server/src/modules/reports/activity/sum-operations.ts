@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
+import { reportedOperationsAsideMax } from '../../../lib/limits.ts'
 import type { OperationType } from '../../../lib/operations.ts'
 import { isOwnOperation } from '../../operations/categories/rights.ts'
 import { type Compared, emptySide, type Side } from '../blocks/comparison.ts'
@@ -133,20 +134,20 @@ const figures = sql`count(*) as count, sum(o.amount) as amount, sum(o.usd_value)
 const pass = (filter: OperationFilter, key: RawBuilder<unknown>) => sql`(
   select o.token_id, o.type, o.status, ${key}, ${figures} from ${reported(filter)} group by 1, 2, 3, 4) pass`
 
-/** So many operations are looked up one by one in less time than all of a report are read once more. */
-const asideLookedUpMax = 50_000
-
 type LaterEntry = { id: string; entry_id: string; counterparty_id: string; network_id: string }
 
 /** What few operations have. `entries`: what `laterEntries` finds, unless it is too much to be looked up. */
 type Sides = SideTables & { entries: LaterEntry[] | null; isLookedUp: boolean }
 
 async function findSides(trx: Trx, filter: OperationFilter): Promise<Sides> {
-  const tables = await findSideTables(trx, filter, asideLookedUpMax + 1)
-  if (!tables.laterEntries) return { ...tables, entries: [], isLookedUp: tables.assignments <= asideLookedUpMax }
+  const tables = await findSideTables(trx, filter, reportedOperationsAsideMax + 1)
+  if (!tables.laterEntries)
+    return { ...tables, entries: [], isLookedUp: tables.assignments <= reportedOperationsAsideMax }
   const { rows } = await sql<LaterEntry>`
-    select * from (${laterEntries(filter, mayBeLater(filter))}) later limit ${asideLookedUpMax + 1}`.execute(trx)
-  const isLookedUp = rows.length + tables.assignments <= asideLookedUpMax
+    select * from (${laterEntries(filter, mayBeLater(filter))}) later limit ${reportedOperationsAsideMax + 1}`.execute(
+    trx,
+  )
+  const isLookedUp = rows.length + tables.assignments <= reportedOperationsAsideMax
   return { ...tables, entries: isLookedUp ? rows : null, isLookedUp }
 }
 

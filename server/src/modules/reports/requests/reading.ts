@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
 import { readSnapshot } from '../../../db/transaction.ts'
+import { reportedOperationsNamedMax } from '../../../lib/limits.ts'
 import { mayBeReported, type OperationFilter } from './operation-filter.ts'
 
 /** Memory of one sort or hash of a report; a larger one uses the disk. */
@@ -78,9 +79,6 @@ export async function avoiding<Result>(
   return result
 }
 
-/** So many operations are looked up one by one in less time than a table of the vault is read from end to end. */
-const namedOperationsMax = 5_000
-
 /**
  * The request with the ids of its operations if they are few. Its statements then look these up in every table, instead of
  * reading all rows of the vault to find the few that belong to them.
@@ -101,9 +99,9 @@ export async function nameFew<Request extends { filter: OperationFilter }>(
   const ids = await avoiding(trx, ['nestloop'], async () => {
     const { rows } = await sql<{ id: string }>`
       select o.id from operations o where ${mayBeReported(filter)}
-      limit ${namedOperationsMax + 1}`.execute(trx)
+      limit ${reportedOperationsNamedMax + 1}`.execute(trx)
     return rows.map(({ id }) => id)
   })
-  if (ids.length > namedOperationsMax) return request
+  if (ids.length > reportedOperationsNamedMax) return request
   return { ...request, filter: { ...request.filter, operationIds: ids } }
 }
