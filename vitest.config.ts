@@ -24,6 +24,7 @@ const alone = [
   'server/src/http/slow-senders.test.ts',
   'server/src/modules/money/deposits/shed.test.ts',
   'server/src/modules/reports/exports/slow-readers.test.ts',
+  'server/src/modules/reports/reports/oracle-of-many.test.ts',
 ]
 
 export default defineConfig({
