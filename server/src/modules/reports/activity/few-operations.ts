@@ -149,7 +149,7 @@ function sumWhole(
   for (const operation of operations) {
     const { usd } = operation
     const [name, at] = [nameOf(operation), new Date(operation.at)]
-    const sum = sums.get(name) ?? {
+    const sum: Overall = sums.get(name) ?? {
       ...startOf(operation),
       ...{ largestUsd: null, firstAt: at, lastAt: at, faults: { ...noFaults } },
     }
