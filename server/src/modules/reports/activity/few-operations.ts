@@ -27,8 +27,8 @@ import { findSideTables, firstCategories, mayBeLater, stepsNotToSumBy } from './
 import { lacksBlockchainTime, lacksBusinessReference, lacksPaymentPurpose } from './statistics.ts'
 
 /**
- * The operations of a report when they are few: read once, each with its classification, and summed here. PostgreSQL takes
- * longer to plan all sums of so few rows than to read these. `sumOperations` has the sums of many.
+ * Reports over few operations. One statement reads each operation with its classification, and this file sums the rows.
+ * PostgreSQL needs longer to plan the sums than to read the rows. `sumManyOperations` sums many operations.
  */
 
 export type ReportedOperation = {
@@ -36,13 +36,13 @@ export type ReportedOperation = {
   type: OperationType
   status: OperationStatus
   addressId: string
-  /** The counterparty at the creation, and the one that the address book names now. */
+  /** The counterparty at the creation, and the counterparty of the current address book. */
   recordedId: string | null
   currentId: string | null
-  /** The key of the first category that the viewer may see. */
+  /** The key of the first category that the viewer may see; null without such a category. */
   category: string | null
   amount: bigint
-  /** In cents. */
+  /** In cents; null without a USD rate. */
   usd: bigint | null
   /** In milliseconds since 1970: the date that the report uses, and the creation. */
   at: number
@@ -55,36 +55,36 @@ export type ReportedOperation = {
 
 const millisecondsOf = (time: RawBuilder<unknown>) => sql`round(extract(epoch from ${time}) * 1000)::float8`
 
-/** Every operation of the report, or null when they are not known to be few. */
-export async function readFewOperations(trx: Trx, asked: OperationFilter): Promise<ReportedOperation[] | null> {
-  if (asked.operationIds === null) return null
+/** Returns every operation of the report. Returns null unless `nameFew` has found that they are few. */
+export async function readFewOperations(trx: Trx, filter: OperationFilter): Promise<ReportedOperation[] | null> {
+  if (filter.operationIds === null) return null
   return avoiding(trx, stepsNotToSumBy, async () => {
-    const has = await findSideTables(trx, asked, 1)
-    const filter = { ...asked, later: sql`later` }
+    const has = await findSideTables(trx, filter, 1)
+    const matched = { ...filter, later: sql`later` }
     const later = has.laterEntries
-      ? laterMatches(asked, { entries: mayBeLater(asked), source: sql`candidates` })
+      ? laterMatches(filter, { entries: mayBeLater(filter), source: sql`candidates` })
       : sql`select null::text as id, null::text as counterparty_id where false`
     const { rows } = await sql<Omit<ReportedOperation, 'amount' | 'usd'> & { amount: string; usd: string | null }>`
-      with candidates as materialized (select * from operations o where ${mayBeReported(asked)}),
+      with candidates as materialized (select * from operations o where ${mayBeReported(filter)}),
         later as materialized (${later})
       select o.token_id as "tokenId", o.type, o.status, o.address_id as "addressId", o.counterparty_id as "recordedId",
         coalesce(later.counterparty_id, s.counterparty_id) as "currentId",
-        ${has.assignments > 0 ? sql`case when ${isOwnOperation(asked.scope, 'o')} then firsts.own else firsts.others end` : sql`null`}
+        ${has.assignments > 0 ? sql`case when ${isOwnOperation(filter.scope, 'o')} then firsts.own else firsts.others end` : sql`null`}
           as category,
-        o.amount, o.usd_value as usd, ${millisecondsOf(dateOf(asked))} as at,
+        o.amount, o.usd_value as usd, ${millisecondsOf(dateOf(filter))} as at,
         ${millisecondsOf(sql`o.created_at`)} as "createdAt",
         coalesce(o.flow_type = 'external', false) as "isExternal", ${lacksBlockchainTime} as "withoutBlockchainTime",
         ${lacksPaymentPurpose} as "withoutPaymentPurpose", ${lacksBusinessReference} as "withoutBusinessReference"
       from candidates o
       left join counterparty_addresses s on s.vault_id = o.vault_id and s.id = o.counterparty_address_id
       left join later on later.id = o.id
-      ${has.assignments > 0 ? sql`left join (${firstCategories(asked)}) firsts on firsts.operation_id = o.id` : sql``}
-      where ${isWithCounterparties(filter)}`.execute(trx)
+      ${has.assignments > 0 ? sql`left join (${firstCategories(filter)}) firsts on firsts.operation_id = o.id` : sql``}
+      where ${isWithCounterparties(matched)}`.execute(trx)
     return rows.map((row) => ({ ...row, amount: BigInt(row.amount), usd: row.usd === null ? null : centsOf(row.usd) }))
   })
 }
 
-/** The sums that `sumManyOperations` makes of the same operations. */
+/** Returns the same sums as `sumManyOperations`. */
 export function sumFewOperations(
   operations: readonly ReportedOperation[],
   { counterpartyClassification }: OperationFilter,
@@ -181,7 +181,7 @@ function faultsOf(operation: ReportedOperation, chosenId: string | null): (keyof
   return faultNames.filter((name) => has[name])
 }
 
-/** The number of the day that began last, as `width_bucket` finds it. */
+/** Returns the number of the day of an instant, like `width_bucket` of PostgreSQL. */
 function dayOf(at: number, dayStarts: readonly number[]): number {
   let [low, high] = [0, dayStarts.length]
   while (low < high) {
@@ -192,7 +192,7 @@ function dayOf(at: number, dayStarts: readonly number[]): number {
   return low - 1
 }
 
-/** What `listOrderStatistics` finds. */
+/** Returns the same as `listOrderStatistics`. */
 export function orderStatisticsOf(
   operations: readonly ReportedOperation[],
   filter: OperationFilter,
@@ -213,7 +213,7 @@ function middlesOf(amounts: bigint[]): OrderStatistics {
   }
 }
 
-/** What `listRatelessTokens` finds. */
+/** Returns the same as `listRatelessTokens`. */
 export function ratelessTokensOf(operations: readonly ReportedOperation[]): RatelessToken[] {
   return byToken(operations)
     .flatMap(([tokenId, ofToken]) => {

@@ -4,7 +4,7 @@ import { hasCategoryRightIf } from '../../operations/categories/rights.ts'
 import { isAmong, type OperationFilter } from '../requests/operation-filter.ts'
 import type { PlanStep } from '../requests/reading.ts'
 
-/** What few operations have, and most vaults have not at all: a later entry of the address book, and a category. */
+/** Facts that few operations have: a later entry of the address book, and a category. Most vaults have none of them. */
 export type SideTables = { laterEntries: boolean; assignments: number }
 
 /** SQL condition: the entry `s` of the address book may be newer than an operation of the report. */
@@ -45,5 +45,5 @@ export function firstCategories(filter: OperationFilter): RawBuilder<unknown> {
     group by a.operation_id`
 }
 
-/** How PostgreSQL must not join operations with these, nor group them. */
+/** The steps that PostgreSQL must avoid when it joins operations with these facts and groups them. */
 export const stepsNotToSumBy: readonly PlanStep[] = ['nestloop', 'sort']

@@ -136,7 +136,7 @@ const pass = (filter: OperationFilter, key: RawBuilder<unknown>) => sql`(
 
 type LaterEntry = { id: string; entry_id: string; counterparty_id: string; network_id: string }
 
-/** What few operations have. `entries`: what `laterEntries` finds, unless it is too much to be looked up. */
+/** The facts of few operations. `entries` are the rows of `laterEntries`; null if they are too many to be looked up. */
 type Sides = SideTables & { entries: LaterEntry[] | null; isLookedUp: boolean }
 
 async function findSides(trx: Trx, filter: OperationFilter): Promise<Sides> {
@@ -151,7 +151,7 @@ async function findSides(trx: Trx, filter: OperationFilter): Promise<Sides> {
   return { ...tables, entries: isLookedUp ? rows : null, isLookedUp }
 }
 
-/** SQL: what `laterEntries` finds. */
+/** SQL: the rows of `laterEntries`. */
 function entriesOf(filter: OperationFilter, entries: LaterEntry[] | null): RawBuilder<unknown> {
   if (entries === null) return laterEntries(filter, mayBeLater(filter))
   const column = (name: keyof LaterEntry) => sql`${entries.map((entry) => entry[name])}::text[]`
@@ -159,7 +159,7 @@ function entriesOf(filter: OperationFilter, entries: LaterEntry[] | null): RawBu
     found (id, entry_id, counterparty_id, network_id)`
 }
 
-/** SQL: the operations that have a later entry of the address book, or a category that the viewer may see, with these. */
+/** SQL: the operations with a later entry of the address book or with a category, together with these. */
 function asideOf(filter: OperationFilter, { laterEntries, assignments, isLookedUp }: Sides): RawBuilder<unknown> {
   const ids = [
     ...(laterEntries ? [sql`select id from entries`] : []),

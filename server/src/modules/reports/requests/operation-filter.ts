@@ -209,7 +209,7 @@ export function laterMatches(
     where o.flow_type = 'external' and o.counterparty_address_id is distinct from later.entry_id and ${operations}`
 }
 
-/** SQL: the entries of the address book that name the other side of an older operation, whose id comes first. */
+/** SQL: pairs of an older operation and the entry of the address book that names its other side: (id, entry_id, …). */
 export const laterEntries = (
   filter: Pick<OperationFilter, 'scope' | 'operationIds'>,
   entries: RawBuilder<unknown>,
