@@ -7,13 +7,14 @@ import { askAgainSecondsDefault } from './limits.ts'
 import { Rotation } from './transfers/ask-for-transfers.ts'
 import { followBlocks } from './transfers/follow-blocks.ts'
 
-type Parts = { pool: pg.Pool; chain: Chain; heads: Heads; log: Logger; onEvents(): void }
+type Parts = { pool: pg.Pool; chain: Chain; heads: Heads; log: Logger; onEvents(): void; onBlock(): void }
 
 /**
  * Gives the pass that follows a chain: it asks for the height, and for no more than that while the chain stands still. A new
- * block is looked through for transfers and deposits. The pass returns true when another one must follow at once.
+ * block is looked through for transfers and deposits. The pass returns true when another one must follow at once. `onBlock` is called
+ * when there may be something to send: after a block, after an outage, and when transactions were asked for, which may be lost.
  */
-export function followChain({ pool, chain, heads, log, onEvents }: Parts): () => Promise<boolean> {
+export function followChain({ pool, chain, heads, log, onEvents, onBlock }: Parts): () => Promise<boolean> {
   const rotation = new Rotation(chain.askAgainSeconds ?? askAgainSecondsDefault)
   const parts = { pool, chain, log }
   let settledAt: bigint | null = null
@@ -22,12 +23,18 @@ export function followChain({ pool, chain, heads, log, onEvents }: Parts): () =>
     const headBlock = await noteHead(chain, heads)
     heads.follow()
     if (!wasReachable) rotation.hurry()
-    if (headBlock === settledAt) return await rotation.turn(parts, headBlock)
+    if (headBlock === settledAt) {
+      const isAsked = rotation.isDue()
+      const isMore = await rotation.turn(parts, headBlock)
+      if (isAsked) onBlock()
+      return isMore
+    }
     settledAt = null
     // Neither may hold up the other: a receipt that cannot be read must not stop deposits.
     const [followed] = await Promise.allSettled([followBlocks(parts, headBlock)])
     const watched = await watchBlocks(parts, headBlock)
     if (watched.events > 0) onEvents()
+    onBlock()
     if (followed.status === 'rejected') throw followed.reason
     const isBehind = followed.value || watched.moreBlocks
     if (!isBehind) settledAt = headBlock

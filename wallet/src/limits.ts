@@ -17,6 +17,8 @@ export const passphraseLengthMin = 12
 export const clientTokenLengthMin = 24
 export const webhookSecretBytesMin = 24
 
+/** An order, a block and what is due next wake the sending loop; this is the net below them. */
+export const sendPollMilliseconds = 5_000
 /** Transfers that one pass of the sending loop claims. */
 export const sendBatchMax = 200
 /** A claimed transfer can be claimed again after this time, so that a crashed process delays it no longer. */
@@ -24,6 +26,8 @@ export const sendLeaseSeconds = 5
 export const sendBackoffSecondsMax = 30
 /** Another transfer of the same token needs the same gas for so long, if a simulation confirms it. */
 export const tokenGasSeconds = 60
+/** For how long balances, nonces and fees that were read at a block are taken to be those of that block. */
+export const marketSeconds = 10
 /** Blocks that are read one after the other after a pause; when more were missed, the node is asked for the transfers. */
 export const walkedBlocksMax = 1000
 /** Of these, how many one pass reads. */

@@ -14,7 +14,12 @@ import { openPool } from './database/open-pool.ts'
 import { waitForDatabase } from './database/wait-for-database.ts'
 import { followChain } from './follow-chain.ts'
 import { openKeyring } from './keys/keyring.ts'
-import { authorityPollMilliseconds, mailPollMilliseconds, webhookPollMilliseconds } from './limits.ts'
+import {
+  authorityPollMilliseconds,
+  mailPollMilliseconds,
+  sendPollMilliseconds,
+  webhookPollMilliseconds,
+} from './limits.ts'
 import { openLog } from './log.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { createMailer } from './mails/mailer.ts'
@@ -89,12 +94,12 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
       const follower = startLoop(log, {
         name: `follow ${network}`,
         everyMilliseconds: pollMilliseconds,
-        pass: followChain({ pool, chain, heads, log, onEvents: () => deliveries.wake() }),
+        pass: followChain({ pool, chain, heads, log, onEvents: () => deliveries.wake(), onBlock: () => wake(network) }),
       })
       const sender = startLoop(log, {
         name: `send ${network}`,
-        everyMilliseconds: pollMilliseconds,
-        pass: async () => (await sendTransfers({ pool, keyring, authorities, chain, log })) > 0,
+        everyMilliseconds: sendPollMilliseconds,
+        pass: () => sendTransfers({ pool, keyring, authorities, chain, log }),
       })
       senders.set(network, sender)
       followers.set(network, follower)

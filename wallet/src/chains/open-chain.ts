@@ -1,7 +1,16 @@
-import { type Address, createPublicClient, defineChain, http, type PublicClient, webSocket } from 'viem'
+import {
+  type Address,
+  createPublicClient,
+  defineChain,
+  http,
+  type PublicClient,
+  type Chain as ViemChain,
+  webSocket,
+} from 'viem'
 import type { ChainConfig } from '../config.ts'
 import { nodeBatchMax, nodeTimeoutMilliseconds, scanBlocksMax } from '../limits.ts'
 import type { KnownBlock } from './block.ts'
+import type { Market } from './market.ts'
 
 /** One configured network and the client of its node. `reach`, `scan` and `known` are state of the follower. */
 export type Chain = ChainConfig & {
@@ -17,6 +26,8 @@ export type Chain = ChainConfig & {
   scan: { blocksMax: number; hasBlockReceipts: boolean }
   /** The newest blocks that were read, by number. */
   known: Map<bigint, KnownBlock>
+  /** What was read at the newest block. */
+  market: Market | null
   /** The gas that transfers of each token needed of late. */
   tokenGas: Map<Address, { gas: bigint; until: number }>
   /** Of which tokens this is being asked. */
@@ -36,38 +47,39 @@ export function openChain(network: string, config: ChainConfig): Chain {
   })
   const calls = { timeout: nodeTimeoutMilliseconds, retryCount: 1, retryDelay: 100 }
   // Every answer must come from the node: a cached block number would let the watcher miss a rewound chain.
-  const open = (batch: boolean | { batchSize: number }) =>
-    createPublicClient({
-      chain,
-      cacheTime: 0,
-      transport: isSocket(config.rpcUrl)
-        ? // It gives up after some attempts to connect anew; the follower closes it instead.
-          webSocket(config.rpcUrl, { ...calls, reconnect: false })
-        : http(config.rpcUrl, { ...calls, batch }),
-    })
-  const client = open(false)
+  const fresh = { chain, cacheTime: 0 }
   return {
     ...config,
     network,
-    client,
-    batched: open({ batchSize: nodeBatchMax }),
-    close: () => closeSocket(client),
+    ...(isSocket(config.rpcUrl) ? openSocket(fresh, config.rpcUrl, calls) : openHttp(fresh, config.rpcUrl, calls)),
     reach: { reachable: false, headBlock: null },
     scan: { blocksMax: scanBlocksMax, hasBlockReceipts: true },
     known: new Map(),
+    market: null,
     tokenGas: new Map(),
     tokenAsked: new Map(),
   }
 }
 
-/** Both clients share one connection for each URL. */
-async function closeSocket({ transport }: PublicClient): Promise<void> {
-  if (transport.type !== 'webSocket') return
-  const { getRpcClient } = transport as unknown as { getRpcClient: () => Promise<{ close(): void }> }
-  await getRpcClient().then(
-    (socket) => socket.close(),
-    () => undefined,
-  )
+type Fresh = { chain: ViemChain; cacheTime: number }
+type Calls = { timeout: number; retryCount: number; retryDelay: number }
+type Clients = Pick<Chain, 'client' | 'batched' | 'close'>
+
+function openHttp(fresh: Fresh, rpcUrl: string, calls: Calls): Clients {
+  const open = (batch: false | { batchSize: number }) =>
+    createPublicClient({ ...fresh, transport: http(rpcUrl, { ...calls, batch }) })
+  return { client: open(false), batched: open({ batchSize: nodeBatchMax }), close: async () => undefined }
+}
+
+/** Calls over a connection need no batches. It gives up after some attempts to connect anew, so the follower closes it instead. */
+function openSocket(fresh: Fresh, rpcUrl: string, calls: Calls): Clients {
+  const client = createPublicClient({ ...fresh, transport: webSocket(rpcUrl, { ...calls, reconnect: false }) })
+  const close = () =>
+    client.transport.getRpcClient().then(
+      (socket) => socket.close(),
+      () => undefined,
+    )
+  return { client, batched: client, close }
 }
 
 /** Reads the height, and after an outage first which chain the node serves; throws as `readHead`. */

@@ -36,13 +36,16 @@ export async function estimateGas(chain: Chain, movement: Movement): Promise<Gas
 
 /** The price of a unit of gas in wei (EIP-1559) at the newest block. */
 export async function readGasPrice(chain: Chain): Promise<GasPrice> {
-  const [block, priorityFeePerGas] = await Promise.all([
-    chain.batched.getBlock(),
-    chain.batched.estimateMaxPriorityFeePerGas(),
-  ])
-  if (block.baseFeePerGas === null)
-    throw new Error(`${chain.network} has no base fee; only EIP-1559 chains are supported`)
-  return { baseFeePerGas: block.baseFeePerGas, priorityFeePerGas }
+  const [block, priorityFeePerGas] = await Promise.all([chain.batched.getBlock(), readTip(chain)])
+  return { baseFeePerGas: baseFeeOf(chain, block), priorityFeePerGas }
+}
+
+export const readTip = ({ batched }: Chain): Promise<bigint> => batched.estimateMaxPriorityFeePerGas()
+
+/** @throws for a chain without EIP-1559 */
+export function baseFeeOf({ network }: Chain, { baseFeePerGas }: { baseFeePerGas: bigint | null }): bigint {
+  if (baseFeePerGas === null) throw new Error(`${network} has no base fee; only EIP-1559 chains are supported`)
+  return baseFeePerGas
 }
 
 /** Gas of a transfer of the coin to an address without code. */

@@ -24,8 +24,11 @@ export function watchHeads(chain: Chain, log: Logger, onHead: () => void): Heads
       unwatch ??= chain.client.watchBlockNumber({
         onBlockNumber: onHead,
         onError(error) {
+          if (unwatch === null) return
           log.warn({ network: chain.network, error: describeNodeError(error) }, 'the node tells no new blocks')
           end()
+          // A lost connection says this once. The height is asked for over a new one, which is subscribed then.
+          void chain.close().then(onHead)
         },
       })
     },

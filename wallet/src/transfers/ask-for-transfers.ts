@@ -101,10 +101,14 @@ export class Rotation {
     this.#isHurried = true
   }
 
+  isDue(): boolean {
+    return Date.now() >= this.#nextAt
+  }
+
   /** Asks for the next ones if it is time. Returns true when more of them are due at once. */
   async turn(parts: Parts, lastBlock: bigint): Promise<boolean> {
+    if (!this.isDue()) return false
     const now = Date.now()
-    if (now < this.#nextAt) return false
     if (this.#after === '0') this.#roundEnd = now + this.#roundMilliseconds
     const rows = await listWaiting(parts, this.#after)
     await askForTransfers(parts, rows, lastBlock)

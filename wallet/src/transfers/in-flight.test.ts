@@ -27,7 +27,7 @@ let fromAddress: string
 /** Statements of the wallet service; those of the test are taken out. */
 let statements: string[]
 /** What loops ask the database for that have nothing to do. */
-const looks = ['any-transfer-due', 'claim-webhooks']
+const looks = ['next-transfer-due', 'claim-webhooks']
 
 beforeAll(async () => {
   ;[anvil, database] = await Promise.all([startAnvil(), createTestDatabase()])

@@ -13,7 +13,7 @@ import { badField, notFound, WalletError } from '../errors.ts'
 import type { Keyring } from '../keys/keyring.ts'
 import { amountMax } from '../limits.ts'
 import type { TransferOrder } from '../protocol.ts'
-import { depthColumn, type PresentedRow } from './transfer-row.ts'
+import { depthColumn, type PresentedRow, type TransferRow } from './transfer-row.ts'
 
 type Parts = { pool: pg.Pool; keyring: Keyring; authorities: AuthorityStore | null }
 
@@ -28,11 +28,11 @@ export async function orderTransfer(
 ): Promise<PresentedRow> {
   const authorization = order.authorization ?? undefined
   const ordered = await readOrder(keyring, clientId, order)
-  await inTransaction(pool, async (tx) => {
+  const stored = await inTransaction(pool, async (tx) => {
     await lockOrder(tx, clientId, ordered.id)
     const present = await readProtection(tx, authorities, clientId)
     // Who asks again, for example after a lost answer, is told the state, whatever has expired or changed since.
-    if (await isOrdered(tx, clientId, ordered.id)) return
+    if (await isOrdered(tx, clientId, ordered.id)) return null
     if (present !== null && isLimitedByDay(present.authority, ordered)) await lockDay(tx, clientId, ordered)
     const { rows } = await tx.query<{ now: Date }>("select date_trunc('milliseconds', clock_timestamp()) as now")
     const until = rows[0]!.now
@@ -50,8 +50,9 @@ export async function orderTransfer(
       const stopped = authorities && (await refusalOfStopped(authorities, clientId, authorization as Authorization))
       if (stopped !== null) throw refused(stopped)
     }
-    await store(tx, clientId, ordered, { authorization, until })
+    return await store(tx, clientId, ordered, { authorization, until })
   })
+  if (stored !== null) return { ...stored, tx_hashes: [], waits_for: null, depth: 0 }
   const row = await getTransfer(pool, clientId, order.id)
   if (!isSameOrder(row, ordered, authorization))
     throw new WalletError(409, 'This id belongs to another order', `transfer ${order.id} was ordered with other fields`)
@@ -93,12 +94,12 @@ async function store(
   clientId: string,
   ordered: Ordered,
   { authorization, until }: { authorization: unknown; until: Date },
-): Promise<void> {
-  await tx.query(
+): Promise<TransferRow> {
+  const { rows } = await tx.query<TransferRow>(
     `insert into wallet.transfers
        (client_id, id, network, coin_type, derivation_path, from_address, to_address, contract_address, amount, fee_level,
         max_fee, signed_order, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning *`,
     [
       clientId,
       ordered.id,
@@ -115,6 +116,7 @@ async function store(
       until,
     ],
   )
+  return rows[0]!
 }
 
 /** The votes may be others, as long as they are for the same order. */

@@ -2,13 +2,11 @@ import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import type { Fees } from '../authority/verify-stored.ts'
 import { isContractFault, isExecutionFault } from '../chains/describe-node-error.ts'
 import { capsOf, defaultFeeLevel, type GasPrice, limitCaps, unsignedLimitOf } from '../chains/fee-caps.ts'
+import type { Account } from '../chains/market.ts'
 import type { Chain } from '../chains/open-chain.ts'
 import { callOf, estimateGas, type Movement, withReserve } from '../chains/price-transfer.ts'
 import { tokenGasSeconds } from '../limits.ts'
 import type { TransferRow } from './transfer-row.ts'
-
-/** What is true for all transfers of an address in a pass; read after `asOf`, the clock of the database. */
-export type Account = { balance: bigint; chainNonce: number; asOf: Date }
 
 export type Plan = {
   kind: 'possible'
@@ -20,14 +18,6 @@ export type Plan = {
 }
 
 export type Planned = Plan | { kind: 'impossible'; reason: string } | { kind: 'tooDear'; reason: string }
-
-export async function readAccount(chain: Chain, address: Address, asOf: Date): Promise<Account> {
-  const [balance, chainNonce] = await Promise.all([
-    chain.batched.getBalance({ address }),
-    chain.batched.getTransactionCount({ address, blockTag: 'pending' }),
-  ])
-  return { balance, chainNonce, asOf }
-}
 
 /** Asks the node what only it knows of a transfer: whether the call succeeds, and its gas. @throws when it does not answer */
 export async function planTransfer(

@@ -2,12 +2,11 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Hex } from 'viem'
 import { describeNodeError } from '../chains/describe-node-error.ts'
-import type { GasPrice } from '../chains/fee-caps.ts'
+import { type Account, type Market, readAccount, readMarket } from '../chains/market.ts'
 import type { Chain } from '../chains/open-chain.ts'
-import { readGasPrice } from '../chains/price-transfer.ts'
 import { nodeBatchMax, sendBackoffSecondsMax, sendBatchMax, sendLeaseSeconds } from '../limits.ts'
 import { broadcastTransaction, isKnown } from './broadcast-transaction.ts'
-import { type Account, planTransfer, readAccount } from './plan-transfers.ts'
+import { type Planned, planTransfer } from './plan-transfers.ts'
 import {
   failUnsigned,
   findUnauthorized,
@@ -20,33 +19,31 @@ import { listTransactions } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
 type Parts = Signer & { log: Logger }
+/** Until what another process holds, or has claimed meanwhile, is looked at again. */
+const lockedMilliseconds = 200
+
 type Due = TransferRow & { claimed_at: Date }
 type Signed = { row: TransferRow; raw: Hex; hash: Hex }
 
 /**
  * One pass over the transfers that are due: sign what is unsigned, broadcast what is signed. What is true for all of them is read
- * once, and calls to the node travel together. Returns how many were due.
+ * once, and calls to the node travel together. Returns true when more may be due, or in how many milliseconds the next one is; false:
+ * none waits.
  */
-export async function sendTransfers(parts: Parts): Promise<number> {
+export async function sendTransfers(parts: Parts): Promise<boolean | number> {
   const { pool, chain } = parts
-  if (!(await isAnyDue(pool, chain.network))) return 0
+  const nextDue = await findNextDue(pool, chain.network)
+  if (nextDue === null || nextDue > 0) return nextDue ?? false
   // A node that is down is noticed before anything is claimed, so that an outage costs no transfer its backoff.
-  const price = await readMarket(chain)
+  const market = await readMarket(chain)
   const due = await claimDue(pool, chain.network)
   await parts.at?.('claimed')
   // Within one address the order decides the nonces; different addresses are independent.
-  await Promise.all([...groupByAddress(due).values()].map((rows) => sendOfAddress(parts, rows, price)))
-  return due.length
+  await Promise.all([...groupByAddress(due).values()].map((rows) => sendOfAddress(parts, rows, market)))
+  return due.length > 0 || lockedMilliseconds
 }
 
-async function readMarket(chain: Chain): Promise<GasPrice> {
-  const [chainId, price] = await Promise.all([chain.batched.getChainId(), readGasPrice(chain)])
-  if (chainId !== chain.chainId)
-    throw new Error(`the node of ${chain.network} serves chain ${chainId}, but ${chain.chainId} is configured`)
-  return price
-}
-
-async function sendOfAddress(parts: Parts, rows: Due[], price: GasPrice): Promise<void> {
+async function sendOfAddress(parts: Parts, rows: Due[], market: Market): Promise<void> {
   const signed = rows.flatMap((row) =>
     row.raw_transaction === null || row.tx_hash === null ? [] : [{ row, raw: row.raw_transaction, hash: row.tx_hash }],
   )
@@ -54,19 +51,23 @@ async function sendOfAddress(parts: Parts, rows: Due[], price: GasPrice): Promis
   try {
     const stop = await broadcastInOrder(parts, signed)
     if (stop !== null) return await postponeAll(parts, unsigned, stop)
-    await broadcastInOrder(parts, await signInOrder(parts, unsigned, price))
+    await broadcastInOrder(parts, await signInOrder(parts, unsigned, market))
   } catch (error) {
     await postponeAll(parts, unsigned, describeNodeError(error))
   }
 }
 
 /** Signs those that can be signed now. The others are failed, or postponed with what they wait for. */
-async function signInOrder(parts: Parts, rows: Due[], price: GasPrice): Promise<Signed[]> {
+async function signInOrder(parts: Parts, rows: Due[], market: Market): Promise<Signed[]> {
   const first = rows[0]
   if (first === undefined) return []
-  const account = await readAccount(parts.chain, first.from_address, first.claimed_at)
+  const known = market.accounts.get(first.from_address)
+  const account = known ?? (await readAccount(parts.chain, market, first))
+  let again: Promise<Account> | null = null
+  const readAgain = () => (again ??= readAccount(parts.chain, market, first))
   const isProtected = await isAnyProtected(parts.pool, parts.authorities, rows)
-  const planned = await Promise.all(rows.map((row) => planOne(parts, row, { price, account, isProtected })))
+  const shared = { market, account, isProtected, readAgain: known === undefined ? null : readAgain }
+  const planned = await Promise.all(rows.map((row) => planOne(parts, row, shared)))
   await parts.at?.('planned')
   const signable = planned.filter((one) => one !== null)
   const outcomes = await signTransfers(parts, signable, { account, isProtected })
@@ -74,7 +75,10 @@ async function signInOrder(parts: Parts, rows: Due[], price: GasPrice): Promise<
   for (const { transfer: row } of signable) {
     const outcome = outcomes.get(row)!
     if (outcome.kind === 'failed') noteFailed(parts, row, outcome.reason)
-    if (outcome.kind === 'wait') await postpone(parts, row, outcome.reason)
+    if (outcome.kind === 'wait') {
+      market.accounts.delete(first.from_address)
+      await postpone(parts, row, outcome.reason)
+    }
     if (outcome.kind !== 'signed') continue
     const { raw, hash } = outcome
     parts.log.info({ transferId: row.id, txHash: hash }, 'transfer signed')
@@ -83,17 +87,17 @@ async function signInOrder(parts: Parts, rows: Due[], price: GasPrice): Promise<
   return signed
 }
 
-type Shared = { price: GasPrice; account: Account; isProtected: boolean }
+type Shared = { market: Market; account: Account; isProtected: boolean; readAgain: (() => Promise<Account>) | null }
 
 /** null: it is not signed now, and the row says why. */
-async function planOne(parts: Parts, row: TransferRow, shared: Shared): Promise<Signable | null> {
+async function planOne(parts: Parts, row: Due, shared: Shared): Promise<Signable | null> {
   const { pool, authorities, chain } = parts
   try {
     const unauthorized = shared.isProtected ? await findUnauthorized({ db: pool, authorities, chain }, row) : null
     if (unauthorized?.kind === 'failed') noteFailed(parts, row, unauthorized.reason)
     if (unauthorized?.kind === 'wait') await postpone(parts, row, unauthorized.reason)
     if (unauthorized !== null) return null
-    const plan = await planTransfer(chain, row, shared)
+    const plan = await planNow(chain, row, shared)
     if (plan.kind === 'possible') return { transfer: row, plan }
     if (plan.kind === 'tooDear') await postpone(parts, row, plan.reason)
     else if (await failUnsigned(pool, row, plan.reason)) noteFailed(parts, row, plan.reason)
@@ -101,6 +105,13 @@ async function planOne(parts: Parts, row: TransferRow, shared: Shared): Promise<
     await postpone(parts, row, describeNodeError(error))
   }
   return null
+}
+
+/** Nothing fails because of a balance that was read in an earlier pass. */
+async function planNow(chain: Chain, row: Due, { market, account, readAgain }: Shared): Promise<Planned> {
+  const plan = await planTransfer(chain, row, { price: market.price, account })
+  if (plan.kind !== 'impossible' || readAgain === null) return plan
+  return await planTransfer(chain, row, { price: market.price, account: await readAgain() })
 }
 
 const noteFailed = ({ log }: Parts, { id }: TransferRow, reason: string) =>
@@ -145,14 +156,15 @@ async function noteRefused(parts: Parts, row: TransferRow, reason: string): Prom
   return isReplaced
 }
 
-async function isAnyDue(pool: pg.Pool, network: string): Promise<boolean> {
-  const { rowCount } = await pool.query({
-    name: 'any-transfer-due',
-    text: `select from wallet.transfers
-           where network = $1 and (status = 'queued' or resend) and next_attempt_at <= clock_timestamp() limit 1`,
+/** In how many milliseconds; null: none waits. */
+async function findNextDue(pool: pg.Pool, network: string): Promise<number | null> {
+  const { rows } = await pool.query<{ milliseconds: number }>({
+    name: 'next-transfer-due',
+    text: `select (extract(epoch from next_attempt_at - clock_timestamp()) * 1000)::float8 as milliseconds from wallet.transfers
+           where network = $1 and (status = 'queued' or resend) order by next_attempt_at limit 1`,
     values: [network],
   })
-  return rowCount === 1
+  return rows[0]?.milliseconds ?? null
 }
 
 /** Claims by moving the next attempt behind a lease, so that the claim of a crashed process ends by itself. */
