@@ -164,6 +164,16 @@ describe('T50 Idempotency-Key', () => {
     expect((await write({ n: 1, how: 'private' }, 'key-1')).json()).toEqual({ note: 'private' })
   })
 
+  it('stores a long answer in few bytes, and repeats it as it was', async () => {
+    const how = `long${'é"'.repeat(1_000)}`
+    const first = await write({ n: 1, how }, 'key-1')
+    const second = await write({ n: 1, how }, 'key-1')
+    expect([second.statusCode, second.body]).toEqual([first.statusCode, first.body])
+    expect(first.json().note).toBe(how)
+    const { rows } = await owner.query('select length(body) as bytes from idempotency_keys')
+    expect(rows[0].bytes).toBeLessThan(500)
+  })
+
   it('never stores a secret that is shown once, and leaves it out of a repetition', async () => {
     const first = await write({ n: 1, how: 'secret' }, 'key-1')
     expect(first.json()).toEqual({ name: 'robot', token: 'srk_very_secret' })
@@ -310,6 +320,7 @@ function addTestRoutes(app: App): void {
         if (how === 'fail') throw conflict('wrong_state', 'Not now')
         if (how === 'break') throw new Error('broken')
         if (how === 'secret') return { ...created({ name: 'robot', token: 'srk_very_secret' }), secrets: ['token'] }
+        if (how?.startsWith('long')) return created({ note: how })
         return created(how === 'private' ? { note: 'private' } : { n })
       }),
     )

@@ -1,3 +1,4 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { prepared, type Trx } from '../db/client.ts'
@@ -210,7 +211,7 @@ const inUse = () => conflict('idempotency_key_in_use', 'A request with this Idem
 
 async function store(deps: Deps, trx: Trx, use: Use, { status, ...answer }: Serialised): Promise<void> {
   const { callerId, key, fingerprint, at } = use
-  const body = deps.sealer.seal(placeOfAnswer(use), JSON.stringify(answer))
+  const body = deps.sealer.seal(placeOfAnswer(use), packed(JSON.stringify(answer)))
   await trx
     .insertInto('idempotency_keys')
     .values({ caller_id: callerId, key, fingerprint, status, body, created_at: at })
@@ -232,6 +233,16 @@ async function giveBack(trx: Trx, { callerId, key, at }: Use): Promise<boolean> 
 
 type Stored = { fingerprint: Buffer; status: number; body: Buffer; created_at: Date }
 
+/** What is sealed cannot be compressed any more, and a row that is longer is stored in pieces. */
+const packedBytesMin = 1_000
+
+/** JSON, which begins with a brace, or the base64 of its compressed bytes, which does not. */
+const packed = (json: string): string =>
+  json.length < packedBytesMin ? json : deflateRawSync(json, { level: 1 }).toString('base64')
+
+const unpacked = (text: string): string =>
+  text.startsWith('{') ? text : inflateRawSync(Buffer.from(text, 'base64')).toString()
+
 const placeOfAnswer = ({ callerId, key }: Use): Place => ({
   table: 'idempotency_keys',
   column: 'body',
@@ -239,7 +250,7 @@ const placeOfAnswer = ({ callerId, key }: Use): Place => ({
 })
 
 function replay(deps: Deps, stored: Stored, use: Use): Serialised {
-  const { text, headers } = JSON.parse(deps.sealer.open(placeOfAnswer(use), stored.body)) as {
+  const { text, headers } = JSON.parse(unpacked(deps.sealer.open(placeOfAnswer(use), stored.body))) as {
     text: string | null
     headers: Record<string, string>
   }
