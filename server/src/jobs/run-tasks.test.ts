@@ -1,11 +1,12 @@
 import { Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { idleTaskMilliseconds } from '../lib/limits.ts'
 import { runTasks, type Task } from './tasks.ts'
 
 /** Starts one task. `lines` are what it has logged; `wake` is what a commit does. */
-function start(task: Partial<Task> & Pick<Task, 'run'>, isHeard = false) {
+function start(task: Partial<Task> & Pick<Task, 'run'>, isHeard = false, look?: Parameters<typeof runTasks>[2]) {
   let wake = () => {}
   const changeSignal = {
     watch: () => () => {},
@@ -21,9 +22,8 @@ function start(task: Partial<Task> & Pick<Task, 'run'>, isHeard = false) {
     lines.push(JSON.parse(line.toString()))
     done()
   }
-  const stop = runTasks({ log: pino(new Writable({ write })), changeSignal }, [
-    { name: 'test', everyMilliseconds: 1, ...task },
-  ])
+  const runner = { log: pino(new Writable({ write })), changeSignal }
+  const stop = runTasks(runner, [{ name: 'test', everyMilliseconds: 1, ...task }], look)
   return { lines, stop, wake: () => wake() }
 }
 
@@ -103,6 +103,28 @@ describe('a background task', () => {
     await expect.poll(() => runs).toBe(3)
     await pause(500)
     expect(runs).toBe(3)
+    await stop()
+  })
+
+  it('is woken by the common look when it has work, or when nobody can tell', async () => {
+    vi.useFakeTimers()
+    let runs = 0
+    const run = async () => {
+      runs += 1
+    }
+    let list = async (): Promise<string[]> => []
+    const { stop } = start({ run }, true, { names: new Set(['test']), list: () => list() })
+    await vi.advanceTimersByTimeAsync(20 * idleTaskMilliseconds)
+    expect(runs).toBe(1)
+    list = async () => ['test']
+    await vi.advanceTimersByTimeAsync(idleTaskMilliseconds + 100)
+    expect(runs).toBe(2)
+    list = async () => {
+      throw new Error('the database is away')
+    }
+    await vi.advanceTimersByTimeAsync(idleTaskMilliseconds + 100)
+    expect(runs).toBe(3)
+    vi.useRealTimers()
     await stop()
   })
 

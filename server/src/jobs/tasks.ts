@@ -18,6 +18,7 @@ import { runDueExports } from '../modules/reports/exports/due-exports.ts'
 import { expireRequests } from '../modules/rules/approval-requests/vote-on-request.ts'
 import { applyDueChangeSets } from '../modules/rules/change-sets/due.ts'
 import { watchAuthorities } from '../modules/vaults/authority/watch-authorities.ts'
+import { listDueTasks, lookedFor } from './due-work.ts'
 import { deleteExpiredRows } from './housekeeping.ts'
 import { runDueScreenings } from './run-screenings.ts'
 import { sendHeads } from './send-heads.ts'
@@ -27,7 +28,8 @@ import { tellStops } from './tell-stops.ts'
 
 /** Starts the background tasks of this node. The returned function stops them and waits for the current runs. */
 export function startTasks(deps: Deps): () => Promise<void> {
-  return runTasks(deps, tasksOf(deps))
+  const list = () => listDueTasks(deps.db, deps.clock())
+  return runTasks(deps, tasksOf(deps), { names: lookedFor, list })
 }
 
 /**
@@ -123,7 +125,7 @@ export type Task = {
   name: string
   /**
    * The pause after a run, before the next one. Where commits are heard of, a task with a shorter pause than
-   * `idleTaskMilliseconds` takes that instead, and a commit that has something to do for it wakes it.
+   * `idleTaskMilliseconds` takes that instead, or the common look wakes it, and so does a commit that has something to do for it.
    */
   everyMilliseconds: number
   /** The shortest pause after a run, also when a commit wakes the task. The next run does the work of all commits since. */
@@ -139,18 +141,52 @@ const usualRestMilliseconds = 20
 
 type Runner = Pick<Deps, 'log' | 'changeSignal'>
 
+/** Looks for work of several tasks at once. */
+type Look = {
+  names: ReadonlySet<string>
+  /** Those that may have something to do. */
+  list(): Promise<string[]>
+}
+
 /**
  * Runs each task now and repeats it after a pause or when it is woken, and never runs one task twice at once. A failed run does
  * not end its task. The returned function aborts the signal of the current runs and waits until they end.
  */
-export function runTasks(deps: Runner, tasks: Task[]): () => Promise<void> {
-  const stops = tasks.map((task) => runTask(deps, task))
+export function runTasks(deps: Runner, tasks: Task[], look?: Look): () => Promise<void> {
+  const running = new Map(tasks.map((task) => [task.name, runTask(deps, task, look?.names.has(task.name) ?? false)]))
+  if (look !== undefined)
+    running.set(
+      'look',
+      runTask(
+        deps,
+        lookTask(deps, look, (name) => running.get(name)?.wake()),
+      ),
+    )
   return async () => {
-    await Promise.all(stops.map((stop) => stop()))
+    await Promise.all([...running.values()].map(({ stop }) => stop()))
   }
 }
 
-function runTask({ log, changeSignal }: Runner, task: Task): () => Promise<void> {
+/** Where commits are not heard of, or the look fails, each task looks for itself. */
+function lookTask({ changeSignal }: Runner, { names, list }: Look, wake: (name: string) => void): Task {
+  const everyMilliseconds = idleTaskMilliseconds
+  return {
+    name: 'look',
+    everyMilliseconds,
+    async run() {
+      let due = [...names]
+      try {
+        if (changeSignal.isHeard()) due = await list()
+      } finally {
+        for (const name of due) wake(name)
+      }
+    },
+  }
+}
+
+type Running = { wake(): void; stop(): Promise<void> }
+
+function runTask({ log, changeSignal }: Runner, task: Task, isLookedFor = false): Running {
   const { name, everyMilliseconds, restMilliseconds = usualRestMilliseconds, finish } = task
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -171,7 +207,7 @@ function runTask({ log, changeSignal }: Runner, task: Task): () => Promise<void>
 
   function plan(): void {
     clearTimeout(timer)
-    if (stopping.signal.aborted) return
+    if (stopping.signal.aborted || nextAt === Number.POSITIVE_INFINITY) return
     nextAt = Math.max(nextAt, restsUntil)
     timer = setTimeout(() => {
       running = run()
@@ -193,15 +229,19 @@ function runTask({ log, changeSignal }: Runner, task: Task): () => Promise<void>
     isRunning = false
     restsUntil = Date.now() + Math.min(restMilliseconds, everyMilliseconds)
     const isWoken = everyMilliseconds < idleTaskMilliseconds && changeSignal.isHeard()
-    nextAt = Math.min(nextAt, Date.now() + (isWoken ? idleTaskMilliseconds : everyMilliseconds))
+    const idleMilliseconds = isLookedFor ? Number.POSITIVE_INFINITY : idleTaskMilliseconds
+    nextAt = Math.min(nextAt, Date.now() + (isWoken ? idleMilliseconds : everyMilliseconds))
     plan()
   }
 
-  return async () => {
-    stopping.abort()
-    stopWaking()
-    clearTimeout(timer)
-    await running
-    await finish?.()
+  return {
+    wake: () => again(0),
+    async stop() {
+      stopping.abort()
+      stopWaking()
+      clearTimeout(timer)
+      await running
+      await finish?.()
+    },
   }
 }

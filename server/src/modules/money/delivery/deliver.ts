@@ -28,7 +28,8 @@ import * as claims from './claim.ts'
 import type { WalletStatus } from './evaluate-status.ts'
 import { handOverReplacement } from './hand-over-replacement.ts'
 import { createLanes, type Lanes } from './lanes.ts'
-import { applyStatus, pollStatus } from './settle.ts'
+import { applyReportsAlone, pollStatus } from './settle.ts'
+import { together } from './together.ts'
 
 type Claim = claims.Claim
 type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
@@ -63,6 +64,7 @@ export function createDelivery(
   const running = new Set<Promise<void>>()
   const handOvers = createLanes(handOversPerVaultMax)
   const questions = createLanes(questionsPerVaultMax, questionsPerVaultPerSecond)
+  const parts = { deps, connect, ...partsOf(deps, connect) }
 
   async function claim(queue: claims.DeliveryQueue, lanes: Lanes): Promise<number> {
     const places = lanes.places(deps.clock())
@@ -71,7 +73,7 @@ export function createDelivery(
     const vaultIds = claimed.map(({ vaultId }) => vaultId)
     const leaves = lanes.enter(vaultIds, places, claimed.length === claimedMax)
     for (const [i, due] of claimed.entries()) {
-      const end = advance(deps, connect, due)
+      const end = advance(parts, due)
         // The database is away: the transfer is due again when the claim ends.
         .catch((error: unknown) => deps.log.warn({ err: error, transferId: due.id }, 'transfer not put back'))
         .finally(() => {
@@ -106,10 +108,40 @@ export async function deliverDueTransfers(deps: Deps, connect?: Connect): Promis
   return claimed
 }
 
-async function advance(deps: Deps, connect: Connect, claim: Claim): Promise<void> {
+type Parts = { deps: Deps; connect: Connect } & ReturnType<typeof partsOf>
+type Answer = { claim: Claim; status: WalletStatus }
+
+/** The parts of hand-overs that are done together where several of a vault come at the same time. */
+const partsOf = (deps: Deps, connect: Connect) => ({
+  begun: together(deps, (_vaultId, claimed: Claim[]) =>
+    inTransaction(deps.db, async (trx) => {
+      const begun = new Map<Claim, Begun | null>()
+      // Locks are taken in one order.
+      for (const claim of [...claimed].sort((a, b) => (a.id < b.id ? -1 : 1)))
+        begun.set(claim, await begin(trx, deps, claim))
+      return claimed.map((claim) => begun.get(claim) ?? null)
+    }),
+  ),
+  opened: together(deps, async (vaultId, asked: Claim[]) => {
+    const wallet = await connect(deps, vaultId)
+    return asked.map(() => wallet)
+  }),
+  answered: together(deps, async (vaultId, answers: Answer[]) => {
+    await applyReportsAlone(deps, {
+      vaultId,
+      reports: new Map(answers.map(({ claim, status }) => [claim.id, status])),
+      isFollowed: answers.every(({ claim }) => claim.isFollowed),
+      isAsked: true,
+    })
+    return answers.map(() => undefined)
+  }),
+})
+
+async function advance(parts: Parts, claim: Claim): Promise<void> {
+  const { deps, connect } = parts
   try {
     const isTaken = claim.phase === 'submitted' || claim.phase === 'broadcast'
-    await (isTaken ? follow(deps, await connect(deps, claim.vaultId), claim) : handOver(deps, connect, claim))
+    await (isTaken ? follow(deps, await connect(deps, claim.vaultId), claim) : handOver(parts, claim))
   } catch (error) {
     // The outcome is unknown, which is not a failure: the funds stay reserved and the status is queried again.
     deps.log.warn({ err: error, transferId: claim.id }, 'transfer not delivered yet')
@@ -133,10 +165,10 @@ function isSurelyUnsent(claim: Claim, error: unknown): boolean {
 class NotSentError extends Error {}
 
 /** Sends a transfer; after an interruption its status is queried first, so that the wallet service never gets two transfers. */
-async function handOver(deps: Deps, connect: Connect, claim: Claim): Promise<void> {
-  const begun = await inTransaction(deps.db, (trx) => begin(trx, deps, claim))
+async function handOver({ deps, ...parts }: Parts, claim: Claim): Promise<void> {
+  const begun = await parts.begun(claim.vaultId, claim)
   if (begun === null) return
-  const wallet = await connect(deps, claim.vaultId).catch((cause: unknown) => {
+  const wallet = await parts.opened(claim.vaultId, claim).catch((cause: unknown) => {
     throw new NotSentError('The wallet service of the vault cannot be opened', { cause })
   })
   const known = claim.phase === 'submitting' ? await wallet.getTransfer(claim.id) : null
@@ -145,7 +177,7 @@ async function handOver(deps: Deps, connect: Connect, claim: Claim): Promise<voi
   const authorization = known === null ? await authorize(deps, wallet, { vaultId: claim.vaultId, ...begun }) : null
   if (known === null) claims.assertMaySend(deps, claim)
   const status = known ?? (await submit(deps, wallet, claim, { order: begun.payload, authorization }))
-  if (status !== null) await applyStatus(deps, claim, status)
+  if (status !== null) await parts.answered(claim.vaultId, { claim, status })
 }
 
 const unscreened: Clearance = { isClear: true, score: null }

@@ -11,6 +11,7 @@ import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import { gatherAll, stopUnlessSame } from '../../rules/votes/ballot.ts'
 import { posting } from '../ledger/postings.ts'
 import type { FeeLimit } from '../transfers/compare-order.ts'
+import { queueOf } from '../transfers/lifecycle.ts'
 import {
   type DeliveryChanges,
   haltTransfer,
@@ -56,11 +57,13 @@ export async function applyStatus(
   status: WalletStatus,
 ): Promise<boolean> {
   const reports = new Map([[id, status]])
-  const { news } = await inTransaction(deps.db, (trx) =>
-    applyReports(trx, deps, { vaultId, reports, isFollowed, isAsked: true }),
-  )
+  const { news } = await applyReportsAlone(deps, { vaultId, reports, isFollowed, isAsked: true })
   return news.length > 0
 }
+
+/** As `applyReports`, in a transaction of its own. */
+export const applyReportsAlone = (deps: Deps, reported: Reports): Promise<Applied> =>
+  inTransaction(deps.db, (trx) => applyReports(trx, deps, reported))
 
 type Reports = {
   vaultId: string
@@ -139,7 +142,8 @@ async function keepAsking(
     const isNews = to !== transfer.phase || newHash !== null
     const asked = isNews ? 0 : Math.min(transfer.asked + 1, 1_000)
     const { columns, records } = followHash(trx, transfer, txHash, now)
-    const next_attempt_at = askAgainAt(now, asked, isFollowed)
+    const isPlanned = isFollowed && !isAsked && asked === transfer.asked && willBeAsked(transfer, now)
+    const next_attempt_at = isPlanned ? transfer.next_attempt_at : askAgainAt(now, asked, isFollowed)
     const changes = { ...columns, halt_reason: null, attempts: 0, asked, next_attempt_at }
     return { transfer, txHash, to, newHash, isNews: isNews || transfer.halt_reason !== null, changes, records }
   })
@@ -153,6 +157,10 @@ async function keepAsking(
   ])
   return taken.filter(({ isNews }) => isNews)
 }
+
+/** Where changes are followed, one question is enough, whatever was heard before. */
+const willBeAsked = ({ phase, replacement_due, next_attempt_at }: LockedTransfer, now: Date): boolean =>
+  queueOf(phase, replacement_due) === 'follow' && next_attempt_at !== null && next_attempt_at > now
 
 /** Ends transfers that are as they were recorded; each other one is halted. */
 async function endAsRecorded(

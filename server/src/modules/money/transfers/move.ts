@@ -5,7 +5,7 @@ import { insertsOf, type Part, recordsetOf, runParts } from '../../../db/insert-
 import type { Transfers } from '../../../db/types.ts'
 import type { Deps } from '../../../deps.ts'
 import { conflict } from '../../../lib/errors.ts'
-import type { OperationStatus, Phase } from '../../../lib/operations.ts'
+import type { OperationStatus, Phase, Queue } from '../../../lib/operations.ts'
 import { paidRecipientsOf } from '../../address-book/recipients/queries.ts'
 import { operationsMoved, restoreOperation } from '../../operations/feed/operation-rows.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
@@ -251,6 +251,7 @@ function requeued(moves: PhaseMove[]): Part[] {
     // A row of a payout waits as long as its payout.
     const untilExpiry = payout_id === null ? expires_at : null
     const at = queue === 'votes' ? untilExpiry : next_attempt_at
+    if (isInPlace(transfer, { queue, at, attempts, asked })) continue
     rows.push({ vault_id, id, queue, next_attempt_at: at, attempts, asked })
   }
   const inserts = insertsOf({ deliveries: rows }).map(
@@ -261,6 +262,16 @@ function requeued(moves: PhaseMove[]): Part[] {
   const ids = ended.map(({ id }) => id)
   return [...inserts, sql`delete from deliveries where vault_id = ${ended[0]!.vault_id} and id = any(${ids}::text[])`]
 }
+
+type InQueue = { queue: Queue; at: Date | null; attempts: number; asked: number }
+
+/** Whether its place is the one that it has; one without a time may be missing. */
+const isInPlace = (transfer: LockedTransfer, { queue, at, attempts, asked }: InQueue): boolean =>
+  at !== null &&
+  transfer.next_attempt_at?.getTime() === at.getTime() &&
+  transfer.attempts === attempts &&
+  transfer.asked === asked &&
+  queueOf(transfer.phase, transfer.replacement_due) === queue
 
 /** SQL: what changes in the rows of transfers, together for those of which the same columns change. */
 function written(moves: PhaseMove[]): Part[] {
