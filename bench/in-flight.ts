@@ -27,7 +27,10 @@ const { values: options } = parseArgs({
 })
 const seconds = Number(options.seconds)
 const goalCount = 10_000
+/** Of a payout. */
+const rowsMax = 1_000
 const recipient = fakeAddress('a supplier of the bench')
+const orderOf = (fromAddressId: string) => ({ fromAddressId, toAddress: recipient, token: 'ETH', amount: '0.000001' })
 
 type Bench = { record: BenchRecord; stack: Stack; flight: Flight }
 
@@ -37,25 +40,28 @@ await runOnStack(async ({ record, stack }) => {
     const bench: Bench = { record, stack, flight }
     const idle = await measureRest(bench, 'nothing in flight')
     record.expect('idleCpu', idle.node + idle.wallet)
+    record.expect('idleStatements', idle.transactions)
     const alone = await measureOrders(bench, 'nothing in flight')
     await land(bench, 'the first orders')
+    await measurePayout(bench)
+    await land(bench, 'a payout')
     for (const count of options.transfers.split(',').map(Number)) {
       const name = `${count.toLocaleString('en-US')} in flight`
       const logBefore = await logPosition(stack)
-      await lift(bench, name, count)
+      const callsEach = await lift(bench, name, count)
+      if (count >= 1_000) record.expect('callsEach', callsEach, name)
       const rest = await measureRest(bench, name)
       const more = await measureOrders(bench, name)
       const { known, calls } = await land(bench, name)
-      const [log] = await stack.sql<{ bytes: string }>(
-        'select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), $1) as bytes',
-        [logBefore],
-      )
-      record.add(
+      const log = (await logPosition(stack)) - logBefore
+      const settled = count + more.count
+      const logEach = record.add(
         `${name}: bytes of log per settled transfer, with those of the wallet`,
         'B',
-        Number(log!.bytes) / count,
+        log / settled,
       )
       if (count < goalCount) continue
+      record.expect('flightLog', logEach)
       record.expect('flightVote', more.toWallet)
       record.expect('flightBroadcast', more.toChain)
       record.expect('flightOfNone', more.toChain / alone.toChain)
@@ -68,24 +74,57 @@ await runOnStack(async ({ record, stack }) => {
   }
 })
 
-/** Orders `count` transfers, and waits until all are broadcast. */
-async function lift({ record, stack, flight }: Bench, name: string, count: number): Promise<void> {
-  const source = inTurn(flight.addresses)
-  const requests = Array.from({ length: count }, () => orderOf(flight, source().id))
+/** The rows are allowed by a policy, so that the answer to the order stands for the last vote. */
+async function measurePayout({ record, stack, flight }: Bench): Promise<void> {
   flight.proxy.forget()
   const startedAt = performance.now()
+  await orderPayout(flight, Array<string>(rowsMax).fill(flight.addresses[0]!.id))
+  const orderedAt = performance.now()
+  record.add('payout of 1,000 rows from one address: ordered in', 's', (orderedAt - startedAt) / 1_000)
+  await until(async () => (await countOf(stack, `wallet.transfers where status = 'broadcast'`)) >= rowsMax)
+  const sent = record.add('  all broadcast after', 's', (performance.now() - orderedAt) / 1_000)
+  record.expect('payout', sent)
+  const calls = record.add('  calls to the chain’s node per row', '', sumOf(flight.proxy.calls) / rowsMax)
+  record.expect('callsEach', calls, 'payout of one address')
+}
+
+async function orderOneByOne(stack: Stack, flight: Flight, count: number): Promise<void> {
+  const source = inTurn(flight.addresses)
+  const requests = Array.from({ length: count }, () => requestOf(flight, source().id))
   const load = { port: stack.port, connections: 32, seconds: 3_600, next: () => requests.pop() ?? null }
   const { answers } = await loadClosed(load)
   if (Object.keys(answers).join() !== '201') throw new Error(`Orders were answered ${JSON.stringify(answers)}`)
+}
+
+/** Thousands of orders would take longer than what is measured of them. */
+async function orderInPayouts(flight: Flight, count: number): Promise<void> {
+  const source = inTurn(flight.addresses)
+  for (let ordered = 0; ordered < count; ordered += rowsMax)
+    await orderPayout(
+      flight,
+      Array.from({ length: Math.min(rowsMax, count - ordered) }, () => source().id),
+    )
+}
+
+async function orderPayout({ call, initiator, vault }: Flight, sources: string[]): Promise<void> {
+  const rows = sources.map((id) => ({ externalId: newId(), ...orderOf(id) }))
+  await call(initiator, 'POST', `/vaults/${vault}/payouts`, { rows })
+}
+
+/** Orders `count` transfers, and waits until all are broadcast. Returns the calls to the chain's node per transfer. */
+async function lift({ record, stack, flight }: Bench, name: string, count: number): Promise<number> {
+  flight.proxy.forget()
+  const startedAt = performance.now()
+  await (count > rowsMax ? orderInPayouts(flight, count) : orderOneByOne(stack, flight, count))
   record.add(`${name}: ordered in`, 's', (performance.now() - startedAt) / 1_000)
   await until(async () => (await countOf(stack, `wallet.transfers where status = 'broadcast'`)) >= count)
   record.add('  all broadcast after', 's', (performance.now() - startedAt) / 1_000)
-  record.add('  calls to the chain’s node per transfer', '', sumOf(flight.proxy.calls) / count)
+  return record.add('  calls to the chain’s node per transfer', '', sumOf(flight.proxy.calls) / count)
 }
 
-function orderOf({ vault, initiator }: Flight, fromAddressId: string): Buffer {
+function requestOf({ vault, initiator }: Flight, fromAddressId: string): Buffer {
   const headers = { ...bearer(initiator), 'idempotency-key': newId() }
-  const body = JSON.stringify({ fromAddressId, toAddress: recipient, token: 'ETH', amount: '0.000001' })
+  const body = JSON.stringify(orderOf(fromAddressId))
   return toRequest('POST', `/api/v1/vaults/${vault}/transfers`, headers, body)
 }
 
@@ -101,9 +140,10 @@ async function measureRest({ record, stack, flight }: Bench, name: string) {
   const allProcesses = shares.reduce((sum, [, share]) => sum + share, 0)
   record.add(`${name}: CPU while the chain stands still, all processes`, '%', allProcesses)
   for (const [process, share] of shares) record.add(`  ${process}`, '%', share)
-  record.add('  transactions of PostgreSQL', '/s', ((await transactionsOf(stack)) - transactions) / seconds)
+  const statements = ((await transactionsOf(stack)) - transactions) / seconds
+  record.add('  transactions of PostgreSQL', '/s', statements)
   record.add('  calls to the chain’s node', '/s', sumOf(flight.proxy.calls) / seconds)
-  return { all: allProcesses, ...(Object.fromEntries(shares) as Record<keyof Flight['pids'], number>) }
+  return { all: allProcesses, transactions: statements, ...(Object.fromEntries(shares) as Record<keyof Flight['pids'], number>) }
 }
 
 /**
@@ -116,8 +156,7 @@ async function measureOrders({ record, stack, flight }: Bench, name: string) {
   const underWay: Promise<void>[] = []
   const count = seconds * Number(options.rate)
   for (let i = 0; i < count; i += 1) {
-    const body = { fromAddressId: source().id, toAddress: recipient, token: 'ETH', amount: '0.000001' }
-    const order = flight.call(flight.initiator, 'POST', `/vaults/${flight.vault}/transfers`, body)
+    const order = flight.call(flight.initiator, 'POST', `/vaults/${flight.vault}/transfers`, orderOf(source().id))
     underWay.push(
       order.then((made) => {
         orderedAt.set((made as { id: string }).id, Date.now())
@@ -146,7 +185,7 @@ async function measureOrders({ record, stack, flight }: Bench, name: string) {
   const wallet95 = record.add('  95th percentile', 's', percentile(toWallet, 0.95))
   record.add(`${name}: order to broadcast, median`, 's', percentile(toChain, 0.5))
   const chain95 = record.add('  95th percentile', 's', percentile(toChain, 0.95))
-  return { toWallet: wallet95, toChain: chain95 }
+  return { toWallet: wallet95, toChain: chain95, count }
 }
 
 /**
@@ -179,12 +218,15 @@ async function countOf({ sql }: Stack, from: string): Promise<number> {
 }
 
 async function transactionsOf({ sql }: Stack): Promise<number> {
-  const [row] = await sql<{ count: string }>('select sum(xact_commit + xact_rollback) as count from pg_stat_database')
+  const [row] = await sql<{ count: string }>(
+    'select xact_commit + xact_rollback as count from pg_stat_database where datname = current_database()',
+  )
   return Number(row!.count)
 }
 
-async function logPosition({ sql }: Stack): Promise<string> {
-  return (await sql<{ lsn: string }>('select pg_current_wal_insert_lsn() as lsn'))[0]!.lsn
+async function logPosition({ sql }: Stack): Promise<number> {
+  const [row] = await sql<{ bytes: string }>(`select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as bytes`)
+  return Number(row!.bytes)
 }
 
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
