@@ -18,7 +18,10 @@ it('finds what waits for its time, and only then', async () => {
   const address = await bench.fundedAddress()
   const { body: transfer } = await bench.order(address.id, '200')
   const rows = ['90', '90'].map((amount, row) => ({
-    ...{ externalId: `due-${row}`, fromAddressId: address.id, toAddress: fakeAddress('due'), amount },
+    externalId: `due-${row}`,
+    fromAddressId: address.id,
+    toAddress: fakeAddress('due'),
+    amount,
   }))
   const { body: payout } = await bench.owner.post(`/vaults/${bench.vault.code}/payouts`, { rows })
   expect([transfer.status, payout.status]).toEqual(['awaiting_approval', 'awaiting_approval'])

@@ -32,8 +32,9 @@ const signs = {
   'run-backtests': (now) => leased('backtests', now),
   'send-mails': (now) => attempted('queued_mails', now),
   'send-notifications': (now) => attempted('notifications', now),
-} satisfies Partial<Record<WakeableTask | Expiry, (now: Date) => RawBuilder<unknown>>>
+} satisfies Partial<Record<WakeableTask | Expiry, Sign>>
 
+type Sign = (now: Date) => RawBuilder<unknown>
 type Expiry = 'expire-transfers' | 'expire-payouts' | 'expire-approvals' | 'apply-rules'
 
 /** The tasks that need not look for work themselves, because one statement looks for all of them. */
@@ -41,7 +42,7 @@ export const lookedFor: ReadonlySet<string> = new Set(Object.keys(signs))
 
 /** Those of them that may have something to do. */
 export async function listDueTasks(db: Db, now: Date): Promise<string[]> {
-  const found = Object.entries(signs).map(([task, sign]) => sql`exists (${sign(now)}) as ${sql.id(task)}`)
+  const found = Object.entries<Sign>(signs).map(([task, sign]) => sql`exists (${sign(now)}) as ${sql.id(task)}`)
   const { rows } = await sql<Record<string, boolean>>`select ${sql.join(found)}`.execute(db)
   return Object.entries(rows[0]!).flatMap(([task, isDue]) => (isDue ? [task] : []))
 }
