@@ -143,7 +143,11 @@ async function measureRest({ record, stack, flight }: Bench, name: string) {
   const statements = ((await transactionsOf(stack)) - transactions) / seconds
   record.add('  transactions of PostgreSQL', '/s', statements)
   record.add('  calls to the chain’s node', '/s', sumOf(flight.proxy.calls) / seconds)
-  return { all: allProcesses, transactions: statements, ...(Object.fromEntries(shares) as Record<keyof Flight['pids'], number>) }
+  return {
+    all: allProcesses,
+    transactions: statements,
+    ...(Object.fromEntries(shares) as Record<keyof Flight['pids'], number>),
+  }
 }
 
 /**
