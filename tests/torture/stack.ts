@@ -11,6 +11,7 @@ import { useRecordKey } from '../../server/src/db/record-key.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../server/src/embedded-postgres/start.ts'
 import { createRecordKey } from '../../server/src/lib/record-key.ts'
 import { watchDirectory } from '../../server/src/testing/cleanup.ts'
+import { copyEmptyCluster } from '../../server/src/testing/empty-cluster.ts'
 
 const recoveryMillisecondsMax = 60_000
 const secretKey = 'a key of the torture that is long enough'
@@ -95,6 +96,7 @@ export async function startStack(serverDir: string): Promise<Stack> {
   }
 
   try {
+    copyEmptyCluster(directory)
     await startPostgres()
   } catch (error) {
     rmSync(directory, { recursive: true, force: true })

@@ -63,7 +63,9 @@ export async function startStack(): Promise<Stack> {
     url,
     browser,
     client,
-    contextOf: async (person, options = {}) => browser.newContext({ ...options, storageState: await stateOf(person) }),
+    contextOf: async (person, options = {}) =>
+      // What moves is drawn many times a second, of which no flow sees anything.
+      browser.newContext({ reducedMotion: 'reduce', ...options, storageState: await stateOf(person) }),
     mailTo: (email, fits) => mails.next((mail) => mail.to === email && fits(mail)),
     chain: (method, ...params) => askChain(dataDir, method, params),
     sign: (...words) => sign(dataDir, words),
@@ -170,7 +172,7 @@ function clientWith(baseUrl: string, { cookies }: State): Strongroom {
 
 /** In the browser that asks for it, the link signs in without a code. */
 async function signInByMail(browser: Browser, url: string, mails: Mails, email: string): Promise<State> {
-  const context = await browser.newContext()
+  const context = await browser.newContext({ reducedMotion: 'reduce' })
   const page = await context.newPage()
   await page.goto(`${url}/sign-in`)
   await page.getByLabel('E-mail address').fill(email)

@@ -646,22 +646,6 @@ describe('malformed events', () => {
 })
 
 describe('who sees what', () => {
-  it('T39 deposits of others are a 404, and lists hold the own ones only', async () => {
-    const address = await newAddress()
-    const { body } = await deposit(bench.test, { address: address.address, asset: usdtContract, amount: '4' })
-    const path = `/vaults/main-vault/deposits/${body.depositId}` as const
-    const statuses = []
-    for (const by of [bench.owner, bench.vault.admin, bench.firstApprover]) statuses.push((await by.get(path)).status)
-    expect(statuses).toEqual([200, 200, 404])
-    expect(await listOf('', bench.firstApprover)).toEqual([])
-    expect(await listOf(`addressId=${address.id}`, bench.firstApprover)).toEqual([])
-    expect((await bench.test.anonymous.get(path)).status).toBe(401)
-    const outsider = await bench.test.signIn('outsider@example.org')
-    expect((await outsider.get(path)).status).toBe(403)
-    const other = await createVaultFixture(bench.test, { code: 'other-vault' })
-    expect((await other.admin.get(`/vaults/other-vault/deposits/${body.depositId}`)).status).toBe(404)
-  })
-
   it('T39 what was not credited is the administrators’, and of a vault only what names an address of it', async () => {
     const address = await newAddress()
     const { admin } = bench.vault

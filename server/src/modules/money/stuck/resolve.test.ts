@@ -336,12 +336,6 @@ describe('who', () => {
     expect((await vote(asked.body.request.id)).status).toBe(200)
   })
 
-  it('a stranger to the transfer sees a 404', async () => {
-    const id = await halted()
-    const stranger = await addMember(bench.test, bench.vault, 'stranger@example.org')
-    expect((await ask(id, { outcome: 'release' }, stranger)).status).toBe(404)
-  })
-
   it('a transfer that is not stuck has nothing to resolve', async () => {
     const id = await handedOver()
     const { status, body } = await ask(id, { outcome: 'resume' })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Address, BalanceTimeline } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
-import { addMember, createVaultFixture, deposit } from '../../../testing/fixtures.ts'
+import { addMember, deposit } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { pointsOf } from './points.ts'
 
@@ -99,13 +99,6 @@ describe('the timeline of balances', () => {
     expect(await faultOf('from=0001-01-01&groupBy=hour')).toEqual([400, 'groupBy'])
     expect(await faultOf('timezone=%2B02:00')).toEqual([400, 'timezone'])
     expect(await faultOf('from=2999-01-01')).toEqual([400, 'from'])
-  })
-
-  it('T39 shows a stranger nothing', async () => {
-    const stranger = (await createVaultFixture(bench.test, { code: 'other-vault', adminEmail: 'x@example.org' })).admin
-    expect((await stranger.get('/vaults/main-vault/balances/timeline')).status).toBe(403)
-    const { body } = await stranger.get(`/vaults/other-vault/balances/timeline?addressId=${own.id}`)
-    expect(body.tokens).toEqual([])
   })
 })
 

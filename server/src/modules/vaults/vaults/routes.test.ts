@@ -466,43 +466,4 @@ describe('who may do it', () => {
     expect(seen).toEqual(all)
     expect(all.length).toBeGreaterThan(4)
   })
-
-  it('T39 answers 401, 403 and 404 by who asks', async () => {
-    const second = await test.signIn('second-operator@example.org', { isPlatformAdmin: true })
-    const creation = { vault: head('x-1'), routes: fixtureRoutes }
-    const [purpose] = vault.vault.routes
-    const calls: [
-      string,
-      (person: Pick<Person, 'get' | 'post' | 'put' | 'patch'>, code: string) => Promise<{ status: number }>,
-      number,
-    ][] = [
-      ['read', (person, code) => person.get(`/vaults/${code}`), 200],
-      ['parse', (person, code) => person.post(`/vaults/${code}/derivation-path/parse`, { path: 'm/44/60/1/0' }), 200],
-      ['change', (person, code) => person.patch(`/vaults/${code}`, { name: 'x' }), 403],
-      ['lock', (person, code) => person.post(`/vaults/${code}/lock`), 403],
-      ['replace', (person, code) => person.put(`/vaults/${code}/routes`, { routes: fixtureRoutes }), 403],
-      [
-        'add',
-        (person, code) =>
-          person.post(`/vaults/${code}/routes/${purpose!.id}/variants`, { id: 1, code: 'a', name: 'A' }),
-        403,
-      ],
-      [
-        'rename',
-        (person, code) => person.patch(`/vaults/${code}/variants/${purpose!.variants[0]!.id}`, { name: 'x' }),
-        403,
-      ],
-    ]
-    for (const [name, call, forMember] of calls) {
-      expect([name, (await call(test.anonymous, 'main-vault')).status]).toEqual([name, 401])
-      expect([name, (await call(stranger, 'main-vault')).status]).toEqual([name, 403])
-      expect([name, (await call(second, 'main-vault')).status]).toEqual([name, 403])
-      expect([name, (await call(member, 'main-vault')).status]).toEqual([name, forMember])
-      expect([name, (await call(member, 'no-such-vault')).status]).toEqual([name, 404])
-    }
-    expect((await test.anonymous.get('/vaults')).status).toBe(401)
-    expect((await test.anonymous.post('/vaults', creation)).status).toBe(401)
-    expect((await stranger.post('/vaults', creation)).status).toBe(403)
-    expect((await member.post('/vaults', creation)).status).toBe(403)
-  })
 })
