@@ -120,6 +120,10 @@ function leavesOf(value: unknown, path: string[] = []): string[][] {
   return Object.entries(value).flatMap(([name, member]) => leavesOf(member, [...path, name]))
 }
 
+/** All values in `npm run nightly:models`, every fourth in the suite. */
+const alteredLeavesOf = (file: unknown) =>
+  leavesOf(file).filter((_, i) => process.env.EVIDENCE === 'all' || i % 4 === 0)
+
 /** The file with another value at the path: of the same type, so that nothing but the value gives it away. */
 function altered(text: string, path: string[]): Evidence | null {
   const copy = JSON.parse(text) as Json
@@ -178,9 +182,9 @@ describe.each(kinds)('evidence of a transfer: %s', (kind) => {
     }
   })
 
-  it('T84 has every value altered, one at a time: each is found, or was marked as not proven', async () => {
+  it('T84 has its values altered, one at a time: each is found, or was marked as not proven', async () => {
     const unnoticed: string[] = []
-    for (const path of leavesOf(JSON.parse(files[kind]))) {
+    for (const path of alteredLeavesOf(JSON.parse(files[kind]))) {
       const file = altered(files[kind], path)
       // The file is no evidence any more.
       if (file === null) continue

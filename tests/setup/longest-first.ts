@@ -21,10 +21,15 @@ const long = [
   'server/src/embedded-postgres/start.test.ts',
 ]
 
-/** Begins with the long files; the others keep vitest's order. In a fresh clone that is by size, which says little of time. */
+/**
+ * Begins with the files that need a process of their own: in the middle, each would end a process that the others share, and its
+ * successor would load all modules anew. Then come the long files; the others keep vitest's order. In a fresh clone that is by size,
+ * which says little of time.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
+    const rank = ({ moduleId, project }: TestSpecification) => {
+      if (project.config.isolate) return -1
       const position = long.findIndex((file) => moduleId.endsWith(`/${file}`))
       return position === -1 ? long.length : position
     }

@@ -15,7 +15,7 @@ import { toFile } from './to-file.ts'
 import { readRules, writeRules } from './yaml-text.ts'
 
 /** How many organisations are made. */
-const { runs, seed: firstSeed } = campaignOf('POLICY_FILE', { runs: 40, seed: 1 })
+const { runs, seed: firstSeed } = campaignOf('POLICY_FILE', { runs: 10, seed: 1 })
 
 const texts = [
   ...['Treasury', 'null', 'yes', '~', '1e3', '0x10', '  padded', 'a: b', '# no comment', '- dash', '"quoted"', "it's"],

@@ -7,7 +7,7 @@ import { campaignOf } from '../../../testing/campaign.ts'
 import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
 
 /** Reports over random operations, against a simple computation in memory that shares no code with the engine. */
-const { runs, seed } = campaignOf('REPORT', { runs: 30, seed: 1 })
+const { runs, seed } = campaignOf('REPORT', { runs: 10, seed: 1 })
 const zones = ['UTC', 'Europe/Berlin', 'Australia/Lord_Howe', 'America/Santiago', 'Pacific/Apia']
 const statuses = ['awaiting_approval', 'pending', 'confirmed', 'failed', 'rejected', 'cancelled'] as const
 /** After everything that any run writes. */
