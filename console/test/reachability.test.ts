@@ -60,10 +60,11 @@ function calledOperations(): Set<string> {
   if (known !== undefined) return known
   const checked = checkedSources()
   const ids = idsByMethod()
+  const names = new Set([...ids.keys()].map((id) => id.split('.')[1]!))
   const called = new Set<string>()
   for (const source of checked.sources) {
     visit(source, (node) => {
-      for (const name of methodsAt(node, checked.checker).flatMap(namesOf)) {
+      for (const name of methodsAt(node, { checker: checked.checker, names }).flatMap(namesOf)) {
         const id = ids.get(name)
         if (id !== undefined) called.add(id)
       }
@@ -84,9 +85,15 @@ function checkedSources(): { checker: ts.TypeChecker; sources: ts.SourceFile[] }
   return { checker: program.getTypeChecker(), sources }
 }
 
-/** The members of objects that a piece of code takes by name: `vault.transfers.create`, `{ policies }` and `reports[type]`. */
-function methodsAt(node: ts.Node, checker: ts.TypeChecker): ts.Symbol[] {
-  if (ts.isPropertyAccessExpression(node)) return some(checker.getSymbolAtLocation(node.name))
+type Wanted = { checker: ts.TypeChecker; names: ReadonlySet<string> }
+
+/**
+ * The members of objects that a piece of code takes by name: `vault.transfers.create`, `{ policies }` and `reports[type]`. The compiler
+ * is asked about the names of methods of the SDK only, because it computes for each question what it knows nothing of yet.
+ */
+function methodsAt(node: ts.Node, { checker, names }: Wanted): ts.Symbol[] {
+  if (ts.isPropertyAccessExpression(node))
+    return names.has(node.name.text) ? some(checker.getSymbolAtLocation(node.name)) : []
   if (ts.isElementAccessExpression(node)) {
     const object = checker.getTypeAtLocation(node.expression)
     const key = checker.getTypeAtLocation(node.argumentExpression)
@@ -95,6 +102,7 @@ function methodsAt(node: ts.Node, checker: ts.TypeChecker): ts.Symbol[] {
   }
   if (ts.isBindingElement(node) && ts.isObjectBindingPattern(node.parent)) {
     const name = (node.propertyName ?? node.name).getText()
+    if (!names.has(name)) return []
     return some(checker.getPropertyOfType(checker.getTypeAtLocation(node.parent), name))
   }
   return []
