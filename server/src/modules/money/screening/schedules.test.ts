@@ -21,7 +21,7 @@ import type { Question } from './screener.ts'
  * that ask at once, holds of people, releases and time. Whatever happens: no unit becomes available, and no payment is sent,
  * that neither the screening nor two people have allowed.
  */
-const { runs: schedules, seed: firstSeed } = campaignOf('SCREENING', { runs: 10, seed: 73 })
+const { runs: schedules, seed: firstSeed } = campaignOf('SCREENING', { runs: 15, seed: 73 })
 const stepsMax = 10
 
 let screener: FakeScreener
