@@ -25,6 +25,13 @@ export function formatRecent(at: string, now: number = Date.now()): string {
   return formatter(Intl.RelativeTimeFormat, { numeric: 'auto' }).format(minutes, 'minute')
 }
 
+/** In seconds under a minute, then as `formatRecent`. A clock that is behind shows no time to come. */
+export function formatAgo(at: string, now: number): string {
+  const seconds = Math.max(0, Math.round((now - new Date(at).getTime()) / 1_000))
+  if (seconds >= 60) return formatRecent(at, now)
+  return formatter(Intl.RelativeTimeFormat, { style: 'narrow' }).format(-seconds, 'second')
+}
+
 /** Formats the duration until a time in its two largest units: "2 days, 3 hours". */
 export function formatTimeLeft(at: string, now: number = Date.now()): string {
   const minutes = Math.floor((new Date(at).getTime() - now) / 60_000)

@@ -1,12 +1,14 @@
 import { Ban, Check, Circle, CircleDot, type LucideIcon, Minus } from 'lucide-react'
 import { t } from '../lib/language.ts'
 import { formatTime, formatTimeInFull } from '../lib/time.ts'
+import { Ago } from './ago.tsx'
 
 export type StepperStep = {
   title: string
   state: 'done' | 'current' | 'failed' | 'skipped' | 'ahead'
   detail: string | null
   at: string | null
+  isRecent?: boolean
 }
 
 const looks: Record<StepperStep['state'], { Icon: LucideIcon; className: string }> = {
@@ -21,7 +23,7 @@ const looks: Record<StepperStep['state'], { Icon: LucideIcon; className: string 
 export function Stepper({ label, steps }: { label: string; steps: readonly StepperStep[] }) {
   return (
     <ol aria-label={label} className="flex flex-col gap-4 md:flex-row md:gap-2">
-      {steps.map(({ title, state, detail, at }) => {
+      {steps.map(({ title, state, detail, at, isRecent }) => {
         const { Icon, className } = looks[state]
         return (
           <li
@@ -47,7 +49,7 @@ export function Stepper({ label, steps }: { label: string; steps: readonly Stepp
               )}
               {at !== null && (
                 <time className="block text-[0.8125rem] text-quiet" dateTime={at} title={formatTimeInFull(at)}>
-                  {formatTime(at)}
+                  {isRecent ? <Ago at={at} /> : formatTime(at)}
                 </time>
               )}
             </span>

@@ -1178,6 +1178,7 @@ export interface Vaults {
   logo_uri: string | null;
   name: string;
   protection: Generated<string>;
+  questions_per_second: Generated<number>;
   updated_at: Timestamp;
   wallet_key: string | null;
   wallet_service_secret: Buffer | null;

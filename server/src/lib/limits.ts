@@ -77,10 +77,12 @@ export const changeReconnectMilliseconds = 1_000
 export const changeProbeMilliseconds = 10_000
 /** The shortest pause of a background task that found nothing to do, if commits wake the task. */
 export const idleTaskMilliseconds = 5_000
-/** Per vault and node: hand-overs and questions in progress, and questions that begin in a second. */
+/** Per vault and node: hand-overs and questions in progress. */
 export const handOversPerVaultMax = 16
 export const questionsPerVaultMax = 16
-export const questionsPerVaultPerSecond = 20
+/** Per vault and node: questions that begin in a second. The vault sets how many. */
+export const questionsPerSecondDefault = 20
+export const questionsPerSecondMax = 1_000
 /** The answer of a wallet service about changes: their number, the time to wait, the size, and the changes per transaction. */
 export const walletChangesMax = 1_000
 export const walletChangesWaitSeconds = 25

@@ -138,6 +138,7 @@ export const coverage: Record<string, Coverage> = {
       [keys]: 'id code',
       [looks]: 'name description logo_uri',
       [times]: 'created_at updated_at',
+      'how fast its wallet service is asked, which decides when news is known and nothing else': 'questions_per_second',
       'a draft has no addresses': 'locked_at',
     },
   },

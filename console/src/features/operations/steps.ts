@@ -2,13 +2,15 @@ import type { Transfer } from '@strongroom/sdk'
 import { t } from '../../lib/language.ts'
 
 export type StepState = 'done' | 'current' | 'failed' | 'skipped' | 'ahead'
-export type Step = { title: string; state: StepState; detail: string | null; at: string | null }
+/** `isRecent`: it is told how long ago that was. */
+export type Step = { title: string; state: StepState; detail: string | null; at: string | null; isRecent?: boolean }
 
 type StepFacts = Pick<
   Transfer,
   | 'status'
   | 'createdAt'
   | 'confirmedAt'
+  | 'handedOverAt'
   | 'updatedAt'
   | 'txHash'
   | 'failureReason'
@@ -67,23 +69,27 @@ function lastVoteOf({ approvers }: StepFacts): string | null {
 }
 
 function chainSteps(transfer: StepFacts): Step[] {
-  const { status, txHash, confirmedAt, updatedAt, failureReason, haltReason, screening } = transfer
-  const titles = [t('Handed over'), t('Broadcast'), t('Confirmed')]
+  const { status, txHash, confirmedAt, handedOverAt, updatedAt, failureReason, haltReason, screening } = transfer
+  const isUnderWay = status === 'pending' && txHash === null && handedOverAt === null
+  const titles = [isUnderWay ? t('Handing over') : t('Handed over'), t('Broadcast'), t('Confirmed')]
   const step = (index: number, state: StepState, detail: string | null = null, at: string | null = null): Step => ({
     title: titles[index]!,
     state,
     detail,
     at,
   })
-  if (status === 'confirmed') return [step(0, 'done'), step(1, 'done'), step(2, 'done', null, confirmedAt)]
+  const taken = step(0, 'done', null, handedOverAt)
+  if (status === 'confirmed') return [taken, step(1, 'done'), step(2, 'done', null, confirmedAt)]
   if (status === 'pending') {
     if (haltReason !== null)
       return [step(0, 'failed', t('Halted: {reason}', { reason: haltReason })), step(1, 'ahead'), step(2, 'ahead')]
     if (txHash === null && screening !== null && screening.verdict !== 'allow' && !screening.isWaived)
       return [step(0, 'current', t('Waits for the screening')), step(1, 'ahead'), step(2, 'ahead')]
+    if (isUnderWay) return [step(0, 'current'), step(1, 'ahead'), step(2, 'ahead')]
+    const takenNow = { ...taken, isRecent: true }
     return txHash === null
-      ? [step(0, 'done'), step(1, 'current', t('With the wallet service')), step(2, 'ahead')]
-      : [step(0, 'done'), step(1, 'done'), step(2, 'current', t('Waits for the network'))]
+      ? [takenNow, step(1, 'current', t('With the wallet service')), step(2, 'ahead')]
+      : [takenNow, step(1, 'done'), step(2, 'current', t('Waits for the network'))]
   }
   if (status === 'failed') return failedSteps(step, txHash, failureReason, updatedAt)
   const state = status === 'awaiting_approval' ? 'ahead' : 'skipped'

@@ -54,18 +54,21 @@ export function General({ code, vault }: Part) {
   )
 }
 
-type WalletValues = { url: string; secret: string; webhookSecret: string; noSecret: boolean }
+type WalletValues = { url: string; secret: string; webhookSecret: string; noSecret: boolean; rate: number }
+
+const walletFields = ['walletServiceUrl', 'walletServiceSecret', 'walletWebhookSecret', 'walletQuestionsPerSecond']
+const nothingNew = { secret: '', webhookSecret: '', noSecret: false }
 
 /** The wallet service, which receives the orders. Secrets can be written and never read. */
 export function WalletService({ code, vault }: Part) {
   const { register, handleSubmit, watch, reset } = useForm<WalletValues>({
-    defaultValues: { url: vault.walletServiceUrl, secret: '', webhookSecret: '', noSecret: false },
+    defaultValues: { ...nothingNew, url: vault.walletServiceUrl, rate: vault.walletQuestionsPerSecond },
   })
   const write = useWrite<WalletValues>({
     renews: ['vault', code],
     said: t('The wallet service is changed'),
-    onDone: (_answer, { url }) => reset({ url, secret: '', webhookSecret: '', noSecret: false }),
-    write: (values) => vaultOf(code).update(walletBodyOf(vault.walletServiceUrl, values)),
+    onDone: (_answer, { url, rate }) => reset({ ...nothingNew, url, rate }),
+    write: (values) => vaultOf(code).update(walletBodyOf(vault, values)),
   })
   const moves = !isSameOrigin(vault.walletServiceUrl, watch('url'))
   const { fields } = write
@@ -111,12 +114,22 @@ export function WalletService({ code, vault }: Part) {
           error={fields.get('walletWebhookSecret')}
           {...register('webhookSecret')}
         />
+        <TextField
+          label={t('Questions a second at most')}
+          hint={t('How often each node may ask about single transfers.')}
+          type="number"
+          min={1}
+          max={1_000}
+          required
+          error={fields.get('walletQuestionsPerSecond')}
+          {...register('rate', { valueAsNumber: true })}
+        />
         <p className="mb-3 text-quiet">
           {t(
             'A new service, or a new secret, is asked for addresses of this vault first, and refused when one differs or while transfers are in flight.',
           )}
         </p>
-        <WriteFailed write={write} shown={['walletServiceUrl', 'walletServiceSecret', 'walletWebhookSecret']} />
+        <WriteFailed write={write} shown={walletFields} />
         <p className="mb-3 text-quiet">{t('All administrators get a mail about the change.')}</p>
         <Button type="submit" look="primary" busy={write.isPending}>
           {t('Save')}
@@ -127,9 +140,13 @@ export function WalletService({ code, vault }: Part) {
 }
 
 /** Returns the body for the API. A secret that was left empty stays, and is sent only if a new secret was entered. */
-export function walletBodyOf(before: string, { url, secret, webhookSecret, noSecret }: WalletValues): UpdateVaultBody {
+export function walletBodyOf(
+  before: Pick<Vault, 'walletServiceUrl' | 'walletQuestionsPerSecond'>,
+  { url, secret, webhookSecret, noSecret, rate }: WalletValues,
+): UpdateVaultBody {
   return {
-    ...(url === before ? {} : { walletServiceUrl: url }),
+    ...(rate === before.walletQuestionsPerSecond ? {} : { walletQuestionsPerSecond: rate }),
+    ...(url === before.walletServiceUrl ? {} : { walletServiceUrl: url }),
     ...(noSecret ? { walletServiceSecret: null } : secret === '' ? {} : { walletServiceSecret: secret }),
     ...(webhookSecret === '' ? {} : { walletWebhookSecret: webhookSecret }),
   }

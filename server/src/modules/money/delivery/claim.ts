@@ -46,6 +46,8 @@ export type Claim = {
   /** Whether the changes of its wallet service are followed. */
   isFollowed: boolean
   leaseEndsAt: Date
+  /** How often its vault permits that work of the queue begins. */
+  perSecond: number
 }
 
 /** The queues of the delivery, each with lanes of its own. */
@@ -64,10 +66,13 @@ export async function claimDue(
 ): Promise<Claim[]> {
   const now = deps.clock()
   const leaseEndsAt = after(now, leaseMilliseconds)
+  const isRated = queue === 'follow'
+  const firstPlaces = isRated ? sql`least(${laneMax}::integer, w.questions_per_second)` : sql`${laneMax}::integer`
   const { rows } = await sql<Omit<Claim, 'leaseEndsAt'>>`${prepared}
     with lanes as materialized (
-      select v.vault_id, coalesce((${JSON.stringify(places)}::jsonb ->> v.vault_id)::integer, ${laneMax}) as places
-      from ${vaultsIn(queue)} v
+      select v.vault_id, w.questions_per_second as per_second,
+        coalesce((${JSON.stringify(places)}::jsonb ->> v.vault_id)::integer, ${firstPlaces}) as places
+      from ${vaultsIn(queue)} v join vaults w on w.id = v.vault_id
     ), due as (
       select n.vault_id, n.id from lanes cross join lateral (
         select d.vault_id, d.id from deliveries d
@@ -79,9 +84,14 @@ export async function claimDue(
       where n.vault_id = due.vault_id and n.id = due.id returning n.vault_id, n.id
     )
     select c.vault_id as "vaultId", c.id, t.phase, t.replacement_due as "isReplacementDue",
-      ${isFollowed(sql.ref('c.vault_id'), now)} as "isFollowed" from claimed c
+      ${isFollowed(sql.ref('c.vault_id'), now)} as "isFollowed", l.per_second as "perSecond"
+    from claimed c join lanes l on l.vault_id = c.vault_id
     join transfers t on t.vault_id = c.vault_id and t.id = c.id and ${isOneOf('t.phase', openPhases)}`.execute(deps.db)
-  return rows.map((claim) => ({ ...claim, leaseEndsAt }))
+  return rows.map(({ perSecond, ...claim }) => ({
+    ...claim,
+    leaseEndsAt,
+    perSecond: isRated ? perSecond : Number.POSITIVE_INFINITY,
+  }))
 }
 
 /** When the next transfer becomes due that is not due yet, in the vaults whose first one is not; null: none does. */

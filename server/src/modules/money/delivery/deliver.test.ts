@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { handOversPerVaultMax, questionsPerVaultMax, questionsPerVaultPerSecond } from '../../../lib/limits.ts'
+import { handOversPerVaultMax, questionsPerSecondDefault, questionsPerVaultMax } from '../../../lib/limits.ts'
 import { createGuardedDispatcher } from '../../../outbound/guarded-connect.ts'
 import { openDeps } from '../../../start.ts'
 import type { Address } from '../../../testing/answer.ts'
@@ -69,6 +69,31 @@ const withCalls = (calls: (honest: WalletClient) => Partial<WalletClient>) => as
   const honest = await walletOfVault(deps, vaultId)
   return { ...honest, ...calls(honest) }
 }
+
+describe('the time of the hand-over', () => {
+  it('is none while nobody knows whether the wallet service has the order, and then that at which it was sent', async () => {
+    const id = await ordered()
+    const at = async () => (await bench.read(id)).handedOverAt
+    expect(await at()).toBeNull()
+    const unreachable = withCalls(() => ({
+      submitTransfer: () => Promise.reject(new WalletServiceError('unreachable', 'No connection')),
+    }))
+    await bench.deliver(unreachable)
+    expect(await phaseOf(id)).toBe('queued')
+    expect(await bench.sql('select sent_at from transfers where id = $1', [id])).toEqual([{ sent_at: null }])
+    bench.vault.wallet.swallow = true
+    await bench.deliver(impatient)
+    expect(await phaseOf(id)).toBe('submitting')
+    expect(await at()).toBeNull()
+    const sentAt = (await bench.sql('select sent_at from transfers where id = $1', [id]))[0].sent_at as Date
+    bench.vault.wallet.swallow = false
+    await bench.deliver()
+    expect(await at()).toBe(sentAt.toISOString())
+    bench.vault.wallet.confirm(id)
+    await bench.deliver()
+    expect(await bench.read(id)).toMatchObject({ status: 'confirmed', handedOverAt: sentAt.toISOString() })
+  })
+})
 
 describe('a wallet service that does not answer', () => {
   it('T22 a time-out after it took the order is unknown: nothing is released, it is asked and never told twice', async () => {
@@ -473,8 +498,31 @@ describe('the lanes of a vault', () => {
     await bench.deliver()
   })
 
+  it('ask as often as the vault permits, and no hand-over waits for that', async () => {
+    const perSecond = 3
+    const set = (rate: number) => bench.vault.admin.patch('/vaults/main-vault', { walletQuestionsPerSecond: rate })
+    expect((await set(perSecond)).status).toBe(200)
+    const ids = await Promise.all(Array.from({ length: 8 }, () => ordered('1')))
+    const delivery = createDelivery(bench.test.deps)
+    // All are handed over.
+    expect((await delivery.round()).claimed).toBe(ids.length)
+    await delivery.finish()
+    const asked: number[] = []
+    for (let second = 0; second < 3; second += 1) {
+      bench.test.clock.advance(second === 0 ? 61_000 : 1_000)
+      asked.push((await delivery.round()).claimed)
+      await delivery.finish()
+      asked.push((await delivery.round()).claimed)
+      await delivery.finish()
+    }
+    expect(asked).toEqual([perSecond, 0, perSecond, 0, perSecond, 0])
+    expect((await set(questionsPerSecondDefault)).status).toBe(200)
+    for (const id of ids) bench.vault.wallet.confirm(id)
+    await bench.deliver()
+  })
+
   it('let an order be handed over while questions wait for answers, and ask no faster than agreed', async () => {
-    const ids = await Promise.all(Array.from({ length: questionsPerVaultPerSecond + 5 }, () => ordered('1')))
+    const ids = await Promise.all(Array.from({ length: questionsPerSecondDefault + 5 }, () => ordered('1')))
     await bench.deliver()
     bench.test.clock.advance(61_000)
     const open: (() => void)[] = []
@@ -494,7 +542,7 @@ describe('the lanes of a vault', () => {
     await expect.poll(() => delivery.underWay()).toEqual([])
     // The time stands still for the lane: what is left of the second is asked now, the rest later.
     const { claimed, nextAt } = await delivery.round()
-    expect(claimed).toBeLessThanOrEqual(questionsPerVaultPerSecond)
+    expect(claimed).toBeLessThanOrEqual(questionsPerSecondDefault)
     expect(nextAt === null || nextAt > bench.test.clock.now()).toBe(true)
     await expect.poll(() => open.length).toBe(claimed)
     for (const answer of open.splice(0)) answer()

@@ -7,7 +7,6 @@ import {
   handOversPerVaultMax,
   deliveriesInProgressMax as inProgressMax,
   questionsPerVaultMax,
-  questionsPerVaultPerSecond,
 } from '../../../lib/limits.ts'
 import type { KeptSignedVote } from '../../../lib/signed-vote.ts'
 import { notifyOfStop } from '../../record/notifications/notification-rows.ts'
@@ -63,15 +62,14 @@ export function createDelivery(
 ): Delivery {
   const running = new Set<Promise<void>>()
   const handOvers = createLanes(handOversPerVaultMax)
-  const questions = createLanes(questionsPerVaultMax, questionsPerVaultPerSecond)
+  const questions = createLanes(questionsPerVaultMax)
   const parts = { deps, connect, ...partsOf(deps, connect) }
 
   async function claim(queue: claims.DeliveryQueue, lanes: Lanes): Promise<number> {
     const places = lanes.places(deps.clock())
     const claimedMax = Math.max(0, inProgressMax - running.size)
     const claimed = await claims.claimDue(deps, queue, { laneMax: lanes.max, places, claimedMax })
-    const vaultIds = claimed.map(({ vaultId }) => vaultId)
-    const leaves = lanes.enter(vaultIds, places, claimed.length === claimedMax)
+    const leaves = lanes.enter(claimed, places, claimed.length === claimedMax)
     for (const [i, due] of claimed.entries()) {
       const end = advance(parts, due)
         // The database is away: the transfer is due again when the claim ends.
@@ -326,7 +324,8 @@ function retryLater(deps: Deps, claim: Claim, isUnsent: boolean): Promise<void> 
     (trx, transfer, now) => {
       const attempts = Math.min(transfer.attempts + 1, 1_000)
       const next_attempt_at = retryAt(now, attempts, claims.backoff)
-      return movePhase(trx, transfer, isUnsent ? 'queued' : transfer.phase, { attempts, next_attempt_at })
+      if (!isUnsent) return movePhase(trx, transfer, transfer.phase, { attempts, next_attempt_at })
+      return movePhase(trx, transfer, 'queued', { attempts, next_attempt_at, sent_at: null })
     },
   )
 }

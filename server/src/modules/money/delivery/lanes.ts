@@ -1,6 +1,9 @@
+/** Work that enters the lane of its vault, and how often the vault permits that some begins. */
+type Entrant = { vaultId: string; perSecond: number }
+
 /** Limits a kind of work for each vault on this node: the number in progress, and the number begun in a second. */
 export type Lanes = {
-  /** Places of a lane that is empty. */
+  /** Places of a lane that is empty, if its vault permits so many a second. */
   max: number
   /** The places of the lanes that have fewer, by vault. */
   places(now: Date): Record<string, number>
@@ -10,53 +13,59 @@ export type Lanes = {
    *
    * @param isCut whether more may be due in any lane, because the claim was limited otherwise
    */
-  enter(vaultIds: string[], places: Record<string, number>, isCut: boolean): (() => boolean)[]
+  enter(entrants: Entrant[], places: Record<string, number>, isCut: boolean): (() => boolean)[]
   /** When a lane has places again that began too often; null: no lane did. */
   refilledAt(now: Date): Date | null
   /** The vaults with work in progress. */
   busy(): string[]
 }
 
-type Lane = { inProgress: number; left: number; countedAt: number; hasMore: boolean }
+type Lane = { inProgress: number; left: number; countedAt: number; hasMore: boolean; perSecond: number }
 
 /** Pause until a lane that began too often is looked at again: it then has several places, not one. */
 const refillMilliseconds = 250
 
-/** @param perSecond how often work may begin in a lane; a lane that was idle has saved up a second of it */
-export function createLanes(max: number, perSecond = Number.POSITIVE_INFINITY): Lanes {
+/** A lane that was idle has saved up a second of what its vault permits. */
+export function createLanes(max: number): Lanes {
   const lanes = new Map<string, Lane>()
-  const isLimited = Number.isFinite(perSecond)
-  const placesAtFirst = isLimited ? Math.min(max, perSecond) : max
 
   const placesOf = ({ inProgress, left }: Lane) => Math.max(0, Math.min(max - inProgress, Math.floor(left)))
   const refill = (now: Date) => {
     for (const [vaultId, lane] of lanes) {
       const passed = Math.max(0, now.getTime() - lane.countedAt) / 1_000
-      if (isLimited) lane.left = Math.min(perSecond, lane.left + passed * perSecond)
+      // Nothing is added to what has no limit: no time times no limit is no number.
+      if (Number.isFinite(lane.perSecond)) lane.left = Math.min(lane.perSecond, lane.left + passed * lane.perSecond)
       lane.countedAt = now.getTime()
-      if (lane.inProgress === 0 && lane.left >= perSecond) lanes.delete(vaultId)
+      if (lane.inProgress === 0 && lane.left >= lane.perSecond) lanes.delete(vaultId)
     }
+  }
+  const laneOf = ({ vaultId, perSecond }: Entrant): Lane => {
+    const lane = lanes.get(vaultId) ?? { inProgress: 0, left: perSecond, countedAt: at, hasMore: false, perSecond }
+    // The vault may have set another rate since.
+    lane.perSecond = perSecond
+    lane.left = Math.min(lane.left, perSecond)
+    lanes.set(vaultId, lane)
+    return lane
   }
   let at = 0
   return {
-    max: placesAtFirst,
+    max,
     places(now) {
       refill(now)
       at = now.getTime()
       return Object.fromEntries([...lanes].map(([vaultId, lane]) => [vaultId, placesOf(lane)]))
     },
-    enter(vaultIds, places, isCut) {
+    enter(entrants, places, isCut) {
       const taken = new Map<string, number>()
-      const entered = vaultIds.map((vaultId) => {
-        taken.set(vaultId, (taken.get(vaultId) ?? 0) + 1)
-        const lane = lanes.get(vaultId) ?? { inProgress: 0, left: perSecond, countedAt: at, hasMore: false }
-        lanes.set(vaultId, lane)
+      const entered = entrants.map((entrant) => {
+        taken.set(entrant.vaultId, (taken.get(entrant.vaultId) ?? 0) + 1)
+        const lane = laneOf(entrant)
         lane.inProgress += 1
         lane.left -= 1
         return lane
       })
       for (const [vaultId, lane] of lanes) {
-        const offered = places[vaultId] ?? placesAtFirst
+        const offered = places[vaultId] ?? Math.min(max, lane.perSecond)
         // A full lane was not looked into: what was known of it stays.
         if (offered > 0) lane.hasMore = isCut || (taken.get(vaultId) ?? 0) >= offered
       }

@@ -22,6 +22,7 @@ export function toTransfer(row: TransferRow): Static<typeof Transfer> {
     toAddress: row.to_address,
     toAddressId: row.to_address_id,
     status: row.status,
+    handedOverAt: handedOverAt(row),
     txHashes: [...row.replaced_tx_hashes, ...(row.tx_hash === null ? [] : [row.tx_hash])],
     fee: row.fee,
     ...votesOf(row, isWaiting),
@@ -47,6 +48,10 @@ export function toTransfer(row: TransferRow): Static<typeof Transfer> {
     updatedAt: row.updated_at.toISOString(),
   }
 }
+
+/** Until the wallet service has answered, nobody knows whether it has the order. */
+const handedOverAt = ({ phase, sent_at }: TransferRow): string | null =>
+  phase === 'queued' || phase === 'submitting' ? null : (sent_at?.toISOString() ?? null)
 
 type Voted = Pick<
   TransferRow,
@@ -124,6 +129,7 @@ export function toNewTransfer(
     to_address_id: shown.toAddressId,
     payload,
     decision,
+    sent_at: null,
     fee: null,
     failure_reason: null,
     halt_reason: null,

@@ -59,6 +59,7 @@ export type TransferRow = DetailColumns & {
   approval_threshold: number
   expires_at: Date | null
   phase: Phase
+  sent_at: Date | null
   fee: string | null
   failure_reason: string | null
   halt_reason: string | null
@@ -126,6 +127,7 @@ const columnsWithoutVotes: Columns<UnvotedRow, AddressScope> = {
   approval_threshold: () => sql`t.approval_threshold`,
   expires_at: () => sql`t.expires_at`,
   phase: () => sql`t.phase`,
+  sent_at: () => sql`t.sent_at`,
   fee: () => sql`t.fee`,
   failure_reason: () => sql`t.failure_reason`,
   halt_reason: () => sql`t.halt_reason`,

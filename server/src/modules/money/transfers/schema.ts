@@ -75,6 +75,10 @@ export const Transfer = Closed(
       Enum(operationStatuses),
       '`awaiting_approval`, `pending` from the hand-over to the wallet service, or one of the final states.',
     ),
+    handedOverAt: described(
+      Nullable(Timestamp),
+      'Instant at which the order went to the wallet service, in UTC; null until the wallet service has answered that it has it.',
+    ),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
     txHashes: described(
       Type.Array(Text('0x7f9c3f5b5d3a')),

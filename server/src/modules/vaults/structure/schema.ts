@@ -16,6 +16,8 @@ import {
 } from '../../../http/schema.ts'
 import {
   pathIndexMax,
+  questionsPerSecondDefault,
+  questionsPerSecondMax,
   uriLengthMax,
   variantsPerRouteMax,
   walletSecretLengthMax,
@@ -39,6 +41,14 @@ const WalletServiceUrl = Type.String({
   maxLength: uriLengthMax,
   description: 'Base URL of the service that holds the keys: http or https, without credentials, query or fragment.',
   examples: ['https://wallet.example.org'],
+})
+const WalletQuestionsPerSecond = Type.Integer({
+  minimum: 1,
+  maximum: questionsPerSecondMax,
+  description:
+    'Questions about single transfers that each node of the service may begin in a second at the wallet service; ' +
+    `${questionsPerSecondDefault} unless it is set. One that tells changes is rarely asked about single transfers.`,
+  examples: [questionsPerSecondDefault],
 })
 const WalletServiceSecret = Type.String({
   minLength: walletSecretLengthMin,
@@ -117,6 +127,7 @@ export const Vault = Closed(
       'Instant at which the structure was locked, in UTC; null for a draft, which has no addresses yet.',
     ),
     walletServiceUrl: WalletServiceUrl,
+    walletQuestionsPerSecond: WalletQuestionsPerSecond,
     protection: Protection,
     authority: described(
       Nullable(
@@ -218,6 +229,7 @@ export const VaultCreation = Closed({
       walletServiceUrl: WalletServiceUrl,
       walletServiceSecret: Type.Optional(Nullable(WalletServiceSecret)),
       walletWebhookSecret: Type.Optional(Nullable(WalletWebhookSecret)),
+      walletQuestionsPerSecond: Type.Optional(WalletQuestionsPerSecond),
     }),
     'The vault itself and its wallet service.',
   ),
@@ -231,6 +243,7 @@ export const VaultUpdate = Closed({
   walletServiceUrl: Type.Optional(WalletServiceUrl),
   walletServiceSecret: Type.Optional(Nullable(WalletServiceSecret)),
   walletWebhookSecret: Type.Optional(Nullable(WalletWebhookSecret)),
+  walletQuestionsPerSecond: Type.Optional(WalletQuestionsPerSecond),
 })
 
 export const RoutesReplacement = Closed({ routes: RoutesInput })

@@ -42,7 +42,7 @@ export async function createVault(
   const { caller, now } = by
   const plan = planOrThrow(routes, faultsOfWallet(vault, config, 'vault.'))
   const id = newId(now)
-  const { code, name, walletServiceUrl } = vault
+  const { code, name, walletServiceUrl, walletQuestionsPerSecond } = vault
   const home = { id, wallet_service_url: walletServiceUrl }
   const serviceSecret = sealed(sealer, home, 'wallet_service_secret', vault.walletServiceSecret ?? null)
   const webhookSecret = sealed(sealer, home, 'wallet_webhook_secret', vault.walletWebhookSecret ?? null)
@@ -56,6 +56,7 @@ export async function createVault(
       wallet_service_url: walletServiceUrl,
       wallet_service_secret: serviceSecret,
       wallet_webhook_secret: webhookSecret,
+      ...(walletQuestionsPerSecond === undefined ? {} : { questions_per_second: walletQuestionsPerSecond }),
       created_at: now,
       updated_at: now,
     })
@@ -68,6 +69,7 @@ export async function createVault(
     code,
     name,
     walletServiceUrl,
+    ...(walletQuestionsPerSecond === undefined ? {} : { walletQuestionsPerSecond }),
     walletServiceSecretMark: markInRecord(serviceSecret),
     walletWebhookSecretMark: markInRecord(webhookSecret),
     structure: summaryOf(plan),
@@ -123,6 +125,7 @@ export async function updateVault(
       wallet_service_url: body.walletServiceUrl,
       wallet_service_secret: serviceSecret,
       wallet_webhook_secret: webhookSecret,
+      questions_per_second: body.walletQuestionsPerSecond,
       wallet_key: accepted.shown?.walletKey,
       updated_at: by.now,
     })
@@ -272,18 +275,26 @@ async function assertNoneInFlight(trx: Trx, vaultId: string): Promise<void> {
  */
 function walletServiceChange(
   vault: VaultRow,
-  { walletServiceUrl = vault.wallet_service_url, walletServiceSecret, walletWebhookSecret }: Static<typeof VaultUpdate>,
+  {
+    walletServiceUrl = vault.wallet_service_url,
+    walletServiceSecret,
+    walletWebhookSecret,
+    walletQuestionsPerSecond = vault.questions_per_second,
+  }: Static<typeof VaultUpdate>,
 ): Pick<ChangeInWords, 'before' | 'after'> | null {
   const isUrlKept = walletServiceUrl === vault.wallet_service_url
-  if (isUrlKept && walletServiceSecret === undefined && walletWebhookSecret === undefined) return null
+  const isRateKept = walletQuestionsPerSecond === vault.questions_per_second
+  if (isUrlKept && isRateKept && walletServiceSecret === undefined && walletWebhookSecret === undefined) return null
+  const rate = (perSecond: number) => (isRateKept ? {} : { walletQuestionsPerSecond: perSecond })
   const [from, to] = [new URL(vault.wallet_service_url), new URL(walletServiceUrl)]
   return {
-    before: { 'origin of walletServiceUrl': from.origin },
+    before: { 'origin of walletServiceUrl': from.origin, ...rate(vault.questions_per_second) },
     after: {
       'origin of walletServiceUrl': to.origin,
       'path of walletServiceUrl': from.href === to.href || from.origin !== to.origin ? null : 'changed',
       walletServiceSecret: changeOfSecret(walletServiceSecret),
       walletWebhookSecret: changeOfSecret(walletWebhookSecret),
+      ...rate(walletQuestionsPerSecond),
     },
   }
 }

@@ -14,6 +14,7 @@ export function toVault(row: VaultWithStructure): Static<typeof Vault> {
     logoUri: row.logo_uri,
     lockedAt: row.locked_at?.toISOString() ?? null,
     walletServiceUrl: row.wallet_service_url,
+    walletQuestionsPerSecond: row.questions_per_second,
     protection: row.protection as Protection,
     authority: row.mark && toShown(row.mark),
     addressCheck: row.wallet_key === null ? 'none' : 'derived',

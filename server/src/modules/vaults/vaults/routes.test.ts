@@ -185,6 +185,11 @@ describe('creating a vault', () => {
       'vault.walletServiceSecret',
     ],
     [
+      'no question at all',
+      { vault: { ...head('x-1'), walletQuestionsPerSecond: 0 }, routes },
+      'vault.walletQuestionsPerSecond',
+    ],
+    [
       'an unknown token',
       {
         vault: head('x-1'),
@@ -403,6 +408,27 @@ describe('changing a vault', () => {
     expect(moved.status).toBe(400)
     expect(moved.body.details[0]!.field).toBe('walletServiceSecret')
     expect((await url('https://thief.example.org', { walletServiceSecret: null })).status).toBe(200)
+  })
+
+  it('sets how often its wallet service is asked, on its record and announced', async () => {
+    const created = await createDraft('asked-vault')
+    expect(created.walletQuestionsPerSecond).toBe(20)
+    const set = (walletQuestionsPerSecond: unknown) =>
+      operator.patch('/vaults/asked-vault', { walletQuestionsPerSecond })
+    expect((await set(3)).body.walletQuestionsPerSecond).toBe(3)
+    expect((await operator.get('/vaults/asked-vault')).body.walletQuestionsPerSecond).toBe(3)
+    for (const wrong of [0, 1_001, 2.5, '3', null]) {
+      const answer = await set(wrong)
+      expect([answer.status, answer.body.details?.[0]?.field]).toEqual([400, 'walletQuestionsPerSecond'])
+    }
+    expect(await auditActions(created.id)).toEqual(['vault.created', 'vault.updated'])
+    const announced = await test.deps.db
+      .selectFrom('announcements')
+      .select('content')
+      .where('chain', '=', created.id)
+      .execute()
+    expect(announced).toHaveLength(1)
+    expect(JSON.stringify(announced)).toContain('walletQuestionsPerSecond')
   })
 
   it.each(['code', 'lockedAt', 'id', 'routes', 'networks'])('T41 answers 400 for a change of %s', async (field) => {

@@ -1,0 +1,12 @@
+import { useEffect, useState } from 'react'
+import { formatAgo } from '../lib/time.ts'
+
+/** How long ago something was, as time passes. */
+export function Ago({ at }: { at: string }) {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const ticking = setInterval(() => setNow(Date.now()), 1_000)
+    return () => clearInterval(ticking)
+  }, [])
+  return formatAgo(at, now)
+}
