@@ -12,13 +12,21 @@ export type Loop = {
 
 const backoffMillisecondsMax = 10_000
 
+type Options = {
+  name: string
+  everyMilliseconds: number
+  /** Half of the pause after the first failure; the pauses grow from there. */
+  retryMilliseconds?: number
+  pass: () => Promise<boolean | number>
+}
+
 /**
  * Repeats `pass` every `everyMilliseconds`; a pass that returns true is repeated at once, one that returns a number after so many
  * milliseconds at the latest, one that throws after a longer pause.
  */
 export function startLoop(
   log: Logger,
-  { name, everyMilliseconds, pass }: { name: string; everyMilliseconds: number; pass: () => Promise<boolean | number> },
+  { name, everyMilliseconds, retryMilliseconds = everyMilliseconds, pass }: Options,
 ): Loop {
   let stopped = false
   let woken = false
@@ -39,8 +47,8 @@ export function startLoop(
       } catch (error) {
         failures += 1
         delay = Math.min(
-          everyMilliseconds * 2 ** Math.min(failures, 10),
-          Math.max(backoffMillisecondsMax, everyMilliseconds),
+          retryMilliseconds * 2 ** Math.min(failures, 10),
+          Math.max(backoffMillisecondsMax, retryMilliseconds),
         )
         // A lasting outage is logged once at warn level, not on every pass.
         log[failures === 1 ? 'warn' : 'debug']({ loop: name, error: describeNodeError(error) }, 'pass failed')

@@ -99,6 +99,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
       const sender = startLoop(log, {
         name: `send ${network}`,
         everyMilliseconds: sendPollMilliseconds,
+        retryMilliseconds: pollMilliseconds,
         pass: () => sendTransfers({ pool, keyring, authorities, chain, log }),
       })
       senders.set(network, sender)
