@@ -14,8 +14,8 @@ const leased = (table: Jobs, now: Date) => sql`
   select from ${sql.table(table)} where state = 'queued' or (state = 'running' and leased_until < ${now})`
 
 /**
- * SQL, by task: rows of which some are there whenever the task has something to do. A task may find that they are no work for it,
- * and must never have work without one of them.
+ * SQL, by task: the rows that are signs of work. A task that has work always has a sign. A task that has a sign may find that it has
+ * no work.
  */
 const signs = {
   'expire-transfers': (now) => sql`
@@ -37,10 +37,10 @@ const signs = {
 type Sign = (now: Date) => RawBuilder<unknown>
 type Expiry = 'expire-transfers' | 'expire-payouts' | 'expire-approvals' | 'apply-rules'
 
-/** The tasks that need not look for work themselves, because one statement looks for all of them. */
+/** The tasks for which one common statement looks for work. */
 export const lookedFor: ReadonlySet<string> = new Set(Object.keys(signs))
 
-/** Those of them that may have something to do. */
+/** Returns the names of the tasks that may have work at `now`. */
 export async function listDueTasks(db: Db, now: Date): Promise<string[]> {
   const found = Object.entries<Sign>(signs).map(([task, sign]) => sql`exists (${sign(now)}) as ${sql.id(task)}`)
   const { rows } = await sql<Record<string, boolean>>`select ${sql.join(found)}`.execute(db)

@@ -141,10 +141,11 @@ const usualRestMilliseconds = 20
 
 type Runner = Pick<Deps, 'log' | 'changeSignal'>
 
-/** Looks for work of several tasks at once. */
+/** A common look for the work of several tasks. */
 type Look = {
+  /** The tasks that do not look for work themselves. */
   names: ReadonlySet<string>
-  /** Those that may have something to do. */
+  /** Returns the names of the tasks that may have work. */
   list(): Promise<string[]>
 }
 
@@ -167,7 +168,7 @@ export function runTasks(deps: Runner, tasks: Task[], look?: Look): () => Promis
   }
 }
 
-/** Where commits are not heard of, or the look fails, each task looks for itself. */
+/** Wakes the tasks that may have work. Wakes all of them if the look fails, or if this node does not hear of commits. */
 function lookTask({ changeSignal }: Runner, { names, list }: Look, wake: (name: string) => void): Task {
   const everyMilliseconds = idleTaskMilliseconds
   return {

@@ -4,15 +4,17 @@ import type { GasPrice } from './fee-caps.ts'
 import type { Chain } from './open-chain.ts'
 import { baseFeeOf, readTip } from './price-transfer.ts'
 
-/** What is true for all transfers of an address; read after `asOf`, the clock of the database. */
+/** The state of an address that all its transfers share. It was read after `asOf`, a time of the database's clock. */
 export type Account = { balance: bigint; chainNonce: number; asOf: Date }
 
-/** The newest block, and what was read at it: as long as the node names the same one, balances and fees are as they were. */
+/** The newest block, with the fees and accounts that were read at it. They hold while the node names the same block. */
 export type Market = { hash: Hex; readAt: number; price: GasPrice; accounts: Map<Address, Account> }
 
 /**
- * Asks for the newest block, and for no more than that while it is the one of before. Another wallet may use an address without a
- * new block, so that nothing is kept for long. @throws when the node does not answer, or serves another chain
+ * Reads the newest block, and its fees unless they were read at this block. Another program may send with a key of the wallet
+ * between two blocks, so the state of a block is kept for ten seconds at most.
+ *
+ * @throws when the node does not answer, or serves another chain
  */
 export async function readMarket(chain: Chain): Promise<Market> {
   const block = await chain.batched.getBlock()
@@ -28,7 +30,7 @@ export async function readMarket(chain: Chain): Promise<Market> {
 
 type Asking = { from_address: Address; claimed_at: Date }
 
-/** Reads them anew, and keeps them until there is another block. */
+/** Reads the balance and the nonce of the address, and keeps them with the block. */
 export async function readAccount(
   { batched }: Chain,
   { accounts }: Market,

@@ -19,7 +19,7 @@ import { listTransactions } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
 type Parts = Signer & { log: Logger }
-/** Until what another process holds, or has claimed meanwhile, is looked at again. */
+/** The pause before rows are looked at again that another process has locked or claimed. */
 const lockedMilliseconds = 200
 
 type Due = TransferRow & { claimed_at: Date }
@@ -107,7 +107,7 @@ async function planOne(parts: Parts, row: Due, shared: Shared): Promise<Signable
   return null
 }
 
-/** Nothing fails because of a balance that was read in an earlier pass. */
+/** Plans a transfer. Plans it again with a new balance before it fails because of the balance of an earlier pass. */
 async function planNow(chain: Chain, row: Due, { market, account, readAgain }: Shared): Promise<Planned> {
   const plan = await planTransfer(chain, row, { price: market.price, account })
   if (plan.kind !== 'impossible' || readAgain === null) return plan
@@ -156,7 +156,7 @@ async function noteRefused(parts: Parts, row: TransferRow, reason: string): Prom
   return isReplaced
 }
 
-/** In how many milliseconds; null: none waits. */
+/** Returns the milliseconds until the next transfer is due; null if no transfer waits. */
 async function findNextDue(pool: pg.Pool, network: string): Promise<number | null> {
   const { rows } = await pool.query<{ milliseconds: number }>({
     name: 'next-transfer-due',

@@ -109,7 +109,7 @@ export async function deliverDueTransfers(deps: Deps, connect?: Connect): Promis
 type Parts = { deps: Deps; connect: Connect } & ReturnType<typeof partsOf>
 type Answer = { claim: Claim; status: WalletStatus }
 
-/** The parts of hand-overs that are done together where several of a vault come at the same time. */
+/** The steps of a hand-over that hand-overs of one vault share when they come at the same time. */
 const partsOf = (deps: Deps, connect: Connect) => ({
   begun: together(deps, (_vaultId, claimed: Claim[]) =>
     inTransaction(deps.db, async (trx) => {

@@ -158,7 +158,7 @@ async function keepAsking(
   return taken.filter(({ isNews }) => isNews)
 }
 
-/** Where changes are followed, one question is enough, whatever was heard before. */
+/** Returns true if a question about the transfer is planned for a later time. */
 const willBeAsked = ({ phase, replacement_due, next_attempt_at }: LockedTransfer, now: Date): boolean =>
   queueOf(phase, replacement_due) === 'follow' && next_attempt_at !== null && next_attempt_at > now
 

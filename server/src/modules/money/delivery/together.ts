@@ -5,10 +5,10 @@ import { deliveriesInProgressMax } from '../../../lib/limits.ts'
 type Settled<Output> = PromiseSettledResult<Output>
 
 /**
- * Work of deliveries of a vault that begins while other work of the same kind runs is done together, in one transaction. What cannot
- * be done together is done one by one, so that no transfer stops another one.
+ * Collects the inputs of a vault that arrive while `work` runs for the vault, and passes them to the next call of `work`. If that
+ * call fails, it is repeated for every input alone, so that no transfer stops another.
  *
- * @param work does all of it, and answers each in its order
+ * @param work returns an output for every input, in the same order
  */
 export function together<Input, Output>(
   { log }: Pick<Deps, 'log'>,

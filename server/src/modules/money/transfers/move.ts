@@ -265,7 +265,7 @@ function requeued(moves: PhaseMove[]): Part[] {
 
 type InQueue = { queue: Queue; at: Date | null; attempts: number; asked: number }
 
-/** Whether its place is the one that it has; one without a time may be missing. */
+/** Returns true if the transfer has this place already. A place without a time may be missing, so it is written. */
 const isInPlace = (transfer: LockedTransfer, { queue, at, attempts, asked }: InQueue): boolean =>
   at !== null &&
   transfer.next_attempt_at?.getTime() === at.getTime() &&
