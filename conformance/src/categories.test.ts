@@ -58,6 +58,9 @@ function optionOf(need: string): string {
     spend: '`--spend`',
     webhooks: '`--webhook-port`',
     protected: '`WALLET_PROTECTED_TOKEN`',
+    restart: '`--restart-command`',
+    restore: '`--backup-command`, `--restore-command`',
+    many: '`--many`',
     authorityKeys: '`--authority-keys`',
   }
   return options[need]!

@@ -2,9 +2,12 @@ import type { WalletUnderTest } from './wallet-under-test.ts'
 
 /**
  * What a check can only do with: a second client, an EVM network, a token, leave to move funds, a place for webhooks, a client
- * with an authority, keys that it names.
+ * with an authority, keys that it names, commands that restart the service and bring back its database, leave for many orders.
  */
-export const needs = ['otherClient', 'evm', 'token', 'spend', 'webhooks', 'protected', 'authorityKeys'] as const
+export const needs = [
+  ...(['otherClient', 'evm', 'token', 'spend', 'webhooks', 'protected', 'authorityKeys'] as const),
+  ...(['restart', 'restore', 'many'] as const),
+]
 export type Need = (typeof needs)[number]
 
 /** One sentence of the protocol, and how it is tried. */

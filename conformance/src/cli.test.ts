@@ -35,6 +35,8 @@ it('ends with 2 when nothing can be checked, and says why', async () => {
     [[url, '--wait', 'x'], { WALLET_TOKEN: secret }, '--wait must be a whole number'],
     [[url, '--token', '0x1'], { WALLET_TOKEN: secret }, '--token must be the address of a contract'],
     [[url, '--webhook-port', '0'], { WALLET_TOKEN: secret }, 'Set WALLET_WEBHOOK_SECRET'],
+    [[url, '--backup-command', 'true'], { WALLET_TOKEN: secret }, '--restore-command are given together'],
+    [[url, '--many', '0'], { WALLET_TOKEN: secret }, '--many must be a whole number'],
   ]
   for (const [args, env, message] of cases) {
     const result = await run(args, env)

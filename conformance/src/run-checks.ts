@@ -119,6 +119,10 @@ function reasonNotToHave(need: Need, options: Options): string | null {
   if (need === 'spend') return options.spend ? null : '--spend was not given'
   if (need === 'protected') return options.protectedSecret === null ? 'WALLET_PROTECTED_TOKEN is not set' : null
   if (need === 'authorityKeys') return options.authorityKeys.length === 0 ? '--authority-keys was not given' : null
+  if (need === 'restart') return options.restart === null ? '--restart-command was not given' : null
+  if (need === 'restore')
+    return options.backup === null ? '--backup-command and --restore-command were not given' : null
+  if (need === 'many') return options.manyOrders === null ? '--many was not given' : null
   return options.webhooks === null ? '--webhook-port was not given' : null
 }
 

@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs'
 import { askSecret } from './ask-secret.ts'
 import { categories } from './categories.ts'
 import { isEvmAddress } from './evm-address.ts'
+import { manyOrdersMax } from './limits.ts'
 import { CouldNotRun } from './outcomes.ts'
 import { printResult, printSummary } from './print-result.ts'
 import { runConformance } from './run-checks.ts'
+import { runStep } from './run-step.ts'
 import type { KitKey, Options } from './wallet-under-test.ts'
 
 export type Flags = {
@@ -20,6 +22,10 @@ export type Flags = {
   webhookHost: string
   webhookPort?: string
   wait: string
+  restartCommand?: string
+  backupCommand?: string
+  restoreCommand?: string
+  many?: string
   only?: string[]
   json?: true
   list?: true
@@ -64,7 +70,17 @@ async function readOptions(url: string | undefined, flags: Flags): Promise<Optio
         ? null
         : { host: flags.webhookHost, port: webhookPort, secret: await askSecret('WALLET_WEBHOOK_SECRET') },
     waitSeconds: readWhole('--wait', flags.wait, 1, 86_400),
+    restart: flags.restartCommand === undefined ? null : () => runStep(flags.restartCommand!),
+    backup: readBackup(flags),
+    manyOrders: flags.many === undefined ? null : readWhole('--many', flags.many, 1, manyOrdersMax),
   }
+}
+
+function readBackup({ backupCommand, restoreCommand }: Flags): Options['backup'] {
+  if (backupCommand === undefined && restoreCommand === undefined) return null
+  if (backupCommand === undefined || restoreCommand === undefined)
+    throw new CouldNotRun('--backup-command and --restore-command are given together')
+  return { keep: () => runStep(backupCommand), restore: () => runStep(restoreCommand) }
 }
 
 /** `ID=FILE`: the id of the key in the authority, and its private key as PEM. */

@@ -1,8 +1,9 @@
 import { type KeyObject, randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Agent } from 'undici'
 import { DerivedAddress, expectAnswer } from './answers.ts'
 import { type Answer, exchange, type Redact } from './http-exchange.ts'
-import { unaffordable } from './limits.ts'
+import { pollMilliseconds, stepMillisecondsMax, unaffordable } from './limits.ts'
 import { Blocked } from './outcomes.ts'
 import type { WebhookListener } from './webhook-listener.ts'
 
@@ -26,7 +27,16 @@ export type Options = {
   webhooks: { host: string; port: number; secret: string } | null
   /** How long to wait for funds, for the end of a transfer, for a deposit. */
   waitSeconds: number
+  /** Restarts the service; null: nobody can. */
+  restart: Step | null
+  /** Keeps a backup of the database of the service, and brings it back; null: nobody can. */
+  backup: { keep: Step; restore: Step } | null
+  /** How many orders the check of long lists places; null: it may not. */
+  manyOrders: number | null
 }
+
+/** What only a person, or a command of theirs, can do. @throws Blocked when it fails */
+type Step = () => Promise<void>
 
 export type Client = 'main' | 'other' | 'protected'
 
@@ -77,6 +87,8 @@ export type WalletUnderTest = {
   /** An order that can never move anything, because its amount is more than any address holds. */
   order(changes?: Partial<TransferOrder>): Promise<TransferOrder>
   nextId(): string
+  /** Takes a step, and waits until the service answers again. @throws Blocked */
+  take(step: Step): Promise<void>
   /** Makes something once for all checks. When it fails, `owner` fails, and the checks that build on it are skipped. */
   share<T>(key: string, owner: string, make: () => Promise<T>): Promise<T>
   answersSeen: readonly AnswerSeen[]
@@ -150,11 +162,30 @@ export function openWallet({ options, agent, listener, selected }: Run): (checkI
         }
       },
       nextId,
+      async take(step) {
+        await step()
+        await awaitAnswer(options, agent, checkId)
+      },
       share,
       answersSeen,
     }
   }
 }
+
+/** These answers are not those of a service that runs, so the checks of the whole run do not see them. */
+async function awaitAnswer({ url }: Options, agent: Agent, checkId: string): Promise<void> {
+  const headers = { 'user-agent': userAgentOf(checkId) }
+  const deadline = Date.now() + stepMillisecondsMax
+  const ask = () =>
+    exchange(url.replace(/\/+$/, ''), agent, { method: 'GET', path: '/healthz', headers }, (text) => text)
+  while ((await ask()).status !== 200) {
+    if (Date.now() > deadline) throw new Blocked('The wallet service does not answer GET /healthz with 200 any more')
+    await sleep(pollMilliseconds)
+  }
+}
+
+// The builder of the service finds the requests of a check in a log by this.
+const userAgentOf = (checkId: string) => `strongroom-wallet-conformance (${checkId || 'start'})`
 
 type Send = (checkId: string, ...call: Parameters<WalletUnderTest['call']>) => Promise<Answer>
 
@@ -170,8 +201,7 @@ function openSender(options: Options, agent: Agent, answersSeen: AnswerSeen[]): 
     const credentials = authorization ?? (client === null ? null : `Bearer ${secret}`)
     const headers = {
       accept: 'application/json',
-      // The builder of the service finds the requests of a check in a log by this.
-      'user-agent': `strongroom-wallet-conformance (${checkId || 'start'})`,
+      'user-agent': userAgentOf(checkId),
       ...(credentials === null ? {} : { authorization: credentials }),
       ...(content === undefined || contentType === null ? {} : { 'content-type': contentType }),
     }

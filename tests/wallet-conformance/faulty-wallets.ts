@@ -497,6 +497,9 @@ const changesFaults: FaultyWallet[] = [
   ['changes.state', 'lets a status go back', inChanges('changes.state', statusesBack)],
   ['changes.waits', 'waits to the end', during('changes.waits', waitsToTheEnd())],
   ['changes.clients', 'lists the transfers of another client', during('changes.clients', ofFirstClient())],
+  ['changes.restart', 'forgets its cursors when it is restarted', during('changes.restart', forgetsCursors())],
+  ['changes.restore', 'takes the cursor of a lost change', during('changes.restore', takesLostCursors())],
+  ['changes.many', 'shortens a long answer', inChanges('changes.many', shortens)],
   [
     'changes.query',
     'takes any limit',
@@ -741,6 +744,36 @@ function ofFirstClient(): Fault {
       ? await forward({ ...asFirst(call), path: `/transfers/changes?after=${cursor}` })
       : await forward()
   }
+}
+
+/** The kit looks whether the service answers again after each step that a person takes. */
+function forgetsCursors(): Fault {
+  const fresh = new Set<unknown>()
+  let isRestarted = false
+  return async (call, forward) => {
+    if (isHealth(call)) isRestarted = true
+    const answer = await forward()
+    if (!isRestarted || !isChanges(call) || answer.status !== 200) return answer
+    const after = new URL(call.path, 'http://kit').searchParams.get('after')
+    if (after !== null && !fresh.has(after))
+      return jsonReply(410, { error: 'Gone', message: 'no such cursor', code: 410, details: 'CURSOR_LOST: restarted' })
+    fresh.add(bodyOf(answer).cursor)
+    return answer
+  }
+}
+
+function takesLostCursors(): Fault {
+  return async (call, forward) => {
+    const answer = await forward()
+    if (!isChanges(call) || answer.status !== 410) return answer
+    const cursor = new URL(call.path, 'http://kit').searchParams.get('after')
+    return jsonReply(200, { changes: [], cursor })
+  }
+}
+
+/** Its cursor is that of the whole answer. */
+function shortens({ changes, cursor }: Changes) {
+  return { cursor, changes: changes.slice(0, 500) }
 }
 
 function lowerCased(text: string): string {

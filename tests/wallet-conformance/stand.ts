@@ -5,8 +5,9 @@ import { createServer, type IncomingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { parseEther } from 'viem'
+import { type Hex, parseEther } from 'viem'
 import { type Report, runConformance } from '../../conformance/src/run-checks.ts'
 import type { Options } from '../../conformance/src/wallet-under-test.ts'
 import { createTestDatabase } from '../../server/src/testing/database.ts'
@@ -14,7 +15,7 @@ import { startAnvil } from '../../wallet/src/anvil.ts'
 import { pinAuthority } from '../../wallet/src/authority/protection.ts'
 import { AuthorityStore } from '../../wallet/src/authority/store.ts'
 import { startWallet } from '../../wallet/src/start-wallet.ts'
-import { deployTestToken, openFaucet, readTestToken } from '../../wallet/src/testing/test-token.ts'
+import { deployTestToken, type Faucet, openFaucet, readTestToken } from '../../wallet/src/testing/test-token.ts'
 import { deriveTestAddress, otherVaultToken, testConfig, vaultToken } from '../../wallet/src/testing/wallet-client.ts'
 import { webhookSecret } from '../../wallet/src/testing/webhook-receiver.ts'
 
@@ -44,30 +45,19 @@ export async function startStand() {
   const [anvil, database] = await Promise.all([startAnvil(), createTestDatabase()])
   const toKit = await startRelay()
   const authorityDir = await mkdtemp(join(tmpdir(), 'conformance-'))
-  const wallet = await startWallet(
-    testConfig({
-      ...{ authorityDir, clients },
-      databaseUrl: database.url,
-      rpcUrl: anvil.rpcUrl,
-      webhookUrl: `${toKit.url}/webhooks/wallet`,
-      webhookSecret,
-    }),
-  )
+  const wallet = await startRestartable({
+    ...{ authorityDir, clients, webhookSecret },
+    databaseUrl: database.url,
+    rpcUrl: anvil.rpcUrl,
+    webhookUrl: `${toKit.url}/webhooks/wallet`,
+  })
+  const copy = copyOf(database.url)
   const authorityKeys = await protect(database.url, authorityDir)
   const toWallet = await startRelay(wallet.url)
   const faucet = openFaucet(anvil.rpcUrl)
   const contract = await deployTestToken(faucet)
   const purse = await deriveTestAddress(wallet.url, `m/44/60/${account}/0`)
-  const { abi } = readTestToken()
-  await faucet.sendTransaction({ to: purse, value: parseEther('100'), chain: null })
-  await faucet.writeContract({
-    address: contract,
-    abi,
-    functionName: 'transfer',
-    args: [purse, 10n ** 9n],
-    chain: null,
-  })
-
+  await fund(faucet, contract, purse)
   const options: Options = {
     url: wallet.url,
     network: 'ethereum',
@@ -82,6 +72,10 @@ export async function startStand() {
     spend: true,
     webhooks: { host: '127.0.0.1', port: 0, secret: webhookSecret },
     waitSeconds: 60,
+    restart: () => wallet.whileStopped(async () => undefined),
+    backup: { keep: () => wallet.whileStopped(copy.keep), restore: () => wallet.whileStopped(copy.restore) },
+    // More than fit in one answer.
+    manyOrders: process.env.CONFORMANCE === 'all' ? 10_000 : 1_200,
   }
   return {
     options,
@@ -105,9 +99,62 @@ export async function startStand() {
     async stop() {
       await wallet.stop()
       await Promise.all([toWallet.stop(), toKit.stop(), anvil.stop()])
+      await copy.drop()
       await database.drop()
       await rm(authorityDir, { recursive: true, force: true })
     },
+  }
+}
+
+async function fund(faucet: Faucet, contract: Hex, purse: Hex) {
+  const { abi } = readTestToken()
+  await faucet.sendTransaction({ to: purse, value: parseEther('100'), chain: null })
+  const call = { address: contract, abi, functionName: 'transfer', args: [purse, 10n ** 9n], chain: null } as const
+  await faucet.writeContract(call)
+}
+
+/** A wallet service that keeps its port when it starts again. */
+async function startRestartable(config: Parameters<typeof testConfig>[0]) {
+  let running = await startWallet(testConfig(config))
+  const { url, port } = running
+  return {
+    url,
+    stop: () => running.stop(),
+    async whileStopped(work: () => Promise<void>): Promise<void> {
+      await running.stop()
+      await work()
+      running = await startWallet(testConfig({ ...config, port }))
+    },
+  }
+}
+
+/** A copy of a database to which nobody is connected, which takes its place again: a restore. */
+function copyOf(databaseUrl: string) {
+  const name = new URL(databaseUrl).pathname.slice(1)
+  const run = async (...statements: string[]) => {
+    const client = new pg.Client({ connectionString: process.env.TEST_DATABASE_URL })
+    await client.connect()
+    try {
+      for (const statement of statements) await client.query(statement)
+    } finally {
+      await client.end()
+    }
+  }
+  const drop = () => run(`drop database if exists ${name}_copy with (force)`)
+  return {
+    drop,
+    async keep() {
+      await drop()
+      // The last connections of the service are still about to end.
+      for (let attempt = 1; ; attempt += 1) {
+        const made = run(`create database ${name}_copy template ${name} strategy file_copy`)
+        const fault = await made.then(() => null).catch((error: Error & { code?: string }) => error)
+        if (fault === null) return
+        if (fault.code !== '55006' || attempt >= 50) throw fault
+        await sleep(50)
+      }
+    },
+    restore: () => run(`drop database ${name} with (force)`, `alter database ${name}_copy rename to ${name}`),
   }
 }
 

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { expectAnswer, expectStatus, expectThat, TransferState, textOf } from '../answers.ts'
 import type { Category } from '../check.ts'
 import type { Answer } from '../http-exchange.ts'
-import { impossibleWatchSeconds, pollMilliseconds } from '../limits.ts'
+import { answerMillisecondsMax, impossibleWatchSeconds, ordersAtOnce, pollMilliseconds } from '../limits.ts'
 import { Blocked } from '../outcomes.ts'
 import type { Client, WalletUnderTest } from '../wallet-under-test.ts'
 
@@ -51,9 +51,7 @@ export const changes: Category = {
         const during = await readOn(wallet, begun.cursor, 3)
         const ids = await placing
         const rest = await readOn(wallet, during.cursor, 3)
-        const listed = new Set([...during.changes, ...rest.changes].map(({ id }) => id))
-        const missing = ids.filter((id) => !listed.has(id))
-        expectThat(missing.length === 0, `${missing.length} of ${ids.length} orders are never listed`, rest.answer)
+        expectListed(ids, { ...rest, changes: [...during.changes, ...rest.changes] })
         const longest = [...during.pages, ...rest.pages].find(({ changes }) => changes.length > 3)
         expectThat(longest === undefined, 'an answer has more changes than its limit', rest.answer)
       },
@@ -172,6 +170,61 @@ export const changes: Category = {
       },
     },
     {
+      id: 'changes.restart',
+      title: 'A restart of the service loses no change, and no cursor',
+      section,
+      rule: 'A cursor outlives a restart of the service',
+      advice: 'Keep the numbers of changes in the database, and nothing about cursors in memory.',
+      needs: ['restart'],
+      async run(wallet) {
+        const { begun, cursor } = await placeAndRead(wallet, 1_000)
+        const before = await place(wallet, 3)
+        await wallet.take(wallet.options.restart!)
+        const after = await place(wallet, 3)
+        for (const from of [cursor, begun]) {
+          const listed = await readOn(wallet, from, 1_000)
+          expectListed([...before, ...after], listed)
+        }
+      },
+    },
+    {
+      id: 'changes.restore',
+      title: 'A cursor of changes that a restored database does not have is a 410, also after other changes',
+      section,
+      rule: '410 when the service no longer has the changes that the cursor is of, because its database was restored',
+      advice: 'Let a cursor name what a restored database cannot have: the time since it runs, not only a number.',
+      needs: ['restore'],
+      async run(wallet) {
+        const { keep, restore } = wallet.options.backup!
+        await placeAndRead(wallet, 1_000)
+        await wallet.take(keep)
+        const { cursor: lost } = await placeAndRead(wallet, 1_000)
+        await wallet.take(restore)
+        expectStatus(await wallet.call('GET', pathOf({ after: lost })), 410, 'the cursor of lost changes')
+        // As many changes as were lost, and more: numbers that were used before are used again.
+        const { begun } = await placeAndRead(wallet, 1_000)
+        const ids = await place(wallet, ordersCount)
+        expectStatus(await wallet.call('GET', pathOf({ after: lost })), 410, 'the same cursor after other changes')
+        expectListed(ids, await readOn(wallet, begun, 1_000))
+      },
+    },
+    {
+      id: 'changes.many',
+      title: 'Of many open transfers each is listed, in answers that come in time',
+      section,
+      rule: 'Nothing is skipped',
+      advice: 'Find changes by an index in their order, and end an answer where the next one begins.',
+      needs: ['many'],
+      async run(wallet) {
+        const { cursor } = await ask(wallet, {})
+        const ids = await placeMany(wallet, wallet.options.manyOrders!)
+        const listed = await readOn(wallet, cursor, 1_000)
+        expectListed(ids, listed)
+        const late = listed.pages.find(({ answer }) => answer.milliseconds > answerMillisecondsMax)
+        expectThat(late === undefined, `an answer took ${late?.answer.milliseconds} ms`, listed.answer)
+      },
+    },
+    {
       id: 'changes.query',
       title: 'A text that is no cursor and limits out of range are a 400',
       section,
@@ -213,6 +266,19 @@ async function place({ call, order }: WalletUnderTest, count: number): Promise<s
   const answers = await Promise.all(bodies.map((body) => call('POST', '/transfers', { body })))
   for (const answer of answers) expectStatus(answer, 202)
   return bodies.map(({ id }) => id)
+}
+
+/** As `place`, some at a time. */
+async function placeMany(wallet: WalletUnderTest, count: number): Promise<string[]> {
+  const ids: string[] = []
+  while (ids.length < count) ids.push(...(await place(wallet, Math.min(ordersAtOnce, count - ids.length))))
+  return ids
+}
+
+function expectListed(ids: string[], { changes, answer }: ReadOn): void {
+  const listed = new Set(changes.map(({ id }) => id))
+  const missing = ids.filter((id) => !listed.has(id))
+  expectThat(missing.length === 0, `${missing.length} of ${ids.length} orders are never listed`, answer)
 }
 
 type ReadOn = { pages: Page[]; changes: Change[]; cursor: string; isOver: boolean; answer: Answer }

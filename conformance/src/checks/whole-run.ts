@@ -1,5 +1,5 @@
 import type { Category } from '../check.ts'
-import { answerMillisecondsMax } from '../limits.ts'
+import { answerBytesMax, answerMillisecondsMax, changesBytesMax } from '../limits.ts'
 import { Violation } from '../outcomes.ts'
 import type { AnswerSeen, WalletUnderTest } from '../wallet-under-test.ts'
 
@@ -63,14 +63,15 @@ export const wholeRun: Category = {
     },
     {
       id: 'run.size',
-      title: 'No answer was longer than 64 KiB',
+      title: 'No answer was longer than 64 KiB, and none about changes longer than 2 MiB',
       section,
       rule: 'Strongroom reads at most 64 KiB of an answer.',
       advice: 'Answer what the protocol names, and no more.',
       async run(wallet) {
         expectOfAll(
           wallet,
-          ({ bytes }) => bytes <= 65_536,
+          ({ bytes, exchange }) =>
+            bytes <= (exchange.request.path.startsWith('/transfers/changes') ? changesBytesMax : answerBytesMax),
           ({ bytes }) => `an answer had ${bytes} bytes`,
         )
       },
