@@ -8,8 +8,7 @@ import { route } from '../../server/src/http/route.ts'
 import { Closed, pathParameters } from '../../server/src/http/schema.ts'
 import { startTasks } from '../../server/src/jobs/tasks.ts'
 import { newId } from '../../server/src/lib/ids.ts'
-import { postEntries } from '../../server/src/modules/money/ledger/post-entries.ts'
-import { posting } from '../../server/src/modules/money/ledger/postings.ts'
+import { postEntries, posting } from '../../server/src/modules/money/ledger/postings.ts'
 import { createLogger, openDeps } from '../../server/src/start.ts'
 
 /**

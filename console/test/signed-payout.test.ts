@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Evidence } from '../../sdk/src/evidence/evidence.ts'
 import { verifyEvidence } from '../../sdk/src/evidence/verify.ts'
 import { isAtPlace as inService, planPayout } from '../../server/src/lib/signed-payout.ts'
-import { hashPayload } from '../../server/src/modules/money/orders/order-payload.ts'
+import { hashPayload } from '../../server/src/modules/money/orders/payload.ts'
 
 const orderOf = (index: number): Order => ({
   transferId: `transfer-${index}`,

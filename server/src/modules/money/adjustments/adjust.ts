@@ -9,8 +9,7 @@ import { newId } from '../../../lib/ids.ts'
 import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
 import { type ActiveHold, assertNotHeld, findActiveHold, shareHoldLock } from '../../rules/holds/active.ts'
-import { isOverflow, postEntries } from '../ledger/post-entries.ts'
-import { signedPosting } from '../ledger/postings.ts'
+import { isOverflow, postEntries, signedPosting } from '../ledger/postings.ts'
 import type { AdjustmentBody } from '../ledger/schema.ts'
 
 /** What an adjustment is about, as it is checked. */

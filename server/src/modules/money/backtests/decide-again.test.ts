@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decidedElsewhere } from '../../rules/decisions/keep-decision.ts'
+import { decidedElsewhere } from '../../rules/decisions/decide.ts'
 import { actionTypes } from '../../rules/selectors/facts.ts'
 import { gatedActions } from '../../rules/votes/executor.ts'
 import { changeOf } from './decide-again.ts'

@@ -3,8 +3,8 @@ import { isOperationInScope, scopeToCount, type Viewer, visibleScopeOf } from '.
 import type { Db } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { isOperationReadable } from '../../operations/feed/queries.ts'
+import { decidedElsewhere } from '../../rules/decisions/decide.ts'
 import type { Decision, PolicyTrace } from '../../rules/decisions/decision.ts'
-import { decidedElsewhere } from '../../rules/decisions/keep-decision.ts'
 import type { Facts } from '../../rules/selectors/facts.ts'
 import { isSubjectVisible } from '../../rules/votes/queries.ts'
 

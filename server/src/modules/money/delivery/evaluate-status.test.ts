@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Payload } from '../orders/payload-schema.ts'
+import type { Payload } from '../orders/payload.ts'
 import { evaluateStatus, type WalletStatus } from './evaluate-status.ts'
 
 const order: Payload = {

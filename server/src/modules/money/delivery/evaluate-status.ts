@@ -1,5 +1,5 @@
 import { isSameAddress, txHashKey } from '../../../lib/onchain-address.ts'
-import type { Payload } from '../orders/payload-schema.ts'
+import type { Payload } from '../orders/payload.ts'
 
 /** The status that a wallet service reports for a transfer (contract 17); the echo of the order is optional. */
 export type WalletStatus = {

@@ -4,8 +4,7 @@ import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
-import { postEntries } from '../ledger/post-entries.ts'
-import { posting } from '../ledger/postings.ts'
+import { postEntries, posting } from '../ledger/postings.ts'
 import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
 
 const feesMax = 100

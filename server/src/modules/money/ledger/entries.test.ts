@@ -6,8 +6,7 @@ import { createAddress } from '../../../testing/fixtures.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { verifyLedger } from '../verifications/verify-ledger.ts'
-import { postEntries } from './post-entries.ts'
-import { posting, signedPosting } from './postings.ts'
+import { postEntries, posting, signedPosting } from './postings.ts'
 
 let bench: TransferBench
 let vaultId: string

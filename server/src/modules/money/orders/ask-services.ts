@@ -22,6 +22,8 @@ import { formatDecimal, parseDecimal, usdValueOf } from '../../../lib/money.ts'
 import { type FeeQuestion, WalletServiceError } from '../../registry/wallet-service/client.ts'
 import { listCandidates } from '../../rules/decisions/candidates.ts'
 import type { SelectorType } from '../../rules/selectors/selectors.ts'
+import type { KeyElsewhere } from '../../rules/signatures/take.ts'
+import { findKeyElsewhere } from '../../vaults/authority/authority.ts'
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 import { type Screener, type Question as ScreeningQuestion, screenerOf } from '../screening/screener.ts'
 import { isTokenOf } from './gather.ts'
@@ -33,7 +35,7 @@ import type { OrderBody } from './schema.ts'
 export type CoinAccount = { id: string; code: string; decimals: number; available: string }
 
 /** The fee that the wallet service expects, in raw units of the coin, and what the address has of that. */
-export type Gas = { fee: bigint; coin: CoinAccount }
+type Gas = { fee: bigint; coin: CoinAccount }
 
 /** What is known of the fees of a token in a vault; null: the wallet service did not say. */
 type Known = { fee: bigint | null; at: number }
@@ -50,27 +52,52 @@ type Question = CoinAccount &
 /** What wallet services said of fees, kept by the process for some seconds. */
 export type FeeEstimates = Map<string, Known>
 
+/** What other services say of an order before its transaction. */
+export type Answers = {
+  /** The part of the fee that the address cannot pay. */
+  lacking: Lacking | null
+  riskScore: Score
+  keyElsewhere: KeyElsewhere
+}
+
+/** Asks the wallet service for the fee, the screening for the score, and the authority for the key of a signed order. */
+export async function askServices(
+  deps: Deps,
+  estimates: FeeEstimates,
+  body: OrderBody,
+  by: ByMember,
+): Promise<Answers> {
+  return {
+    lacking: await findLacking(deps, estimates, body, by),
+    riskScore: await scoreOrder(deps, body, by),
+    keyElsewhere: await findKeyElsewhere(deps, by.member, body.signed?.vote),
+  }
+}
+
 /**
- * The estimate for an order that it cannot pay now, looked up before its transaction; null: it can, or nobody knows. The
+ * What an order lacks for the fee now; null: nothing, or nobody knows. The
  * wallet service is asked when nothing is known of the fees of the token, and again before an order is refused: orders of
  * addresses that have enough of the coin share one estimate for some seconds. What it does not say refuses nothing, and is
  * not asked again for as long. Where gas is not checked, nothing is refused.
  */
-export async function findUnpayable(
-  db: Db,
-  scope: AddressScope,
-  { deps, estimates, body, now }: { deps: Deps; estimates: FeeEstimates; body: OrderBody; now: Date },
-): Promise<Gas | null> {
+async function findLacking(
+  deps: Deps,
+  estimates: FeeEstimates,
+  body: OrderBody,
+  { member, now }: ByMember,
+): Promise<Lacking | null> {
   if (!deps.config.checksGas) return null
-  const question = await findQuestion(db, scope, body)
+  const scope = visibleScopeOf(member)
+  const question = await findQuestion(deps.db, scope, body)
   const amount = question === null ? null : parseDecimal(body.amount, question.token_decimals)
   // What is wrong with the order is said by the order.
   if (question === null || amount === null || BigInt(question.token_available) < amount) return null
-  const canPay = (fee: bigint) => missingGas({ fee, coin: question }, question.token_id, amount) === 0n
+  const order = { source: question, amount }
+  const canPay = (fee: bigint) => lackingOf(order, { fee, coin: question }) === null
   const { toAddress, feeLevel } = body
   const asked = toFeeQuestion({ source: question, to: { address: toAddress }, amount, feeLevel })
   const fee = await expectFee(deps, estimates, { vaultId: scope.vaultId, asked, now, suffices: canPay })
-  return fee === null || canPay(fee) ? null : { fee, coin: question }
+  return fee === null ? null : lackingOf(order, { fee, coin: question })
 }
 
 /** `suffices`: whether a fee that is known of the token refuses nothing, so that the wallet service need not be asked again. */
@@ -120,16 +147,12 @@ export function toFeeQuestion({ source, to, amount, feeLevel }: Asking): FeeQues
   }
 }
 
-/** How much of the coin an address lacks for the fee, after the amount where that is of the coin too; in raw units. */
-export function missingGas({ fee, coin }: Gas, tokenId: string, amount: bigint): bigint {
-  const rest = BigInt(coin.available) - (coin.id === tokenId ? amount : 0n)
-  return fee > rest ? fee - (rest > 0n ? rest : 0n) : 0n
-}
+type Paying = { source: { token_id: string }; amount: bigint }
 
-/** The same for an order, as a fact of the objections to it. */
-export function lackingOf({ source, amount }: Order, gas: Gas | null): Lacking | null {
-  const missing = gas === null ? 0n : missingGas(gas, source.token_id, amount)
-  return gas === null || missing === 0n ? null : { missing, coin: gas.coin }
+/** What an address lacks of the coin for the fee, after the amount where that is of the coin too. */
+export function lackingOf({ source, amount }: Paying, { fee, coin }: Gas): Lacking | null {
+  const rest = BigInt(coin.available) - (coin.id === source.token_id ? amount : 0n)
+  return fee > rest ? { missing: fee - (rest > 0n ? rest : 0n), coin } : null
 }
 
 /** What the wallet service is asked, of an address that the caller may spend from; null: the order is refused otherwise. */

@@ -3,6 +3,7 @@ import { type AddressScope, allVisible, isAddressInScope, isTransferAllowed } fr
 import { profileOf } from '../../../access/profile.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { type Columns, select } from '../../../db/columns.ts'
+import { formatDecimal } from '../../../lib/money.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
 import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
@@ -17,6 +18,7 @@ import { type ActiveHold, activeHoldOn, sharedHoldLock } from '../../rules/holds
 import { newestVersionNumber } from '../../rules/rules-versions/versions.ts'
 import type { ProfileRow } from '../../rules/votes/queries.ts'
 import { unagreedPart } from '../ledger/agreed.ts'
+import type { Gathered } from './objections.ts'
 import type { OrderBody } from './schema.ts'
 
 /** What payments are about: the paying address with its network and token, and the recipient. */
@@ -196,20 +198,20 @@ export const isTokenOf = ({ tokenId, token }: Pick<OrderBody, 'tokenId' | 'token
   tokenId !== undefined ? sql`t.id = ${tokenId}` : token !== undefined ? sql`t.code = ${token}` : sql`t.id = a.token_id`
 
 type Spending = {
-  vaultId: string
-  initiatorId: string
-  source: Pick<SourceRow, 'address_id' | 'token_id' | 'network_id'>
+  source: Pick<SourceRow, 'address_id' | 'token_id' | 'network_id'> & Unagreed & { token_code: string }
   to: { key: string }
+  amount: bigint
 }
 
 /**
- * Locks the account that an order spends from. Returns what is available now, in raw units, and the active hold that forbids
- * the order, or null: an earlier statement has taken the shared lock of the holds.
+ * Locks the account that an order spends from. Returns the fact `available` as it is now, by how much the order exceeds what is
+ * available, and the active hold that forbids it: an earlier statement has taken the shared lock of the holds.
  */
 export async function lockAvailable(
   trx: Trx,
-  { vaultId, initiatorId, source, to }: Spending,
-): Promise<{ available: bigint; hold: ActiveHold | null }> {
+  { vaultId, initiatorId }: { vaultId: string; initiatorId: string },
+  { source, to, amount }: Spending,
+): Promise<Pick<Gathered, 'uncovered' | 'hold'> & { available: string }> {
   const { address_id: addressId, token_id: tokenId, network_id: networkId } = source
   const touched = { vaultId, addressId, to: { networkId, key: to.key }, userIds: [initiatorId] }
   const { rows } = await sql<{ balance: string | null; hold: ActiveHold | null }>`${prepared}
@@ -218,8 +220,26 @@ export async function lockAvailable(
       where vault_id = ${vaultId} and address_id = ${addressId} and token_id = ${tokenId} and purpose = 'available'
       for update) as balance`.execute(trx)
   const { balance, hold } = rows[0]!
-  return { available: BigInt(balance ?? '0'), hold }
+  const available = BigInt(balance ?? '0')
+  return { available: agreedAvailable(available, source), uncovered: uncoveredOf({ source, amount }, available), hold }
 }
+
+export const uncoveredOf = (
+  { source, amount }: { source: { token_code: string }; amount: bigint },
+  available: bigint,
+): Gathered['uncovered'] => (amount > available ? { missing: amount - available, code: source.token_code } : null)
+
+type Unagreed = { unagreed: string | null; decimals: number }
+
+/**
+ * The fact `available`, in token units: what is available without what single people adjusted, as far as the vault is under a
+ * quorum.
+ */
+export function agreedAvailable(available: bigint, { unagreed, decimals }: Unagreed): string {
+  const agreed = available - BigInt(unagreed ?? '0')
+  return formatDecimal(agreed < 0n ? 0n : agreed, decimals)
+}
+
 /** As `lockAvailable` for many accounts, in the order in which every posting locks them; by address and token. */
 export async function lockAccountsOf(
   trx: Trx,

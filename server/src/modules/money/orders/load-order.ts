@@ -13,8 +13,8 @@ import { factsOfInitiator, type Initiator, type Question } from '../../rules/dec
 import type { PolicySnapshot } from '../../rules/decisions/decision.ts'
 import { type ActiveHold, findActiveHold } from '../../rules/holds/active.ts'
 import type { Facts } from '../../rules/selectors/facts.ts'
-import { findSource, type ShownParts, type SourceRow } from './gather.ts'
-import { asOrdered, type Gathered } from './objections.ts'
+import { agreedAvailable, findSource, type ShownParts, type SourceRow } from './gather.ts'
+import { asOrdered } from './objections.ts'
 import type { OrderBody } from './schema.ts'
 
 /** An order with the facts for the policies, and those policies; `category` is the one it declares. */
@@ -142,9 +142,6 @@ export const factsOfNewOrder = ({ source: { counterparty, token_code, token_enab
   token: { code: token_code, isEnabled: token_enabled === true },
 })
 
-export const uncoveredOf = ({ source, amount }: Order, available: bigint): Gathered['uncovered'] =>
-  amount > available ? { missing: amount - available, code: source.token_code } : null
-
 /** The active hold that forbids an order, or null; as of now, without a lock. */
 export function findHoldOnOrder(
   db: Db | Trx,
@@ -178,15 +175,6 @@ export function factsOf(
     ...(maxFee === undefined ? {} : { maxFee: maxFee.decimal }),
     ...(riskScore === undefined ? {} : { riskScore }),
   }
-}
-
-/**
- * The fact `available`, in token units: what is available without what single people adjusted, as far as the vault is under a
- * quorum.
- */
-export function agreedAvailable(available: bigint, { unagreed, decimals }: Order['source']): string {
-  const agreed = available - BigInt(unagreed ?? '0')
-  return formatDecimal(agreed < 0n ? 0n : agreed, decimals)
 }
 
 /** The entry of the address book for the destination, and what the vault knows of it besides. */

@@ -95,6 +95,8 @@ type Row<C extends Code> = {
   only?: readonly Stage[]
   /** True when an accepted payment waits until the objection has passed; without it the payment fails. */
   waits?: true
+  /** True when the refusal of an order is recorded; without it nothing is left behind. */
+  isRecorded?: true
   /** Tells whether an order is refused for the objection; without it every order is. */
   blocks?: (facts: Gathered) => boolean
 }
@@ -125,8 +127,12 @@ const rows: { [C in Code]: Row<C> } = {
   // A caller without permission is refused before anything is said about the order.
   initiator_lost_permission: { find: ({ lost }) => (lost === null ? null : lostPermission(lost)), only: accepted },
   // A simulation answers with the decision itself, and a recheck only tightens.
-  blocked_by_policy: { find: (facts) => ofPolicies(facts, 'blocked_by_policy'), only: beforeAccepted },
-  no_policy_allows: { find: (facts) => ofPolicies(facts, 'no_policy_allows'), only: beforeAccepted },
+  blocked_by_policy: {
+    find: (facts) => ofPolicies(facts, 'blocked_by_policy'),
+    only: beforeAccepted,
+    isRecorded: true,
+  },
+  no_policy_allows: { find: (facts) => ofPolicies(facts, 'no_policy_allows'), only: beforeAccepted, isRecorded: true },
   blocked_by_policy_now: {
     find: ({ decision, noun }) => decision && objectionOfPoliciesNow(decision, noun),
     only: accepted,
@@ -161,18 +167,22 @@ const holdsAt = (stage: Stage, only: Row<Code>['only']): boolean => only === und
 /** Every problem that a preview can name. */
 export const problemCodes = list.flatMap(([code, { only }]) => (holdsAt('preview', only) ? [code as ProblemCode] : []))
 
-/** `blocks`: an order is refused for it. `waits`: an accepted payment waits until it has passed. */
-export type Raised = Objection<Code> & { blocks: boolean; waits: boolean }
+/**
+ * `blocks`: an order is refused for it. `isRecorded`: and the refusal is recorded. `waits`: an accepted payment waits until it has
+ * passed.
+ */
+export type Raised = Objection<Code> & { blocks: boolean; isRecorded: boolean; waits: boolean }
 
 /** Returns the objections to a payment at a stage, in the order of the list. */
 export function objectionsTo(stage: Stage, facts: Gathered): Raised[] {
   return list
     .filter(([, { only }]) => holdsAt(stage, only))
-    .flatMap(([, { find, waits = false, blocks }]) => {
+    .flatMap(([, { find, waits = false, isRecorded = false, blocks }]) => {
       const found = find(facts) ?? []
       return (Array.isArray(found) ? found : [found]).map((objection) => ({
         ...objection,
         blocks: blocks?.(facts) ?? true,
+        isRecorded,
         waits,
       }))
     })
@@ -181,10 +191,6 @@ export function objectionsTo(stage: Stage, facts: Gathered): Raised[] {
 /** Returns the objection for which an order is refused, or null. */
 export const objectionToOrder = (facts: Gathered): Raised | null =>
   objectionsTo('order', facts).find(({ blocks }) => blocks) ?? null
-
-/** The policies refuse with an audit record, everything else leaves nothing behind. */
-export const isOfPolicies = ({ reason }: Objection): boolean =>
-  reason === 'blocked_by_policy' || reason === 'no_policy_allows'
 
 /** Returns the objections to several payments, in the order of the list; `index` is the index of the payment. */
 export function objectionsToAll(stage: Stage, all: Gathered[]): (Raised & { index: number })[] {

@@ -22,7 +22,7 @@ import type { Facts } from '../../rules/selectors/facts.ts'
 import { findPermissions } from '../../vaults/addresses/queries.ts'
 import { recipientFacts } from './load-order.ts'
 import { asOrdered, type Gathered, notAsked, objectionsTo, type Raised } from './objections.ts'
-import type { Payload } from './payload-schema.ts'
+import type { Payload } from './payload.ts'
 
 /** A decided order, as its audit record holds it. */
 export type DecidedOrder = { payload: Payload; facts: Facts; isWaived: boolean }

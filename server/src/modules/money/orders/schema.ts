@@ -19,7 +19,7 @@ import { addressLengthMax, noteLengthMax, shownVotersMax } from '../../../lib/li
 import { GroupThresholds, PolicyTrace } from '../../rules/decisions/schema.ts'
 import { SignedVote, Vote } from '../../rules/signatures/schema.ts'
 import { type ProblemCode, problemCodes } from '../orders/objections.ts'
-import { TransferPayload } from '../orders/payload-schema.ts'
+import { TransferPayload } from './payload.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'

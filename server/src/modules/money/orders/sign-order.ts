@@ -4,6 +4,7 @@ import type { ByMember, Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { badRequest, conflict } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
 import { type SignedVote, type Vote, voteFormat } from '../../../lib/signed-vote.ts'
 import {
   type KeyElsewhere,
@@ -15,8 +16,8 @@ import {
 import { approvalEnd } from '../../rules/votes/open.ts'
 import { findAuthority } from '../../vaults/authority/authority.ts'
 import type { Order } from './load-order.ts'
-import { hashPayload, toPayload } from './order-payload.ts'
-import type { Payload } from './payload-schema.ts'
+import { hashPayload, type Payload, toPayload } from './payload.ts'
+import type { OrderBody } from './schema.ts'
 
 /** What orders are signed with: who signs the id of a transfer, and on which pages people sign. */
 export type Signing = Pick<Deps, 'sealer' | 'publicOrigin' | 'config'> & { keyElsewhere?: KeyElsewhere }
@@ -80,6 +81,23 @@ export async function readSigned<Plan>(
   const expected = { subject: kind, decision: 'initiate', hash, member, now, endsAt } as const
   const { publicOrigin, keyElsewhere } = signing
   return { ...planned, verified: await verifySigned(trx, vote, expected, publicOrigin(), keyElsewhere) }
+}
+
+type Unplaced = ByMember & { rulesVersion: number; order: Order }
+
+/** What an order says in the form that is stored, with its hash, and what its initiator signed. @throws as `readSigned` */
+export async function readPayload(
+  trx: Trx,
+  signing: Signing,
+  signed: OrderBody['signed'],
+  { member, now, rulesVersion, order }: Unplaced,
+): Promise<{ payload: Payload; payloadHash: Buffer; verified?: Verified }> {
+  const given = signed && { ...signed, id: signed.transferId }
+  const planning = { kind: 'transfer', member, now, rulesVersion, plan: planOf(member, order) } as const
+  const read = await readSigned(trx, signing, given, planning)
+  if (read !== null) return { payload: read.payload, payloadHash: read.hash, verified: read.verified }
+  const payload = toPayload(newId(now), member, order)
+  return { payload, payloadHash: hashPayload(payload) }
 }
 
 /**

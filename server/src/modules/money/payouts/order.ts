@@ -9,10 +9,10 @@ import { audit } from '../../record/audit/record.ts'
 import { mailsToVoters } from '../../record/notifications/notification-rows.ts'
 import { type BatchDecision, decideBatch, lockBatch } from '../../rules/decisions/decide-batch.ts'
 import { newestNumber } from '../../rules/rules-versions/versions.ts'
-import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
+import { keepSigned, type Verified } from '../../rules/signatures/take.ts'
 import { approvalEnd, type OpenedApproval, openApproval, unasked } from '../../rules/votes/open.ts'
 import { lockAccountsOf } from '../orders/gather.ts'
-import { isOfPolicies, type Lacking } from '../orders/objections.ts'
+import type { Lacking } from '../orders/objections.ts'
 import { assertNotPlaced, readSigned, type Signing } from '../orders/sign-order.ts'
 import { insertOrders } from '../transfers/place.ts'
 import type { PayoutRequestRecord } from './compare-payout.ts'
@@ -72,10 +72,11 @@ export async function orderPayout(
   const decision = await decideBatch(trx, candidates, question, { areStored: false })
   const gathered = { initiatorId: member.userId, holds, availableOf, decision, lacking, shortages: [] }
   const [raised] = objectionsToPayout(rows, factsOfRows(rows, gathered), 'order')
-  if (raised !== undefined && !isOfPolicies(raised.objection)) throw raised.refusal
+  if (raised !== undefined && !raised.objection.isRecorded) throw raised.refusal
   if (raised !== undefined) return refuseByPolicies(trx, rows, { member, now, decision, raised })
 
-  const { payoutId, payloads, hash } = signed ?? planUnsigned(rows, { member, now })
+  const planned = signed ?? planUnsigned(rows, { member, now })
+  const { payoutId } = planned
   const { requirements } = decision
   const opened = { vaultId, subjectId: payoutId, initiatorId: member.userId, requirements, now }
   const approval = requirements.length === 0 ? unasked : await openApproval(trx, opened)
@@ -83,7 +84,7 @@ export async function orderPayout(
   const [raisedByVoters] = objectionsToPayout(rows, factsOfRows(rows, { ...gathered, shortages }), 'order')
   if (raisedByVoters !== undefined) throw raisedByVoters.refusal
   const expiresAt = decision.effect === 'approval' ? approvalEnd(now, signing.config, given?.expiresAt) : null
-  const accepted = { member, now, decision, expiresAt, verified: signed?.verified, payoutId, payloads, hash, approval }
+  const accepted = { ...planned, member, now, decision, expiresAt, verified: signed?.verified, approval }
   await writePayout(trx, body, rows, accepted)
   return { payoutId }
 }
@@ -138,7 +139,7 @@ type Accepted = PlannedOrders &
   }
 
 async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accepted: Accepted): Promise<void> {
-  const { member, now, decision, expiresAt, verified, payoutId, payloads, hash } = accepted
+  const { member, now, decision, expiresAt, verified, payoutId, payloads, hashes, hash } = accepted
   const vaultId = member.vault.id
   const initiatorId = member.userId
   const { requirements, decisionPolicy } = decision
@@ -153,7 +154,7 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
     rowsCount: rows.length,
     sums: sumsOf(rows),
     bypassed,
-    ...(verified === undefined ? {} : { signedVote: hashOfSigned(verified.signed) }),
+    ...(verified === undefined ? {} : { signedVote: verified.hash }),
   }
   const subject = { vaultId, subjectType: 'payout', subjectId: payoutId, initiatorId } as const
   const mails = expiresAt === null ? [] : [mailsToVoters(trx, subject, approvers, now)]
@@ -161,7 +162,8 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
   const approvalThreshold = thresholdOf(decision)
   const place = { id: payoutId, payloadHash: record.payloadHash, bypassed, approvalThreshold }
   const orders = rows.map(({ body: row, order }, i) => {
-    const ofRow = { order, payload: payloads[i]!, decision: decision.each[i]!, metadata: toOrderBody(row).metadata }
+    const terms = { order, payload: payloads[i]!, payloadHash: hashes[i]! }
+    const ofRow = { ...terms, decision: decision.each[i]!, metadata: toOrderBody(row).metadata }
     const payout = { ...place, row: i + 1, externalId: row.externalId }
     return { ...ofRow, category: null, voters: [], payout, expiresAt, now }
   })

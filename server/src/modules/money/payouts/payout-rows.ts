@@ -11,10 +11,9 @@ import { sha256 } from '../../../lib/secrets.ts'
 import { planPayout } from '../../../lib/signed-payout.ts'
 import type { Initiator } from '../../rules/decisions/decide.ts'
 import type { BatchQuestion } from '../../rules/decisions/decide-batch.ts'
-import { findSources, type SourceRow } from '../orders/gather.ts'
-import { agreedAvailable, factsOf, type Order, planOrder } from '../orders/load-order.ts'
-import { hashPayload, toPayload } from '../orders/order-payload.ts'
-import type { Payload } from '../orders/payload-schema.ts'
+import { agreedAvailable, findSources, type SourceRow } from '../orders/gather.ts'
+import { factsOf, type Order, planOrder } from '../orders/load-order.ts'
+import { hashPayload, type Payload, toPayload } from '../orders/payload.ts'
 import type { OrderBody } from '../orders/schema.ts'
 import { type Terms, toSignedPayload } from '../orders/sign-order.ts'
 import type { PayoutBody, RowBody } from './schema.ts'
@@ -158,20 +157,21 @@ export function hashPayout(payload: PayoutPayload): Buffer {
   return sha256(canonicalJson(payload))
 }
 
-/** The orders of the rows of a payout, and the hash of all of them that votes are bound to. */
-export type PlannedOrders = { payoutId: string; payloads: Payload[]; hash: Buffer }
+/** The orders of the rows of a payout with their hashes, and the hash of all of them that votes are bound to. */
+export type PlannedOrders = { payoutId: string; payloads: Payload[]; hashes: Buffer[]; hash: Buffer }
 
 /** A payout of a vault where orders are not signed. */
 export function planUnsigned(rows: LoadedRow[], { member, now }: ByMember): PlannedOrders {
   const payoutId = newId(now)
   const payloads = rows.map(({ order }) => toPayload(newId(now), member, order))
+  const hashes = payloads.map(hashPayload)
   const hashed = rows.map(({ body: { externalId } }, i) => ({
     externalId,
     transferId: payloads[i]!.transferId,
-    payloadHash: hashPayload(payloads[i]!).toString('hex'),
+    payloadHash: hashes[i]!.toString('hex'),
   }))
   const by = { vaultId: member.vault.id, initiatorId: member.userId }
-  return { payoutId, payloads, hash: hashPayout({ payoutId, ...by, rows: hashed }) }
+  return { payoutId, payloads, hashes, hash: hashPayout({ payoutId, ...by, rows: hashed }) }
 }
 
 /** What is signed of a payout with these terms. @throws 400 when it pays in more tokens than can be signed */
@@ -180,12 +180,13 @@ export const planOf =
   (terms: Terms): PlannedOrders => {
     const { id: payoutId, expiresAt, rulesVersion } = terms
     const payloads = rows.map(({ order }, i) => toSignedPayload({ ...terms, id: idOfRow(payoutId, i) }, member, order))
-    const paid = payloads.map((payload) => ({ ...payload, order: hashPayload(payload).toString('hex') }))
+    const hashes = payloads.map(hashPayload)
+    const paid = payloads.map((payload, i) => ({ ...payload, order: hashes[i]!.toString('hex') }))
     const by = { vaultId: member.vault.id, initiatorId: member.userId }
     const { document, hash } = planPayout({ payoutId, ...by, rulesVersion, expiresAt }, paid)
     if (document.sums.length > signedTokensPerPayoutMax)
       throw badRequest('rows', `must not pay in more than ${signedTokensPerPayoutMax} tokens`)
-    return { payoutId, payloads, hash }
+    return { payoutId, payloads, hashes, hash }
   }
 
 /** Follows from the id of the payout, in the order of the rows: as nobody chooses that one, nobody chooses these. */

@@ -16,7 +16,7 @@ import { type LoadedRow, loadRows } from './payout-rows.ts'
 import type { PayoutBody } from './schema.ts'
 
 /**
- * What a payout lacks for its network fees, by rows, looked up before its transaction, as `findUnpayable` does for an
+ * What a payout lacks for its network fees, by rows, looked up before its transaction, as `askServices` does for an
  * order. Empty where gas is not checked, and for rows that are refused otherwise.
  */
 export async function findLacking(

@@ -12,14 +12,13 @@ import { type ActiveHold, activeHoldOn, isHeld, sharedHoldLock } from '../../rul
 import type { Beside } from '../../rules/votes/ballot.ts'
 import type { ApprovalState } from '../../rules/votes/compare-approval.ts'
 import {
-  type ApproverRow,
   approvalStateOf,
   approversOf,
   isSubjectVisible,
   type ProfileRow,
   requirementsOf,
 } from '../../rules/votes/queries.ts'
-import type { RequirementState } from '../../rules/votes/tally.ts'
+import type { ApproverRow, RequirementState } from '../../rules/votes/tally.ts'
 import type { Order } from '../orders/load-order.ts'
 import { type SignedFields, signedFieldsOf } from '../transfers/signatures.ts'
 import type { LoadedRow, Sum } from './payout-rows.ts'

@@ -25,7 +25,7 @@ import { operationStatuses } from '../../../lib/operations.ts'
 import { PolicyTrace } from '../../rules/decisions/schema.ts'
 import { SignedVote, Vote } from '../../rules/signatures/schema.ts'
 import { PayloadHash } from '../../rules/votes/schema.ts'
-import { TransferPayload } from '../orders/payload-schema.ts'
+import { TransferPayload } from '../orders/payload.ts'
 import { TransferPreview } from '../orders/schema.ts'
 import { decisionPolicyFields, votesFields } from '../transfers/schema.ts'
 

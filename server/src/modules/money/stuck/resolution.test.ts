@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TransactionState, TransferStatus } from '../../registry/wallet-service/answers.ts'
-import type { Payload } from '../orders/payload-schema.ts'
+import type { Payload } from '../orders/payload.ts'
 import { judge, type ResolutionOutcome, type StuckTransfer, type WalletAnswers } from './resolution.ts'
 
 const order: Payload = {

@@ -2,7 +2,7 @@ import { isSameAddress, txHashKey } from '../../../lib/onchain-address.ts'
 import type { OperationStatus, Phase } from '../../../lib/operations.ts'
 import type { TransactionState, TransferStatus } from '../../registry/wallet-service/answers.ts'
 import { evaluateStatus, readTime } from '../delivery/evaluate-status.ts'
-import type { Payload } from '../orders/payload-schema.ts'
+import type { Payload } from '../orders/payload.ts'
 
 export const resolutionOutcomes = ['settle', 'release', 'resume'] as const
 export type ResolutionOutcome = (typeof resolutionOutcomes)[number]

@@ -12,7 +12,7 @@ import { type Executor, StaleError, type Step, type StepContext } from '../../ru
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 import { lockAccounts } from '../delivery/fees.ts'
 import { endTransfers, hasAnotherThisHash, hashesOfOthers } from '../delivery/settle.ts'
-import type { Payload } from '../orders/payload-schema.ts'
+import type { Payload } from '../orders/payload.ts'
 import { changedMeanwhile, deciding, notProven } from '../resolutions/may-resolve.ts'
 import { compareWithRecord, type FeeLimit, readRecordedState } from '../transfers/compare-order.ts'
 import { movePhase, moveTransfer, restoreTransfer } from '../transfers/move.ts'

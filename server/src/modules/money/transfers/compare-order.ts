@@ -12,8 +12,7 @@ import {
   type RecordedRequirement,
   readCreation,
 } from '../../rules/votes/compare-approval.ts'
-import { hashPayload } from '../orders/order-payload.ts'
-import type { Payload } from '../orders/payload-schema.ts'
+import { hashPayload, type Payload } from '../orders/payload.ts'
 import { isPhaseOf } from './lifecycle.ts'
 import { listStoredOrders, type StoredOrder } from './queries.ts'
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Address } from '../../../testing/answer.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { hashPayload } from '../orders/order-payload.ts'
-import type { Payload } from '../orders/payload-schema.ts'
+import { hashPayload, type Payload } from '../orders/payload.ts'
 
 let bench: TransferBench
 let address: Address

@@ -9,7 +9,7 @@ import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { ForgedRecordsError, sealAuditRecords } from '../../record/audit/audit-seals.ts'
 import { verifyAudit } from '../../record/audit/verify.ts'
-import { hashPayload } from '../orders/order-payload.ts'
+import { hashPayload } from '../orders/payload.ts'
 import { findPermittedFee } from '../stuck/replace.ts'
 
 /** What somebody writes who has the login of a node for the database, and not its secret key. */

@@ -1,59 +1,49 @@
 import type { Insertable, RawBuilder } from 'kysely'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
-import { byMember, type Member } from '../../../access/caller.ts'
+import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { wake } from '../../../db/commits.ts'
 import { insertsOf, type Part, runParts } from '../../../db/insert-rows.ts'
 import type { Operations } from '../../../db/types.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { type Objection, refusalFor } from '../../../lib/errors.ts'
-import { newId } from '../../../lib/ids.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
 import { assigningNamed, type NamedCategory } from '../../operations/assignments/named-category.ts'
 import { toOperationRow, toRateSnapshot } from '../../operations/feed/operation-rows.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { mailsToVoters } from '../../record/notifications/notification-rows.ts'
-import { decideBy, type Question, sumLockedVelocity } from '../../rules/decisions/decide.ts'
-import { type Decision, hashDecision, hashFacts } from '../../rules/decisions/decision.ts'
-import { keepDecision } from '../../rules/decisions/keep-decision.ts'
-import { hashOfSigned, keeping, type Verified } from '../../rules/signatures/take.ts'
+import { decideBy, keepDecision, type Question, sumLockedVelocity } from '../../rules/decisions/decide.ts'
+import { type Decision, hashesOf } from '../../rules/decisions/decision.ts'
+import { keeping, type Verified } from '../../rules/signatures/take.ts'
 import type { RecordedRequirement } from '../../rules/votes/compare-approval.ts'
 import { approvalEnd, type OpenedApproval, openApproval, unasked } from '../../rules/votes/open.ts'
-import { postEntries } from '../ledger/post-entries.ts'
-import { posting } from '../ledger/postings.ts'
-import { type Gas, lackingOf } from '../orders/ask-services.ts'
+import { postEntries, posting } from '../ledger/postings.ts'
+import type { Answers } from '../orders/ask-services.ts'
 import { lockAvailable } from '../orders/gather.ts'
-import { agreedAvailable, factsOfNewOrder, loadOrder, type Order, uncoveredOf } from '../orders/load-order.ts'
-import { feeNotAsked, isOfPolicies, objectionToOrder } from '../orders/objections.ts'
-import { hashPayload, toPayload } from '../orders/order-payload.ts'
-import type { Payload } from '../orders/payload-schema.ts'
+import { factsOfNewOrder, loadOrder, type Order } from '../orders/load-order.ts'
+import { feeNotAsked, objectionToOrder } from '../orders/objections.ts'
+import type { Payload } from '../orders/payload.ts'
 import type { OrderBody } from '../orders/schema.ts'
-import { assertNotPlaced, planOf, readSigned, type Signing } from '../orders/sign-order.ts'
+import { assertNotPlaced, readPayload, type Signing } from '../orders/sign-order.ts'
 import type { RequestRecord } from './compare-order.ts'
 import { toNewTransfer, type WrittenTransfer } from './present.ts'
 import type { TransferRow } from './queries.ts'
 
-/** `riskScore` is what the screening answered about the order, if policies ask for it. */
-type Ordering = {
-  member: Member
-  now: Date
-  signing: Signing
-  riskScore: string | undefined
-  gas: Gas | null
-}
+type Ordering = ByMember & { answers: Answers }
 
 /**
  * Decides on an order and, unless it is refused, reserves its funds: everything or nothing, in `trx`. A refusal by the
  * policies writes an audit record.
  *
- * @param gas the fee that the address cannot pay, as the wallet service said before the transaction; null otherwise
+ * @param answers what other services said of it before the transaction
  * @throws as `loadOrder`; 409 for insufficient funds or gas, an archived recipient, a disabled token or a quorum that cannot be
- *   reached: what a preview names as its problems; as `readSigned`, and 409 for a signed order that was placed before
+ *   reached: what a preview names as its problems; as `readPayload`, and 409 for a signed order that was placed before
  */
 export async function orderTransfer(
   trx: Trx,
+  deps: Signing,
   body: OrderBody,
-  { member, now, signing, riskScore, gas }: Ordering,
+  { member, now, answers: { lacking, riskScore, keyElsewhere } }: Ordering,
 ): Promise<{ transfer: TransferRow } | Refusal> {
   const by = byMember({ member, now })
   const scope = visibleScopeOf(member)
@@ -65,28 +55,25 @@ export async function orderTransfer(
     riskScore,
     now,
   })
-  const { source } = order
-  const given = body.signed && { ...body.signed, id: body.signed.transferId }
-  const planning = { kind: 'transfer', member, now, rulesVersion, plan: planOf(member, order) } as const
-  const signed = await readSigned(trx, signing, given, planning)
-
+  const planned = await readPayload(trx, { ...deps, keyElsewhere }, body.signed, { member, now, rulesVersion, order })
+  const { payload, verified } = planned
   const sums = await sumLockedVelocity(trx, candidates, question)
-  const { available, hold } = await lockAvailable(trx, { vaultId: by.vaultId, initiatorId: member.userId, ...order })
-  if (signed !== null) await assertNotPlaced(trx, 'transfer', by.vaultId, signed.payload.transferId)
-  const facts = { ...question.facts, ...sums, available: agreedAvailable(available, source) }
+  const { available, uncovered, hold } = await lockAvailable(trx, payload, order)
+  if (verified !== undefined) await assertNotPlaced(trx, 'transfer', by.vaultId, payload.transferId)
+
+  const facts = { ...question.facts, ...sums, available }
   const decision = await decideBy(trx, candidates, { ...question, facts })
-  const payload = signed?.payload ?? toPayload(newId(now), member, order)
   const gathered = {
     ...factsOfNewOrder(order),
     hold,
     initiatorId: member.userId,
     decision,
-    uncovered: uncoveredOf(order, available),
-    fee: { ...feeNotAsked, lacking: lackingOf(order, gas), isChecked: true },
+    uncovered,
+    fee: { ...feeNotAsked, lacking, isChecked: true },
     shortages: [],
   }
   const objection = objectionToOrder(gathered)
-  if (objection !== null && !isOfPolicies(objection)) throw refusalFor(objection)
+  if (objection !== null && !objection.isRecorded) throw refusalFor(objection)
   if (objection !== null) return refuseByPolicies(trx, by, { objection, payload, category, question, decision })
 
   const { requirements } = decision
@@ -94,11 +81,11 @@ export async function orderTransfer(
   const approval = requirements.length === 0 ? unasked : await openApproval(trx, opened)
   const objectionOfVoters = objectionToOrder({ ...gathered, shortages: approval.shortages })
   if (objectionOfVoters !== null) throw refusalFor(objectionOfVoters)
-  const expiresAt = decision.effect === 'approval' ? approvalEnd(now, signing.config, payload.expiresAt) : null
+  const expiresAt = decision.effect === 'approval' ? approvalEnd(now, deps.config, payload.expiresAt) : null
   const { metadata } = body
-  const accepted = { order, payload, decision, metadata, expiresAt, verified: signed?.verified, now }
+  const accepted = { ...planned, order, decision, metadata, expiresAt, now }
   const written = await writeTransfer(trx, { ...accepted, named: category, approval })
-  const known = { vault: member.vault, source, shown, category: category?.category.key ?? null }
+  const known = { vault: member.vault, source: order.source, shown, category: category?.category.key ?? null }
   return { transfer: toNewTransfer(written, known) }
 }
 
@@ -157,6 +144,7 @@ async function writeTransfer(trx: Trx, writing: Writing): Promise<WrittenTransfe
 type AcceptedOrder = {
   order: Order
   payload: Payload
+  payloadHash: Buffer
   decision: Decision
   metadata: OrderBody['metadata']
   /** Key of the category that it is assigned to. */
@@ -168,7 +156,7 @@ type AcceptedOrder = {
   /** When it is rejected unless it was approved; null: it needs no votes. */
   expiresAt: Date | null
   /** What its initiator signed; only in a protected vault. */
-  verified?: Verified | undefined
+  verified?: Verified
   now: Date
 }
 
@@ -232,15 +220,14 @@ function toRows(trx: Trx, accepted: AcceptedOrder) {
   const requested: RequestRecord = {
     status,
     payload,
-    payloadHash: transfer.payload_hash.toString('hex'),
+    payloadHash: accepted.payloadHash.toString('hex'),
     decision: decision.effect,
-    factsHash: hashFacts(decision.facts),
-    decisionHash: hashDecision(decision),
+    ...hashesOf(decision),
     requirements: voters,
     counterpartyId: order.source.counterparty?.id ?? null,
     bypassed: payout?.bypassed ?? decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
     ...(payout === undefined ? {} : { payout: toPayoutRecord(payout) }),
-    ...(verified === undefined ? {} : { signedVote: hashOfSigned(verified.signed) }),
+    ...(verified === undefined ? {} : { signedVote: verified.hash }),
   }
   const shown = { rate: toRecordedRate(operation), metadata: toRecordedMetadata(operation), expiresAt }
   const details = { ...requested, ...shown, decisionPolicyCode: decision.decisionPolicy?.code ?? null, category }
@@ -291,7 +278,9 @@ function toOperation(
   })
 }
 
-function toTransferRow({ order: { source, to }, payload, decision, payout, expiresAt, now }: AcceptedOrder) {
+function toTransferRow(accepted: AcceptedOrder) {
+  const { order, payload, payloadHash, decision, payout, expiresAt, now } = accepted
+  const { source, to } = order
   const strictest = decision.requirements.find((one) => one.policyId === decision.decisionPolicy?.id)
   return {
     vault_id: payload.vaultId,
@@ -301,7 +290,7 @@ function toTransferRow({ order: { source, to }, payload, decision, payout, expir
     to_address_id: source.to_address_id,
     contract_address: source.contract_address,
     payload,
-    payload_hash: hashPayload(payload),
+    payload_hash: payloadHash,
     fee_level: payload.feeLevel ?? null,
     max_fee: payload.maxFee ?? null,
     decision,

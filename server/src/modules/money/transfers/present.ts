@@ -5,11 +5,10 @@ import { detailFields } from '../../operations/feed/present.ts'
 import type { Decision } from '../../rules/decisions/decision.ts'
 import { rulesVersionOf } from '../../rules/decisions/decision.ts'
 import type { OpenedApproval } from '../../rules/votes/open.ts'
-import { toApprover, toRequirement } from '../../rules/votes/present.ts'
-import { isQuorumReachable } from '../../rules/votes/tally.ts'
+import { toVotes } from '../../rules/votes/tally.ts'
 import type { ShownParts } from '../orders/gather.ts'
 import type { Order } from '../orders/load-order.ts'
-import type { Payload } from '../orders/payload-schema.ts'
+import type { Payload } from '../orders/payload.ts'
 import type { TransferRow } from './queries.ts'
 import type { Transfer } from './schema.ts'
 
@@ -64,15 +63,17 @@ type Voted = Pick<
 >
 
 /** The policy that decided on a transfer or a payout, and its votes; `isWaiting`: it takes votes now. */
-export const votesOf = (row: Voted, isWaiting: boolean) => ({
-  decisionPolicyId: row.decision_policy_id,
-  decisionPolicyCode: row.decision_policy_code,
-  decisionPolicyName: row.decision_policy_name,
-  approvalThreshold: row.approval_threshold,
-  approvalRequirements: row.requirements.map(toRequirement),
-  approvers: row.approvers.map((approver) => toApprover(approver, isWaiting)),
-  quorumReachable: !isWaiting || isQuorumReachable(row.requirements),
-})
+export function votesOf(row: Voted, isWaiting: boolean) {
+  const { requirements: approvalRequirements, ...votes } = toVotes(row.requirements, row.approvers, isWaiting)
+  return {
+    decisionPolicyId: row.decision_policy_id,
+    decisionPolicyCode: row.decision_policy_code,
+    decisionPolicyName: row.decision_policy_name,
+    approvalThreshold: row.approval_threshold,
+    approvalRequirements,
+    ...votes,
+  }
+}
 
 /** The row that `findTransfer` would read of a waiting or queued transfer after a vote or a cancellation moved it. */
 export function toMovedTransfer(

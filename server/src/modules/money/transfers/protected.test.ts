@@ -13,8 +13,7 @@ import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { addAcceptedPasskey, addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { newVote } from '../../../testing/votes.ts'
-import { hashPayload } from '../orders/order-payload.ts'
-import type { Payload } from '../orders/payload-schema.ts'
+import { hashPayload, type Payload } from '../orders/payload.ts'
 import { verifyTransfers } from './compare-order.ts'
 
 let bench: TransferBench

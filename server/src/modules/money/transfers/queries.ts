@@ -24,7 +24,6 @@ import type { Facts } from '../../rules/selectors/facts.ts'
 import type { Beside } from '../../rules/votes/ballot.ts'
 import type { ApprovalState } from '../../rules/votes/compare-approval.ts'
 import {
-  type ApproverRow,
   approvalStateOf,
   approversOf,
   isVoter,
@@ -32,8 +31,8 @@ import {
   requirementsOf,
   type Votes,
 } from '../../rules/votes/queries.ts'
-import type { RequirementState } from '../../rules/votes/tally.ts'
-import type { Payload, StoredPayload } from '../orders/payload-schema.ts'
+import type { ApproverRow, RequirementState } from '../../rules/votes/tally.ts'
+import type { Payload, StoredPayload } from '../orders/payload.ts'
 import { type ShownScreening, screeningOf } from '../screening/queries.ts'
 import { vaultsIn } from './vaults-in-queue.ts'
 

@@ -7,7 +7,7 @@ import { createOutbox, type Outbox } from '../../../testing/outbox.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { sealAuditRecords } from '../../record/audit/audit-seals.ts'
 import { insertAuditRecord } from '../../record/audit/record.ts'
-import { hashPayload } from '../orders/order-payload.ts'
+import { hashPayload } from '../orders/payload.ts'
 import { verifyTransfers } from './compare-order.ts'
 import { expireTransfers } from './transfer-votes.ts'
 

@@ -1,4 +1,4 @@
-import { addressScopeOf, visibleScopeOf } from '../../../access/address-scope.ts'
+import { addressScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
@@ -13,7 +13,7 @@ import { toPolicyDecision } from '../../rules/decisions/present.ts'
 import { toBallot } from '../../rules/votes/ballot.ts'
 import { CancelBody, VoteBody } from '../../rules/votes/schema.ts'
 import { findKeyElsewhere } from '../../vaults/authority/authority.ts'
-import { type FeeEstimates, findUnpayable, scoreOrder } from '../orders/ask-services.ts'
+import { askServices, type FeeEstimates } from '../orders/ask-services.ts'
 import { previewTransfer } from '../orders/order-preview.ts'
 import { TransferOrder, TransferPreview } from '../orders/schema.ts'
 import { getEvidence } from './evidence.ts'
@@ -57,11 +57,9 @@ export function transferRoutes(app: App, deps: Deps): void {
     body: TransferOrder,
     answers: { 201: Transfer },
     handler: async ({ member, body, now }, { write }) => {
-      const gas = await findUnpayable(deps.db, visibleScopeOf(member), { deps, estimates, body, now })
-      const riskScore = await scoreOrder(deps, body, { member, now })
-      const signing = { ...deps, keyElsewhere: await findKeyElsewhere(deps, member, body.signed?.vote) }
+      const answers = await askServices(deps, estimates, body, { member, now })
       return write(async (trx) => {
-        const outcome = await orderTransfer(trx, body, { member, now, signing, riskScore, gas })
+        const outcome = await orderTransfer(trx, deps, body, { member, now, answers })
         return 'refusal' in outcome ? outcome : toTransfer(outcome.transfer)
       })
     },

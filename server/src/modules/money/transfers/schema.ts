@@ -20,7 +20,7 @@ import { CounterpartySnapshot } from '../../address-book/counterparties/schema.t
 import { OperationMetadata } from '../../operations/metadata/schema.ts'
 import { PolicyDecision, RulesVersionNumber } from '../../rules/decisions/schema.ts'
 import { Approver, groupVoteFields, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
-import { TransferPayload } from '../orders/payload-schema.ts'
+import { TransferPayload } from '../orders/payload.ts'
 import { ScreeningBeside } from '../screening/schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })

@@ -1,7 +1,6 @@
 import type { Static } from 'typebox'
 import { rulesVersionOf } from '../decisions/decision.ts'
-import { toApprover, toRequirement } from '../votes/present.ts'
-import { isQuorumReachable } from '../votes/tally.ts'
+import { toVotes } from '../votes/tally.ts'
 import type { RequestRow } from './queries.ts'
 import type { ApprovalRequest } from './schema.ts'
 import { boundPayloadOf } from './steps.ts'
@@ -9,6 +8,7 @@ import { boundPayloadOf } from './steps.ts'
 /** `now` decides whether the time to vote is over, because the status may not have been updated yet. */
 export function toApprovalRequest(row: RequestRow, now: Date): Static<typeof ApprovalRequest> {
   const isOpen = row.status === 'pending' && row.expires_at > now
+  const votes = toVotes(row.requirements, row.approvers, isOpen)
   const single = row.action === 'composite' ? null : row.steps[0]!
   return {
     id: row.id,
@@ -27,12 +27,9 @@ export function toApprovalRequest(row: RequestRow, now: Date): Static<typeof App
     decisionPolicyCode: row.decision_policy_code,
     rulesVersion: rulesVersionOf(row.decision),
     approvalThreshold: row.approval_threshold,
-    requirements: row.requirements.map((one) => ({ stepIndex: one.stepIndex, ...toRequirement(one) })),
-    approvers: row.approvers.map((approver) => ({
-      ...toApprover(approver, isOpen),
-      stepIndexesJson: approver.stepIndexes,
-    })),
-    quorumReachable: !isOpen || isQuorumReachable(row.requirements),
+    ...votes,
+    requirements: row.requirements.map(({ stepIndex }, i) => ({ stepIndex, ...votes.requirements[i]! })),
+    approvers: row.approvers.map(({ stepIndexes }, i) => ({ ...votes.approvers[i]!, stepIndexesJson: stepIndexes })),
     results: row.results,
     resolvedResultId: row.resolved_result_id,
     resolvedAt: row.resolved_at?.toISOString() ?? null,

@@ -10,15 +10,8 @@ import { sharedHoldLock } from '../holds/active.ts'
 import type { Beside } from '../votes/ballot.ts'
 import type { ApprovalState } from '../votes/compare-approval.ts'
 import type { PreparedStep } from '../votes/executor.ts'
-import {
-  type ApproverRow,
-  approvalStateOf,
-  approversOf,
-  isSubjectVisible,
-  type ProfileRow,
-  requirementsOf,
-} from '../votes/queries.ts'
-import type { RequirementState } from '../votes/tally.ts'
+import { approvalStateOf, approversOf, isSubjectVisible, type ProfileRow, requirementsOf } from '../votes/queries.ts'
+import type { ApproverRow, RequirementState } from '../votes/tally.ts'
 import type { RequestStatus } from './lifecycle.ts'
 import type { RequestAction, StepResult } from './steps.ts'
 

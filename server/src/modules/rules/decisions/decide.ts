@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isEveryone, membershipOf } from '../../../access/memberships.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
+import { newId } from '../../../lib/ids.ts'
 import type { Facts, InitiatorKind } from '../selectors/facts.ts'
 import { evaluateSelector } from '../selectors/selectors.ts'
 import { listCandidates } from './candidates.ts'
@@ -14,7 +15,7 @@ import {
   type RuleTrace,
   type SelectorTrace,
 } from './decision.ts'
-import { sumUnderLock, sumVelocity, velocityWindowsOf } from './velocity-sums.ts'
+import { sumUnderLock, sumVelocity } from './velocity-sums.ts'
 
 export type Question = {
   vaultId: string
@@ -52,35 +53,21 @@ export async function decide(db: Db | Trx, question: Question, drafts: Drafts | 
 export async function sumLockedVelocity(
   trx: Trx,
   candidates: PolicySnapshot[],
-  { vaultId, facts }: Question,
+  question: Question,
 ): Promise<Pick<Facts, 'velocity'>> {
   // The balance is read under its lock later: until then it rules nothing out.
-  const { available: _, ...lasting } = facts
+  const { available: _, ...lasting } = question.facts
   const matchable = candidates.filter((policy) => !isRuledOut(policy, lasting))
-  const limiting = velocityWindowsOf(matchable)
-  if (limiting.length === 0) return {}
-  const windows = { limiting, all: velocityWindowsOf(candidates) }
-  return { velocity: await sumUnderLock(trx, matchable, windows, { vaultId, facts }) }
+  return sumUnderLock(trx, matchable, candidates, question)
 }
 
 /**
  * Decides by these candidates. The sums are read in a separate statement, because a statement that waited for a lock would
- * still see the state before it. A window whose sum is among the facts already is not summed again.
+ * still see the state before it.
  */
-export async function decideBy(
-  db: Db | Trx,
-  candidates: PolicySnapshot[],
-  { vaultId, initiator, facts: gathered }: Question,
-): Promise<Decision> {
-  const { velocity: known = [] } = gathered
-  const windows = velocityWindowsOf(candidates).filter(
-    ({ per, windowSeconds }) => !known.some((sum) => sum.per === per && sum.windowSeconds === windowSeconds),
-  )
-  const facts: Facts =
-    windows.length === 0
-      ? gathered
-      : { ...gathered, velocity: [...known, ...(await sumVelocity(db, vaultId, windows, gathered))] }
-  return decideFrom(candidates, facts, initiator)
+export async function decideBy(db: Db | Trx, candidates: PolicySnapshot[], question: Question): Promise<Decision> {
+  const sums = await sumVelocity(db, candidates, question)
+  return decideFrom(candidates, { ...question.facts, ...sums }, question.initiator)
 }
 
 /** What these candidates decide from these facts alone; pure. A sum that is not among the facts is unknown. */
@@ -216,3 +203,47 @@ const membership = (vaultId: string, userId: string) => sql<Membership>`
   join users u on u.id = ${userId} and u.disabled_at is null
   join policy_groups e on e.vault_id = ${vaultId} and ${isEveryone('e')}
   where m.is_member`
+
+/**
+ * Actions that other rules decide on: those of a category, those of the order that a transaction replaces, which is tried
+ * itself, governance, the first passkey of a person, and an adjustment, on which two administrators agree.
+ */
+export const decidedElsewhere: readonly string[] = [
+  'category_assign',
+  'category_edit',
+  'transfer_replace',
+  'rules_change',
+  'passkey_add',
+  'balance_adjust',
+]
+
+type Kept = {
+  vaultId: string
+  initiatorId: string
+  /** What was asked for: an action, or `composite`. */
+  action: string
+  /** The decision on each step. */
+  decisions: { actionType: string; decision: Decision }[]
+  now: Date
+}
+
+/**
+ * Keeps a decision that is kept with nothing else, because the action was refused or carried out at once: with its facts, so
+ * that other policies can be tried on it.
+ */
+export async function keepDecision(trx: Trx, { vaultId, initiatorId, action, decisions, now }: Kept): Promise<void> {
+  const kept = decisions.map(({ actionType, decision: { effect, decisionPolicy, requirements, trace, facts } }) => ({
+    ...{ actionType, effect, decisionPolicy, requirements, trace, facts },
+  }))
+  await trx
+    .insertInto('decisions')
+    .values({
+      vault_id: vaultId,
+      id: newId(now),
+      action,
+      initiator_id: initiatorId,
+      decisions: JSON.stringify(kept),
+      created_at: now,
+    })
+    .execute()
+}

@@ -212,9 +212,15 @@ export function hashFacts(facts: Facts): string {
  * SHA-256 in hex of a whole decision, which its audit record holds: policies, thresholds and names of an evidence file are compared
  * with it. The same for a new decision and for one that is read from the database.
  */
-export function hashDecision(decision: Decision): string {
+function hashDecision(decision: Decision): string {
   return sha256(canonicalJson(decision)).toString('hex')
 }
+
+/** Both hashes, as the audit record of an order holds them. */
+export const hashesOf = (decision: Decision) => ({
+  factsHash: hashFacts(decision.facts),
+  decisionHash: hashDecision(decision),
+})
 
 /** A group whose members must give so many of the votes. */
 export type GroupThreshold = { groupId: string; threshold: number }

@@ -34,21 +34,29 @@ export function velocityLockOf(per: VelocityScope, vaultId: string, key: string)
   return sha256(`velocity ${vaultId} ${per} ${key}`).readBigInt64BE()
 }
 
+/** An action that is decided on, by what is known of it. */
+type Limited = { vaultId: string; facts: Facts }
+
 /**
- * The sums of the waiting, pending and confirmed transfers in these windows, without the one that is decided on. One round
- * trip, in which every window is an index range of its scope. A scope that is missing in the facts is left out.
+ * The sums of the waiting, pending and confirmed transfers in the windows of these candidates, without the one that is decided
+ * on. One round trip, in which every window is an index range of its scope. A scope that is missing in the facts is left out,
+ * and a window whose sum is among them is not summed again.
  */
 export async function sumVelocity(
   db: Db | Trx,
-  vaultId: string,
-  windows: VelocityWindow[],
-  facts: Facts,
-): Promise<VelocitySum[]> {
+  candidates: PolicySnapshot[],
+  { vaultId, facts }: Limited,
+): Promise<Pick<Facts, 'velocity'>> {
+  const { velocity: known = [] } = facts
+  const windows = velocityWindowsOf(candidates).filter(
+    ({ per, windowSeconds }) => !known.some((sum) => sum.per === per && sum.windowSeconds === windowSeconds),
+  )
+  if (windows.length === 0) return {}
   const sums = sumsOf(vaultId, windows, facts)
-  return sums === null ? [] : (await sums.execute(db)).rows
+  return { velocity: sums === null ? known : [...known, ...(await sums.execute(db)).rows] }
 }
 
-/** SQL: the statement of `sumVelocity`; null when it would have no windows. */
+/** SQL: the statement that sums these windows; null when there are none. */
 export function sumsOf(vaultId: string, windows: VelocityWindow[], facts: Facts): RawBuilder<VelocitySum> | null {
   const parts = windows.flatMap((window) => {
     const key = velocityKeyOf(window.per, vaultId, facts)
@@ -140,31 +148,32 @@ function sumOfWindow(
 /** The most that orders of a scope are about to add to its sums; `usd` is null when the rate of one of them is unknown. */
 export type InFlight = { per: VelocitySum['per']; count: number; amount: string; usd: string | null }
 
-/** The scopes and windows of the candidates that can match, and those of all candidates. */
-type Windows = { limiting: VelocityWindow[]; all: VelocityWindow[] }
-
 /**
- * Sums the windows under locks that are held until the end of the transaction: shared ones when orders in flight cannot change
+ * Sums the windows of all candidates, if one that can match has any, under locks that are held until the end of the transaction: shared ones when orders in flight cannot change
  * what a velocity selector answers, else exclusive ones of the scopes that limit this order.
  *
  * An order announces its amounts before it reads those of the others and then the sums. So of two orders the later reader
  * knows the earlier one: from the sums, or from its announcement, which ends after its commit is visible (decision 0077). It
  * announces them in every scope, because another order may be limited by a scope that does not limit this one.
+ *
+ * @param matchable those of the candidates that can match
  */
 export async function sumUnderLock(
   trx: Trx,
+  matchable: PolicySnapshot[],
   candidates: PolicySnapshot[],
-  { limiting, all }: Windows,
-  { vaultId, facts }: { vaultId: string; facts: Facts },
-): Promise<VelocitySum[]> {
-  const statement = sumsOf(vaultId, all, facts)
-  if (statement === null) return []
+  { vaultId, facts }: Limited,
+): Promise<Pick<Facts, 'velocity'>> {
+  const limiting = velocityWindowsOf(matchable)
+  if (limiting.length === 0) return {}
+  const statement = sumsOf(vaultId, velocityWindowsOf(candidates), facts)
+  if (statement === null) return { velocity: [] }
   const scopes = scopesOf(vaultId, facts, limiting)
   await announce(trx, scopes)
   const { sums, inFlight } = await readSums(trx, statement, scopes)
-  if (isSettled(candidates, facts, { sums, inFlight })) return sums
+  if (isSettled(matchable, facts, { sums, inFlight })) return { velocity: sums }
   await announceAlone(trx, scopes)
-  return (await statement.execute(trx)).rows
+  return { velocity: (await statement.execute(trx)).rows }
 }
 
 /** Returns true when each velocity selector answers the same with none and with all of what is in flight; pure. */

@@ -32,8 +32,8 @@ export const signedForMilliseconds = 30 * 86_400_000
 /** A key that only the authority of the vault names: it signs on the page of the wallet service. null: it names none. */
 export type KeyElsewhere = () => VotingKey | null
 
-/** A signed vote whose signature was verified. */
-export type Verified = { signed: SignedVote; key: VotingKey }
+/** A signed vote whose signature was verified; `hash` is what the audit trail holds of it. */
+export type Verified = { signed: SignedVote; key: VotingKey; hash: string }
 
 /**
  * Verifies that the caller signed exactly this with a key of theirs. No challenge is drawn: a signature counts for one hash, one
@@ -67,7 +67,7 @@ export async function verifySigned(
   const key = (await findVotingKey(trx, keyOf, origin)) ?? keyElsewhere()
   if (key === null) throw signatureRequired('You have no such key')
   if (!isSignedBy(signed, key)) throw signatureRequired('The signature is not valid')
-  return { signed, key }
+  return { signed, key, hash: hashOfSigned(signed) }
 }
 
 /**

@@ -11,7 +11,7 @@ import type { TargetRecord } from '../../record/audit/record.ts'
 import { toAuditRow } from '../../record/audit/record.ts'
 import { mailToInitiator } from '../../record/notifications/notification-rows.ts'
 import { type ActiveHold, heldConflict } from '../holds/active.ts'
-import { hashOfSigned, type KeyElsewhere, keeping, type Verified, verifySigned } from '../signatures/take.ts'
+import { type KeyElsewhere, keeping, type Verified, verifySigned } from '../signatures/take.ts'
 import { type Cast, type Voter, type Votes, voterOf, votesAfter } from './queries.ts'
 import { isApproved, type RequirementState, type VoteChoice } from './tally.ts'
 
@@ -149,7 +149,7 @@ function castings<Row extends SubjectRow, Stored, Recorded>(
     where vault_id = ${vaultId} and subject_id = ${id} and user_id = ${userId} and decision is null returning id`
   const { action, details } = subject.toVoteRecord(decision)
   const payloadHash = row.payload_hash.toString('hex')
-  const signedVote = verified === null ? {} : { signedVote: hashOfSigned(verified.signed) }
+  const signedVote = verified === null ? {} : { signedVote: verified.hash }
   const record = toAuditRow(trx, {
     ...{ vaultId, actorId: userId, action, targetType: subject.type, targetId: id, now },
     details: { ...details, comment, payloadHash, ...signedVote },

@@ -8,14 +8,23 @@ import { newId } from '../../../lib/ids.ts'
 import { shownVotersMax } from '../../../lib/limits.ts'
 import { type GroupThreshold, groupThresholdsOf, type Requirement } from '../decisions/decision.ts'
 import type { RecordedRequirement } from './compare-approval.ts'
-import type { ApproverRow, ProfileRow } from './queries.ts'
-import { placesOf, placesTaken, type RequirementState } from './tally.ts'
+import type { ProfileRow } from './queries.ts'
+import { type ApproverRow, placesOf, placesTaken, type RequirementState } from './tally.ts'
 
 /** The requirement of one policy for a subject; of a chain, for the step of this number. */
 export type ApprovalRequirement = Requirement & { stepIndex?: number }
 
+/** With the votes that groups must give. */
+type Divided = ApprovalRequirement & { groups: GroupThreshold[] }
+
+const withGroups = (requirement: ApprovalRequirement): Divided => ({
+  ...requirement,
+  groups: groupThresholdsOf(requirement.approvers),
+})
+
 type Asked = { vaultId: string; initiatorId: string; requirements: ApprovalRequirement[] }
 type Approval = Asked & { subjectId: string; now: Date }
+type DividedApproval = Approval & { requirements: Divided[] }
 
 /**
  * Stores the requirements of a subject with the entitlements of its voters, in one round trip. Only people and services that
@@ -23,11 +32,12 @@ type Approval = Asked & { subjectId: string; now: Date }
  * and the insert of the voters, which the caller makes a part of its statement. The caller refuses what has shortages.
  */
 export async function openApproval(trx: Trx, approval: Approval): Promise<OpenedApproval> {
-  const { vaultId, subjectId, requirements, now } = approval
-  const eligible = await insertEligibilities(trx, approval)
-  const shortages = findShortages(requirements, (requirement) => {
+  const { vaultId, subjectId, now } = approval
+  const requirements = approval.requirements.map(withGroups)
+  const eligible = await insertEligibilities(trx, { ...approval, requirements })
+  const shortages = shortagesOf(requirements, (requirement) => {
     const groupsOf = groupsOfVoters(requirement, eligible)
-    return { count: groupsOf.length, places: placesTaken(groupThresholdsOf(requirement.approvers), groupsOf) }
+    return { count: groupsOf.length, places: placesTaken(requirement.groups, groupsOf) }
   })
   const approvers = toApprovers(eligible, now)
   const keys = { vault_id: vaultId, subject_id: subjectId, created_at: now }
@@ -64,11 +74,11 @@ export type OpenedApproval = {
 /** The approval of what asks for no vote. */
 export const unasked: OpenedApproval = { snapshot: [], requirements: [], approvers: [], shortages: [], parts: [] }
 
-function snapshotOf(requirements: ApprovalRequirement[], eligible: Eligibility[]): RecordedRequirement[] {
+function snapshotOf(requirements: Divided[], eligible: Eligibility[]): RecordedRequirement[] {
   return requirements.map((requirement) => {
-    const { stepIndex = 0, policyId, policyCode, threshold, bypassed, approvers } = requirement
+    const { stepIndex = 0, policyId, policyCode, threshold, bypassed } = requirement
     const entitled = votersOf(requirement, eligible)
-    const groups = groupThresholdsOf(approvers).map((group) => ({
+    const groups = requirement.groups.map((group) => ({
       ...group,
       voters: entitled.filter((row) => row.group_id === group.groupId).map((row) => row.user_id),
     }))
@@ -97,10 +107,10 @@ function toApprovers(eligible: Eligibility[], now: Date): ApproverRow[] {
     .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-function toState(requirement: ApprovalRequirement, eligible: Eligibility[]): RequirementState {
-  const { stepIndex = 0, policyId, policyCode, threshold, bypassed, approvers } = requirement
+function toState(requirement: Divided, eligible: Eligibility[]): RequirementState {
+  const { stepIndex = 0, policyId, policyCode, threshold, bypassed } = requirement
   const groupsOf = groupsOfVoters(requirement, eligible)
-  const groups = orNull(groupThresholdsOf(approvers))
+  const groups = orNull(requirement.groups)
   const counts = { approvalsCount: 0, reachableCount: groupsOf.length, groups }
   const ofGroups = groups === null ? { approvals: null, reachable: null } : { approvals: [], reachable: groupsOf }
   return { stepIndex, policyId, policyCode, threshold, bypassed, ...counts, ...ofGroups }
@@ -120,7 +130,7 @@ function groupsOfVoters(requirement: ApprovalRequirement, eligible: Eligibility[
 const votersOf = ({ stepIndex = 0, policyId }: ApprovalRequirement, eligible: Eligibility[]) =>
   eligible.filter((row) => row.policy_id === policyId && row.step_index === stepIndex)
 
-function toRequirementRows({ vaultId, subjectId, requirements, now }: Approval) {
+function toRequirementRows({ vaultId, subjectId, requirements, now }: DividedApproval) {
   return requirements.map((requirement) => ({
     vault_id: vaultId,
     subject_id: subjectId,
@@ -131,7 +141,7 @@ function toRequirementRows({ vaultId, subjectId, requirements, now }: Approval) 
     threshold: requirement.threshold,
     allow_initiator: requirement.allowInitiator,
     bypassed: requirement.bypassed,
-    group_thresholds: orNull(groupThresholdsOf(requirement.approvers)),
+    group_thresholds: orNull(requirement.groups),
     created_at: now,
   }))
 }
@@ -140,7 +150,7 @@ const orNull = (thresholds: GroupThreshold[]) => (thresholds.length === 0 ? null
 
 type Eligibility = { user_id: string; step_index: number; policy_id: string; group_id: string; profile: ProfileRow }
 
-async function insertEligibilities(trx: Trx, approval: Approval): Promise<Eligibility[]> {
+async function insertEligibilities(trx: Trx, approval: DividedApproval): Promise<Eligibility[]> {
   const { vaultId, subjectId } = approval
   const requirements = insertsOf({ approval_requirements: toRequirementRows(approval) })
   const eligible = sql`
@@ -213,7 +223,7 @@ export async function findElectorates(db: Db | Trx, approval: Asked): Promise<Ma
 
 /** How many of the votes that groups must give could be given, by policy; of most requirements groups must give none. */
 async function countPlaces(db: Db | Trx, { requirements, ...approval }: Asked): Promise<Map<string, number>> {
-  const asking = requirements.filter(({ approvers }) => groupThresholdsOf(approvers).length > 0)
+  const asking = requirements.map(withGroups).filter(({ groups }) => groups.length > 0)
   if (asking.length === 0) return new Map()
   const { rows } = await sql<{ policyId: string; groups: string[][] }>`
     select v.policy_id as "policyId", json_agg(v.groups) as groups from (
@@ -221,18 +231,18 @@ async function countPlaces(db: Db | Trx, { requirements, ...approval }: Asked): 
       from (${eligibleVoters({ ...approval, requirements: asking })}) e group by policy_id, user_id) v
     group by v.policy_id`.execute(db)
   const groupsOf = new Map(rows.map(({ policyId, groups }) => [policyId, groups]))
-  return new Map(
-    asking.map(({ policyId, approvers }) => [
-      policyId,
-      placesTaken(groupThresholdsOf(approvers), groupsOf.get(policyId) ?? []),
-    ]),
-  )
+  return new Map(asking.map(({ policyId, groups }) => [policyId, placesTaken(groups, groupsOf.get(policyId) ?? [])]))
 }
 
 /** For each requirement that fewer people can vote on than it asks for, a sentence, by the code of its policy. */
-export function findShortages(
+export const findShortages = (
   requirements: ApprovalRequirement[],
   votersOf: (requirement: ApprovalRequirement) => Pick<Electorate, 'count' | 'places'>,
+): string[] => shortagesOf(requirements.map(withGroups), votersOf)
+
+function shortagesOf(
+  requirements: Divided[],
+  votersOf: (requirement: Divided) => Pick<Electorate, 'count' | 'places'>,
 ): string[] {
   return requirements
     .filter(({ bypassed }) => !bypassed)
@@ -241,7 +251,7 @@ export function findShortages(
       const { count, places } = votersOf(one)
       const { policyCode, threshold } = one
       if (count < threshold) return [`Policy ${policyCode} needs ${threshold} approvals, and only ${count} can vote`]
-      const needed = placesOf(groupThresholdsOf(one.approvers))
+      const needed = placesOf(one.groups)
       if (places >= needed) return []
       return [
         `Policy ${policyCode} needs ${needed} approvals of its groups, each of another person, and only ${places} can be given`,

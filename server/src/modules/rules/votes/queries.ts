@@ -4,24 +4,9 @@ import { profileOf } from '../../../access/profile.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { wireTime } from '../../../db/wire-time.ts'
 import type { Profile } from '../../../http/schema.ts'
-import type { RequirementState, VoteChoice } from './tally.ts'
+import type { ApproverRow, RequirementState, VoteChoice } from './tally.ts'
 
 export type ProfileRow = Profile
-
-/** One voter of the snapshot with their vote, as `approversOf` reads it; times are in wire form. */
-export type ApproverRow = {
-  id: string
-  userId: string
-  decision: VoteChoice | null
-  comment: string | null
-  votedAt: string | null
-  createdAt: string
-  /** The steps on which the voter votes. */
-  stepIndexes: number[]
-  /** Whether still entitled to vote on any of them; for a resolved subject, whether entitled at its resolution. */
-  isEntitled: boolean
-  user: ProfileRow
-}
 
 /** The requirements of a subject. */
 export async function listRequirements(db: Db | Trx, vaultId: string, subjectId: string): Promise<RequirementState[]> {

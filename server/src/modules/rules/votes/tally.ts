@@ -1,4 +1,7 @@
+import type { Static } from 'typebox'
+import type { Profile } from '../../../http/schema.ts'
 import type { GroupThreshold } from '../decisions/decision.ts'
+import type { Approver } from './schema.ts'
 
 /** What a voter decides. */
 export type VoteChoice = 'approve' | 'reject'
@@ -103,3 +106,37 @@ export function votesMissing(
 ): number {
   return Math.max(0, threshold - votesCount, placesOf(groups) - placesTaken(groups, votes))
 }
+
+/** One voter of the snapshot with their vote, as `approversOf` reads it; times are in wire form. */
+export type ApproverRow = {
+  id: string
+  userId: string
+  decision: VoteChoice | null
+  comment: string | null
+  votedAt: string | null
+  createdAt: string
+  /** The steps on which the voter votes. */
+  stepIndexes: number[]
+  /** Whether still entitled to vote on any of them; for a resolved subject, whether entitled at its resolution. */
+  isEntitled: boolean
+  user: Profile
+}
+
+/** An approver as every list shows them; `isOpen`: the subject still takes votes. */
+function toApprover({ stepIndexes: _, isEntitled, ...row }: ApproverRow, isOpen: boolean): Static<typeof Approver> {
+  return { ...row, ...voterStateOf({ decision: row.decision, isEntitled }, isOpen) }
+}
+
+/** A requirement as every list shows it; `stepIndex` counts in chains alone. */
+function toRequirement(requirement: RequirementState) {
+  const { policyId, policyCode, threshold, approvalsCount, bypassed } = requirement
+  const votesMissing = bypassed ? 0 : lackOf(requirement)
+  return { policyId, policyCode, threshold, approvalsCount, bypassed, votesMissing, groups: groupsOf(requirement) }
+}
+
+/** The votes on a subject as every list shows them; `isOpen`: it takes votes now. */
+export const toVotes = (requirements: RequirementState[], approvers: ApproverRow[], isOpen: boolean) => ({
+  requirements: requirements.map(toRequirement),
+  approvers: approvers.map((approver) => toApprover(approver, isOpen)),
+  quorumReachable: !isOpen || isQuorumReachable(requirements),
+})
