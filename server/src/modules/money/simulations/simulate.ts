@@ -4,7 +4,7 @@ import type { Db } from '../../../db/client.ts'
 import { payloadReader } from '../../../http/read-payload.ts'
 import { AppError, badRequest, faulty, refusalFor } from '../../../lib/errors.ts'
 import { formatDecimal } from '../../../lib/money.ts'
-import { type Drafts, decide, factsOfInitiator, type Initiator } from '../../rules/decisions/decide.ts'
+import { type Drafts, decide, decideTrying, factsOfInitiator, type Initiator } from '../../rules/decisions/decide.ts'
 import type { Decision } from '../../rules/decisions/decision.ts'
 import type { ActionType, Facts } from '../../rules/selectors/facts.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
@@ -45,11 +45,12 @@ export async function simulate(db: Db, executors: Executors, simulation: Simulat
     }
     if (actionType === 'transfer') {
       const scope = visibleScopeOf(member)
-      const { order, question } = await loadOrder(db, readTransfer(payload), { scope, initiator, spends: false, now })
+      const loading = { scope, initiator, spends: false, now }
+      const { order, question, candidates } = await loadOrder(db, readTransfer(payload), loading)
       const hold = await findHoldOnOrder(db, vaultId, order, initiator.userId)
       const known = { ...factsOfNewOrder(order), ...notAsked, hold, initiatorId: initiator.userId, decision: null }
       for (const objection of objectionsTo('simulation', known)) throw refusalFor(objection)
-      return { decision: await decide(db, question, drafts), funds: fundsOf(order) }
+      return { decision: await decideTrying(db, candidates, question, drafts), funds: fundsOf(order) }
     }
     if (actionType === 'hold_place') {
       const question = { vaultId, actionType, initiator, facts: factsOfInitiator(initiator, now) }

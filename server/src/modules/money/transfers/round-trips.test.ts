@@ -73,6 +73,13 @@ describe('the round trips of a request', () => {
     expect(count).toBe(6)
   })
 
+  it('of a simulation reads the policies once', async () => {
+    const payload = { actionType: 'transfer', initiatorId: bench.owner.id, payload: body() }
+    const { answer } = await countOf(() => bench.vault.admin.post('/vaults/main-vault/policies/simulate', payload))
+    expect(answer.status).toBe(200)
+    expect(sent.filter((text) => text.includes('from policies p'))).toHaveLength(1)
+  })
+
   it('is 8 for an order that waits for votes, 6 for a vote, 8 for the last one and 6 for a cancellation', async () => {
     await askForVotes()
     const placed = await countOf(order)

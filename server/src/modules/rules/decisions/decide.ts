@@ -40,6 +40,17 @@ export function factsOfInitiator(
 export async function decide(db: Db | Trx, question: Question, drafts: Drafts | null = null): Promise<Decision> {
   const { vaultId, actionType, initiator } = question
   const saved = await listCandidates(db, vaultId, actionType, initiator.groupIds)
+  return decideTrying(db, saved, question, drafts)
+}
+
+/** The same with candidates that were read before. */
+export function decideTrying(
+  db: Db | Trx,
+  saved: PolicySnapshot[],
+  question: Question,
+  drafts: Drafts | null,
+): Promise<Decision> {
+  const { actionType, initiator } = question
   const { groupIds } = initiator
   return decideBy(db, drafts === null ? saved : candidatesUnder(drafts, saved, { actionType, groupIds }), question)
 }
