@@ -126,7 +126,7 @@ async function lockUnderWay(trx: Trx, { vaultId, id }: Pick<Claim, 'vaultId' | '
  * As `lockUnderWay`, on this node; null also when another node has claimed the transfer since, which may have sent it
  * (threat T24).
  */
-export async function lockHeld(trx: Trx, claim: Claim): Promise<LockedTransfer | null> {
+async function lockHeld(trx: Trx, claim: Claim): Promise<LockedTransfer | null> {
   const transfer = await lockUnderWay(trx, claim)
   return transfer !== null && isHeld(transfer, claim) ? transfer : null
 }
@@ -134,11 +134,20 @@ export async function lockHeld(trx: Trx, claim: Claim): Promise<LockedTransfer |
 const isHeld = ({ next_attempt_at }: LockedTransfer, { leaseEndsAt }: Claim): boolean =>
   next_attempt_at?.getTime() === leaseEndsAt.getTime()
 
-/** Works on a transfer under a lock, in a transaction of its own; does nothing when another node or person came first. */
-export async function underLock(
+type Work = (trx: Trx, transfer: LockedTransfer, now: Date) => Promise<void>
+
+/** Works on a transfer under the lock of `lockClaimed`, in a transaction of its own; does nothing when another came first. */
+export const workOnClaimed = (deps: Deps, claim: Claim, work: Work): Promise<void> =>
+  underLock(deps, (trx) => lockClaimed(trx, claim), work)
+
+/** The same under the lock of `lockHeld`. */
+export const workOnHeld = (deps: Deps, claim: Claim, work: Work): Promise<void> =>
+  underLock(deps, (trx) => lockHeld(trx, claim), work)
+
+async function underLock(
   { db, clock }: Deps,
   lock: (trx: Trx) => Promise<LockedTransfer | null>,
-  work: (trx: Trx, transfer: LockedTransfer, now: Date) => Promise<void>,
+  work: Work,
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
     const transfer = await lock(trx)

@@ -246,13 +246,10 @@ async function begin(trx: Trx, { log, clock, config }: Deps, claim: Claim): Prom
 
 /** Leaves a transfer that may have been sent as it is until the screening has answered about another attempt. */
 function waitForScreening(deps: Deps, claim: Claim): Promise<void> {
-  return claims.underLock(
-    deps,
-    (trx) => claims.lockClaimed(trx, claim),
-    (trx, transfer, now) =>
-      movePhase(trx, transfer, transfer.phase, {
-        next_attempt_at: claims.after(now, claims.screeningPollMilliseconds),
-      }),
+  return claims.workOnClaimed(deps, claim, (trx, transfer, now) =>
+    movePhase(trx, transfer, transfer.phase, {
+      next_attempt_at: claims.after(now, claims.screeningPollMilliseconds),
+    }),
   )
 }
 
@@ -266,14 +263,10 @@ async function refuse(trx: Trx, transfer: LockedTransfer, { message, details }: 
 
 /** Postpones another attempt at a transfer that may not be sent now; the wallet service may still receive an earlier one. */
 function postponeObjected(deps: Deps, claim: Claim, { message }: Objection): Promise<void> {
-  return claims.underLock(
-    deps,
-    (trx) => claims.lockClaimed(trx, claim),
-    (trx, transfer, now) => {
-      const nextAttemptAt = claims.after(now, claims.retryMillisecondsMax)
-      return postponeWithAlert(trx, deps.log, transfer, `Not sent again: ${message}`, { now, nextAttemptAt })
-    },
-  )
+  return claims.workOnClaimed(deps, claim, (trx, transfer, now) => {
+    const nextAttemptAt = claims.after(now, claims.retryMillisecondsMax)
+    return postponeWithAlert(trx, deps.log, transfer, `Not sent again: ${message}`, { now, nextAttemptAt })
+  })
 }
 
 async function submit(
@@ -301,30 +294,22 @@ async function submit(
     const isConflict = error.kind === 'conflict'
     // A refusal is final only when the wallet service also reports that it never accepted the transfer.
     if (!isConflict && (error.kind !== 'refused' || (await wallet.getTransfer(claim.id)) !== null)) throw error
-    await claims.underLock(
-      deps,
-      (trx) => claims.lockHeld(trx, claim),
-      (trx, transfer, now) => {
-        if (isConflict)
-          return haltTransfer(trx, deps.log, transfer, 'The wallet service knows this transfer with another order', now)
-        const failureReason = `${error.code ?? 'WALLET_REFUSED'}: ${error.message}`
-        return moveTransfer(trx, transfer, { event: 'failed', actorId: null, now, failureReason })
-      },
-    )
+    await claims.workOnHeld(deps, claim, (trx, transfer, now) => {
+      if (isConflict)
+        return haltTransfer(trx, deps.log, transfer, 'The wallet service knows this transfer with another order', now)
+      const failureReason = `${error.code ?? 'WALLET_REFUSED'}: ${error.message}`
+      return moveTransfer(trx, transfer, { event: 'failed', actorId: null, now, failureReason })
+    })
     return null
   }
 }
 
 /** With `isUnsent` the transfer goes back to the queue, where its initiator may still cancel it. */
 function retryLater(deps: Deps, claim: Claim, isUnsent: boolean): Promise<void> {
-  return claims.underLock(
-    deps,
-    (trx) => claims.lockHeld(trx, claim),
-    (trx, transfer, now) => {
-      const attempts = Math.min(transfer.attempts + 1, 1_000)
-      const next_attempt_at = retryAt(now, attempts, claims.backoff)
-      if (!isUnsent) return movePhase(trx, transfer, transfer.phase, { attempts, next_attempt_at })
-      return movePhase(trx, transfer, 'queued', { attempts, next_attempt_at, sent_at: null })
-    },
-  )
+  return claims.workOnHeld(deps, claim, (trx, transfer, now) => {
+    const attempts = Math.min(transfer.attempts + 1, 1_000)
+    const next_attempt_at = retryAt(now, attempts, claims.backoff)
+    if (!isUnsent) return movePhase(trx, transfer, transfer.phase, { attempts, next_attempt_at })
+    return movePhase(trx, transfer, 'queued', { attempts, next_attempt_at, sent_at: null })
+  })
 }

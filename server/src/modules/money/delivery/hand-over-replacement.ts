@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
+import { type AppError, conflict } from '../../../lib/errors.ts'
 import { txHashKey } from '../../../lib/onchain-address.ts'
 import { audit } from '../../record/audit/record.ts'
 import { type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
@@ -12,7 +13,6 @@ import type { RaiseRecord } from '../transfers/compare-order.ts'
 import { recordedTransfers } from '../transfers/move.ts'
 import { type Claim, lockClaimed } from './claim.ts'
 import type { WalletStatus } from './evaluate-status.ts'
-import { refusalOf } from './replacement-refusals.ts'
 import { applyStatus } from './settle.ts'
 
 /**
@@ -50,9 +50,12 @@ async function findDue(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<Ra
   // It waits until the hold is released, as a hand-over does.
   return raise.replacement === 'speed-up' && (await isStopped(trx, claim)) ? null : raise
 }
+
 const isStopped = async (trx: Trx, { vaultId, id }: Claim): Promise<boolean> =>
   (await findHoldOnTransfer(trx, vaultId, id)) !== null || (await findAlarm(trx, vaultId)) !== null
+
 type Ended = { claim: Claim; raise: RaiseRecord; answer: WalletStatus | { refusal: string } }
+
 async function end(trx: Trx, { clock }: Deps, { claim, raise, answer }: Ended): Promise<void> {
   await forget(trx, claim)
   if (!('refusal' in answer)) return
@@ -62,6 +65,35 @@ async function end(trx: Trx, { clock }: Deps, { claim, raise, answer }: Ended): 
   const by = { vaultId, actorId: null, now: clock() }
   await audit(trx, by, 'transfer.replacement_refused', { type: 'transfer', id }, details)
 }
+
 async function forget(trx: Trx, { vaultId, id }: Claim): Promise<void> {
   await sql`update transfers set replacement_due = false where vault_id = ${vaultId} and id = ${id}`.execute(trx)
+}
+
+/** The codes of the protocol in our words: the text of a wallet service stays in the log. */
+export const sentences: Record<string, string> = {
+  NOT_SIGNED: 'There is no transaction yet that could be replaced',
+  ALREADY_MINED: 'A transaction with this nonce is in a block already',
+  ENDED: 'The wallet service has ended the transfer already',
+  EARLIER_FIRST: 'An earlier transfer of the address must be mined first',
+  ABOVE_MAX_FEE: 'A replacement must pay more than the order permits',
+  FEE_HIGH_ENOUGH: 'The transaction pays far more than what is usual now',
+  INSUFFICIENT_FUNDS: 'The address cannot pay for a replacement',
+  AUTHORIZATION_REFUSED: 'What was signed does not permit a replacement any more',
+  TOO_MANY: 'The transaction was replaced too often',
+}
+
+export const sentenceOf = (code: string | null): string =>
+  (code === null ? undefined : sentences[code]) ?? 'The wallet service cannot replace the transaction now'
+
+/** Statuses of a wallet service that has no such operation. */
+export const unsupported = new Set([404, 405, 501])
+
+/** The refusal of the wallet service in our words; null when it is unknown whether it replaced the transaction. */
+export function refusalOf({ kind, status, code }: WalletServiceError): AppError | null {
+  if (kind === 'conflict')
+    return conflict(code === 'ABOVE_MAX_FEE' ? 'above_max_fee' : 'not_replaceable', sentenceOf(code))
+  if (status !== null && unsupported.has(status))
+    return conflict('not_replaceable', 'The wallet service cannot replace transactions')
+  return null
 }

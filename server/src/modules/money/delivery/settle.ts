@@ -22,7 +22,7 @@ import {
   recordedTransfers,
 } from '../transfers/move.ts'
 import { type LockedTransfer, lockAnswerable } from '../transfers/queries.ts'
-import { after, askAgainAt, type Claim, lockClaimed, retryMillisecondsMax, underLock } from './claim.ts'
+import { after, askAgainAt, type Claim, retryMillisecondsMax, workOnClaimed } from './claim.ts'
 import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
 import { coinOf, type LockedCoin, lockedAccounts, raiseFeeAlarm } from './fees.ts'
 import { countFound } from './following.ts'
@@ -36,15 +36,11 @@ export async function pollStatus(deps: Deps, wallet: WalletClient, claim: Claim)
     return
   }
   // The service had accepted it: sending it again could pay twice, so people are notified and the status is queried more slowly.
-  await underLock(
-    deps,
-    (trx) => lockClaimed(trx, claim),
-    (trx, transfer, now) => {
-      const nextAttemptAt = after(now, retryMillisecondsMax)
-      const reason = 'The wallet service no longer knows this transfer'
-      return postponeWithAlert(trx, deps.log, transfer, reason, { now, nextAttemptAt })
-    },
-  )
+  await workOnClaimed(deps, claim, (trx, transfer, now) => {
+    const nextAttemptAt = after(now, retryMillisecondsMax)
+    const reason = 'The wallet service no longer knows this transfer'
+    return postponeWithAlert(trx, deps.log, transfer, reason, { now, nextAttemptAt })
+  })
 }
 
 /** What came of reports: the transfers of which something was new, and those that a wallet service may not report about. */

@@ -171,15 +171,6 @@ export async function findHoldOnTransfer(trx: Trx, vaultId: string, id: string):
   return rows[0]?.hold ?? null
 }
 
-/** The active hold on any transfer of a payout, which forbids to vote on all of it. */
-export async function findHoldOnTransfersOf(trx: Trx, vaultId: string, payoutId: string): Promise<ActiveHold | null> {
-  const { rows } = await sql<{ hold: ActiveHold }>`
-    select h.hold from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
-    cross join lateral (select ${holdOnTransfer} as hold) h
-    where t.vault_id = ${vaultId} and t.payout_id = ${payoutId} and h.hold is not null limit 1`.execute(trx)
-  return rows[0]?.hold ?? null
-}
-
 /** What can change about an accepted transfer until it is sent. */
 export type OrderNow = StoredNow & { policiesOf(groupIds: string[]): PolicySnapshot[] }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { ByMember } from '../../../access/caller.ts'
-import type { Trx } from '../../../db/client.ts'
+import { prepared, type Trx } from '../../../db/client.ts'
 import { insertsOf, type Part, runParts } from '../../../db/insert-rows.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
@@ -10,8 +10,8 @@ import { listRecordsOf } from '../../record/audit/queries.ts'
 import type { TargetRecord } from '../../record/audit/record.ts'
 import { toAuditRow } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/notification-rows.ts'
-import { listCandidates } from '../../rules/decisions/candidates.ts'
-import { factsOfInitiator, findInitiator } from '../../rules/decisions/decide.ts'
+import { askPolicies, type SentPolicies } from '../../rules/decisions/candidates.ts'
+import { factsOfInitiator, membershipColumn, toInitiator } from '../../rules/decisions/decide.ts'
 import { decideBatch } from '../../rules/decisions/decide-batch.ts'
 import type { ActiveHold } from '../../rules/holds/active.ts'
 import { type CancelSignature, takeCancellation } from '../../rules/signatures/take.ts'
@@ -29,14 +29,13 @@ import type { VoteChoice } from '../../rules/votes/tally.ts'
 import { findSources } from '../orders/gather.ts'
 import { recipientFacts } from '../orders/load-order.ts'
 import { asOrdered, type Gathered, notAsked, objectionsTo, type Raised } from '../orders/objections.ts'
-import { entitled, findHoldOnTransfersOf, holdOnTransfer } from '../orders/recheck.ts'
+import { entitled, holdOnTransfer, type OrderNow } from '../orders/recheck.ts'
 import { compareWithRecord as compareTransfer, type RecordedOrder } from '../transfers/compare-order.ts'
 import { haltWaitingTransfers, moveWaitingTransfers, type PayoutEvent } from '../transfers/move.ts'
 import { type LockedTransfer, listStoredOrders, lockTransfersOf, type StoredOrder } from '../transfers/queries.ts'
 import { assertAwaiting, mustBeSigned } from '../transfers/transfer-votes.ts'
 import { compareWithRecord } from './compare-payout.ts'
 import {
-  hasArchivedRecipient,
   hasTransferHeld,
   type LockedPayout,
   listDuePayouts,
@@ -112,11 +111,11 @@ const votablePayouts = (log: Deps['log']): VotableSubject<LockedPayout, Stored, 
     const transfers = await lockTransfersOf(trx, payout.vault_id, payout.id)
     const objection = await findPayoutObjection(trx, payout, { transfers, ...recorded }, now)
     if (objection !== null) throw refusalFor(objection)
-    await resolvePayout(trx, payout, 'approved', { actorId: member.userId, now }, parts)
+    await resolveWith(trx, payout, transfers, { event: 'approved', actorId: member.userId, now, parts })
     return null
   },
   onRejected: (trx, payout, { member, now, parts }) =>
-    resolvePayout(trx, payout, 'rejected', { actorId: member.userId, now }, parts),
+    resolvePayout(trx, payout, { event: 'rejected', actorId: member.userId, now, parts }),
 })
 
 /**
@@ -146,7 +145,7 @@ export async function cancelPayout(
   if ('refusal' in compared) return compared
   const hash = payout.payload_hash.toString('hex')
   const parts = await takeCancellation(trx, signature, { subject: 'payout', subjectId: id, hash, member, now })
-  await resolvePayout(trx, payout, 'cancelled', { actorId: member.userId, now }, parts)
+  await resolvePayout(trx, payout, { event: 'cancelled', actorId: member.userId, now, parts })
   return null
 }
 
@@ -156,15 +155,21 @@ function assertNotHalted({ status, halt_reason }: LockedPayout): void {
 
 type By = { actorId: string | null; now: Date }
 
+/** `parts` are further statements that run as parts of the same one. */
+type Resolution = By & { event: PayoutEvent; parts: Part[] }
+
 /** Resolves a locked payout that was compared with its record: its transfers, its status, its audit record and its mail. */
-async function resolvePayout(
+async function resolvePayout(trx: Trx, payout: LockedPayout, resolution: Resolution): Promise<void> {
+  await resolveWith(trx, payout, await lockTransfersOf(trx, payout.vault_id, payout.id), resolution)
+}
+
+/** The same with its transfers, which are locked. */
+async function resolveWith(
   trx: Trx,
   payout: LockedPayout,
-  event: PayoutEvent,
-  by: By,
-  parts: Part[] = [],
+  transfers: LockedTransfer[],
+  { event, parts, ...by }: Resolution,
 ): Promise<void> {
-  const transfers = await lockTransfersOf(trx, payout.vault_id, payout.id)
   const reason = event === 'expired' ? { failureReason: 'APPROVAL_EXPIRED' } : {}
   await moveWaitingTransfers(trx, transfers, { event, ...by, ...reason }, [
     ...parts,
@@ -199,7 +204,7 @@ export function expirePayouts(deps: Deps): Promise<void> {
       if (payout.status !== 'awaiting_approval' || (await hasTransferHeld(trx, payout))) return
       const compared = await stopUnlessAsRecorded(trx, recordedPayouts(deps.log), payout, now)
       if ('refusal' in compared) return
-      await resolvePayout(trx, payout, 'expired', { actorId: null, now })
+      await resolvePayout(trx, payout, { event: 'expired', actorId: null, now, parts: [] })
     },
   })
 }
@@ -210,27 +215,28 @@ export function expirePayouts(deps: Deps): Promise<void> {
  *
  * @param orders as the audit records hold them, which supply the facts that cannot change
  */
-export async function findPayoutObjection(
+async function findPayoutObjection(
   trx: Trx,
   payout: LockedPayout,
   { transfers, orders, isWaived }: { transfers: LockedTransfer[]; orders: RecordedOrder[]; isWaived: boolean },
   now: Date,
 ): Promise<Objection | null> {
-  const { vault_id: vaultId, id, initiator_id: initiatorId } = payout
+  const { vault_id: vaultId, initiator_id: initiatorId } = payout
+  const { isFirstArchived, hold, membership, policiesOf } = await findPayoutNow(trx, payout)
   const known: Gathered = {
     ...asOrdered,
     ...notAsked,
     noun: 'this payout',
     isVaultLocked: transfers.every(({ vault_locked }) => vault_locked),
-    archived: (await hasArchivedRecipient(trx, vaultId, id)) ? {} : null,
+    archived: isFirstArchived ? {} : null,
     token: { isEnabled: transfers.every(({ token_enabled }) => token_enabled) },
-    hold: await findHoldOnTransfersOf(trx, vaultId, id),
+    hold,
     initiatorId,
     decision: null,
   }
   const before = firstObjection(known)
   if (before !== null) return before
-  const found = entitled(vaultId, await findInitiator(trx, vaultId, initiatorId), isWaived)
+  const found = entitled(vaultId, toInitiator(membership), isWaived)
   if ('lost' in found) return firstObjection({ ...known, ...found })
   const { initiator, scope } = found
   const bodies = orders.map(({ payload: { fromAddressId, toAddress, tokenId, amount } }) => {
@@ -261,10 +267,25 @@ export async function findPayoutObjection(
       operationId: transferId,
     })),
   }
-  const candidates = await listCandidates(trx, vaultId, 'transfer', initiator.groupIds)
-  const decision = await decideBatch(trx, candidates, question, { areStored: true })
+  const decision = await decideBatch(trx, policiesOf(initiator.groupIds), question, { areStored: true })
   const details = decision.blockReason === null ? null : `Row ${decision.decisive.order + 1}: ${decision.blockReason}`
   return firstObjection({ ...read, decision: { effect: decision.effect, blockReason: details } })
+}
+
+type PayoutNow = Pick<OrderNow, 'isFirstArchived' | 'hold' | 'membership' | 'policiesOf'>
+
+/** Reads in one statement what can change about an accepted payout, as `findOrderNow` does of a transfer. */
+async function findPayoutNow(trx: Trx, payout: LockedPayout): Promise<PayoutNow> {
+  const { vault_id: vaultId, id, initiator_id: initiatorId } = payout
+  const policies = askPolicies(vaultId, 'transfer')
+  const { rows } = await sql<Omit<PayoutNow, 'policiesOf'> & { sent: SentPolicies }>`${prepared}
+    select ${holdOnTransfersOf(payout)} as hold, ${membershipColumn(vaultId, initiatorId)} as membership,
+      ${policies.column} as sent, exists (
+        select from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
+        join counterparties c on c.vault_id = o.vault_id and c.id = o.counterparty_id and c.archived_at is not null
+        where t.vault_id = ${vaultId} and t.payout_id = ${id}) as "isFirstArchived"`.execute(trx)
+  const { sent, ...stored } = rows[0]!
+  return { ...stored, policiesOf: (groupIds) => policies.read(sent, groupIds) }
 }
 
 /** The messages of objections to a payout, where they are about some row. */

@@ -205,16 +205,6 @@ export async function listUsedIds(db: Db | Trx, member: Member, rows: LoadedRow[
   return used.rows
 }
 
-/** Whether the recipient of a row was a counterparty that is archived by now. */
-export async function hasArchivedRecipient(trx: Trx, vaultId: string, payoutId: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from transfers t
-    join operations o on o.vault_id = t.vault_id and o.id = t.id
-    join counterparties c on c.vault_id = o.vault_id and c.id = o.counterparty_id and c.archived_at is not null
-    where t.vault_id = ${vaultId} and t.payout_id = ${payoutId} limit 1`.execute(trx)
-  return rows.length > 0
-}
-
 /** The columns of a payout that its audit record holds too, with what its transfers have of it. */
 export type StoredPayout = Pick<
   PayoutColumns,
