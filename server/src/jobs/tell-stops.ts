@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { stopBackoff } from '../lib/limits.ts'
-import { WalletServiceError } from '../modules/registry/wallet-service/client.ts'
+import { WalletServiceError } from '../modules/registry/wallet-service/call.ts'
 import { claimStop, type DueStop, endStop, readStop, retryStop } from '../modules/rules/signatures/stops.ts'
 import { walletOfVault } from '../modules/vaults/wallets/wallet-settings.ts'
 import { type Claims, runClaims } from './run-claims.ts'

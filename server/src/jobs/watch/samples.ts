@@ -6,7 +6,7 @@ import {
   watchSeconds,
   watchWalletsSeconds,
 } from '../../lib/limits.ts'
-import { dispatcherOf, isWalletReachable } from '../../modules/registry/wallet-service/client.ts'
+import { dispatcherOf, isWalletReachable } from '../../modules/registry/wallet-service/call.ts'
 import { type Figures, readFigures, type Waiting } from './figures.ts'
 
 /** The meaning of each gauge. The gauges of /metrics, the alert rules and `strongroom doctor` are made from these. */

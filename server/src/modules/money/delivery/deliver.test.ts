@@ -17,7 +17,8 @@ import {
   usdtContract,
 } from '../../../testing/fixtures.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { createWalletClient, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { WalletServiceError } from '../../registry/wallet-service/call.ts'
+import { createWalletClient, type WalletClient } from '../../registry/wallet-service/client.ts'
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 import { createDelivery, deliverDueTransfers } from './deliver.ts'
 import { postOutstandingFees } from './fees.ts'

@@ -19,7 +19,8 @@ import {
   orderScreeningsAtOnce,
 } from '../../../lib/limits.ts'
 import { formatDecimal, parseDecimal, usdValueOf } from '../../../lib/money.ts'
-import { type FeeQuestion, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { WalletServiceError } from '../../registry/wallet-service/call.ts'
+import type { FeeQuestion } from '../../registry/wallet-service/client.ts'
 import { listCandidates } from '../../rules/decisions/candidates.ts'
 import type { SelectorType } from '../../rules/selectors/selectors.ts'
 import type { KeyElsewhere } from '../../rules/signatures/take.ts'

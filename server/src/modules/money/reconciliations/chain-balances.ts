@@ -4,7 +4,7 @@ import { isOneOf } from '../../../db/one-of.ts'
 import type { Deps } from '../../../deps.ts'
 import { reconciledPerPage } from '../../../lib/limits.ts'
 import { sentPhases } from '../../../lib/operations.ts'
-import { isForbiddenWallet, isSilence } from '../../registry/wallet-service/client.ts'
+import { isForbiddenWallet, isSilence } from '../../registry/wallet-service/call.ts'
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 
 const balancesAtOnceMax = 8

@@ -10,12 +10,8 @@ import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
 import { findNativeCoin } from '../../registry/tokens/queries.ts'
 import type { ReplacementQuote as WalletQuote } from '../../registry/wallet-service/answers.ts'
-import {
-  type Replacement,
-  type ReplacementAction,
-  toBadGateway,
-  WalletServiceError,
-} from '../../registry/wallet-service/client.ts'
+import { toBadGateway, WalletServiceError } from '../../registry/wallet-service/call.ts'
+import type { Replacement, ReplacementAction } from '../../registry/wallet-service/client.ts'
 import { assertNotHeld } from '../../rules/holds/active.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/ballot.ts'
 import { fallenSentence, findAlarm } from '../../vaults/authority/authority-mark.ts'

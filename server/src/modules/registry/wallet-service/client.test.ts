@@ -6,7 +6,8 @@ import { walletResponseBytesMax } from '../../../lib/limits.ts'
 import { createSealer } from '../../../lib/secrets.ts'
 import { createGuardedDispatcher, isPublicAddress } from '../../../outbound/guarded-connect.ts'
 import { walletOf } from '../../vaults/wallets/wallet-settings.ts'
-import { createWalletClient, toBadGateway, WalletServiceError } from './client.ts'
+import { toBadGateway, WalletServiceError } from './call.ts'
+import { createWalletClient } from './client.ts'
 
 let server: Server
 let port: number

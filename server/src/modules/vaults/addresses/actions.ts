@@ -12,7 +12,7 @@ import { type OnchainAddress, parseOnchainAddress } from '../../../lib/onchain-a
 import { audit } from '../../record/audit/record.ts'
 import type { NetworkRow } from '../../registry/networks/queries.ts'
 import { findTokensOfNetworks } from '../../registry/tokens/queries.ts'
-import { throwBadGateway } from '../../registry/wallet-service/client.ts'
+import { throwBadGateway } from '../../registry/wallet-service/call.ts'
 import type { Executor, Step } from '../../rules/votes/executor.ts'
 import { findVault } from '../structure/queries.ts'
 import { pinAccountKeys, recordOfKeys } from '../wallets/account-keys.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { badGateway } from '../../../lib/errors.ts'
 import { addressTurnWaitMilliseconds } from '../../../lib/limits.ts'
-import { WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { WalletServiceError } from '../../registry/wallet-service/call.ts'
 import { inTurn } from './prefix-queue.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))

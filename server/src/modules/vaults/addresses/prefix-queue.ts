@@ -4,7 +4,7 @@ import {
   addressCreationsWaitingMax,
   addressTurnWaitMilliseconds,
 } from '../../../lib/limits.ts'
-import { isSilence } from '../../registry/wallet-service/client.ts'
+import { isSilence } from '../../registry/wallet-service/call.ts'
 
 type Waiter = { begin(): void; refuse(error: AppError): void }
 

@@ -12,7 +12,7 @@ import {
   type VaultFixture,
 } from '../../../testing/fixtures.ts'
 import { patiently } from '../../../testing/patiently.ts'
-import { forbiddenWallet } from '../../registry/wallet-service/client.ts'
+import { forbiddenWallet } from '../../registry/wallet-service/call.ts'
 
 let test: TestApp
 let vault: VaultFixture

@@ -6,7 +6,7 @@ import { AppError, badRequest, notFound } from '../../../lib/errors.ts'
 import type { SignedVote } from '../../../lib/signed-vote.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
-import { toBadGateway, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { toBadGateway, WalletServiceError } from '../../registry/wallet-service/call.ts'
 import { walletOfVault } from '../wallets/wallet-settings.ts'
 import { findAuthority } from './authority.ts'
 

@@ -4,7 +4,8 @@ import { type AccountKey, faultOfAccountKey } from '../../../lib/account-key.ts'
 import { badGateway } from '../../../lib/errors.ts'
 import { accountKeysPinnedMax } from '../../../lib/limits.ts'
 import { sha256 } from '../../../lib/secrets.ts'
-import { throwBadGateway, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { throwBadGateway, WalletServiceError } from '../../registry/wallet-service/call.ts'
+import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import type { VaultWithStructure } from '../structure/queries.ts'
 
 export type Account = { network: string; derivationPath: string }

@@ -10,7 +10,7 @@ import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { createPolicy, deposit, fixtureRoutes, usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { deliverDueTransfers } from '../../money/delivery/deliver.ts'
-import { forbiddenWallet } from '../../registry/wallet-service/client.ts'
+import { forbiddenWallet } from '../../registry/wallet-service/call.ts'
 
 let bench: TransferBench
 let address: Address

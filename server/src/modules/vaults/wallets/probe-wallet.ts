@@ -13,12 +13,8 @@ import {
   walletCallTimeoutMilliseconds,
 } from '../../../lib/limits.ts'
 import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
-import {
-  isForbiddenWallet,
-  isSilence,
-  throwBadGateway,
-  type WalletClient,
-} from '../../registry/wallet-service/client.ts'
+import { isForbiddenWallet, isSilence, throwBadGateway } from '../../registry/wallet-service/call.ts'
+import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import { type Account, askAccountKeys, type ShownKeys, takeForNone } from './account-keys.ts'
 import { type PresentWallet, type WalletOfVault, walletOf } from './wallet-settings.ts'
 

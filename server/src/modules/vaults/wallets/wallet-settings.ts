@@ -5,7 +5,8 @@ import { badGateway, badRequest, type FieldFault } from '../../../lib/errors.ts'
 import { faultOfWebhookSecrets } from '../../../lib/secret-strength.ts'
 import { markOf, originOf, type Place, SealError, splitList } from '../../../lib/secrets.ts'
 import { replay } from '../../record/audit/queries.ts'
-import { createWalletClient, dispatcherOf, type WalletClient } from '../../registry/wallet-service/client.ts'
+import { dispatcherOf } from '../../registry/wallet-service/call.ts'
+import { createWalletClient, type WalletClient } from '../../registry/wallet-service/client.ts'
 
 type WalletSettings = { walletServiceUrl?: string | undefined; walletWebhookSecret?: string | null | undefined }
 
