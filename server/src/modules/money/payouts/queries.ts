@@ -20,7 +20,7 @@ import {
 } from '../../rules/votes/queries.ts'
 import type { ApproverRow, RequirementState } from '../../rules/votes/tally.ts'
 import type { Order } from '../orders/load-order.ts'
-import { type SignedFields, signedFieldsOf } from '../transfers/signatures.ts'
+import { type SignedFields, signedFieldsOf } from '../orders/signatures.ts'
 import type { LoadedRow, Sum } from './payout-rows.ts'
 import type { PayoutQuery, PayoutRow, PayoutStatus } from './schema.ts'
 

@@ -5,10 +5,10 @@ import { toSeal } from '../../record/seals/present.ts'
 import type { SealRow } from '../../record/seals/queries.ts'
 import { toVoteEvidence } from '../../rules/signatures/queries.ts'
 import { getLedgerEvidence } from '../ledger/ledger-evidence.ts'
+import { readSignatures } from '../orders/signatures.ts'
 import type { TransferEvidence } from './evidence-schema.ts'
 import { toTransfer } from './present.ts'
 import type { TransferRow } from './queries.ts'
-import { readSignatures } from './signatures.ts'
 
 /** A transfer with all the records behind it; hashes are hex. */
 export async function getEvidence(db: Db, row: TransferRow): Promise<Static<typeof TransferEvidence>> {

@@ -149,8 +149,9 @@ function sumOfWindow(
 export type InFlight = { per: VelocitySum['per']; count: number; amount: string; usd: string | null }
 
 /**
- * Sums the windows of all candidates, if one that can match has any, under locks that are held until the end of the transaction: shared ones when orders in flight cannot change
- * what a velocity selector answers, else exclusive ones of the scopes that limit this order.
+ * Sums the windows of all candidates, if one that can match has any, under locks that are held until the end of the transaction:
+ * shared ones when orders in flight cannot change what a velocity selector answers, else exclusive ones of the scopes that limit
+ * this order.
  *
  * An order announces its amounts before it reads those of the others and then the sums. So of two orders the later reader
  * knows the earlier one: from the sums, or from its announcement, which ends after its commit is visible (decision 0077). It

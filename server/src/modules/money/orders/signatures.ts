@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
 import { type PaidRow, type Place, type PlannedPayout, planPayout } from '../../../lib/signed-payout.ts'
 import { listSignedVotes, type SignedVoteRow } from '../../rules/signatures/queries.ts'
-import { isSignedOrder, type Payload } from '../orders/payload.ts'
+import { isSignedOrder, type Payload } from './payload.ts'
 
 /** What people signed: votes on the order, or on the payout that it is a row of, with its place there. */
 export type Signatures = { votes: SignedVoteRow[]; place: Place | null }
