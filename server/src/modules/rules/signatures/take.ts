@@ -136,7 +136,7 @@ function stopsBy(
 }
 
 /** What the audit trail holds of a signed vote: SHA-256 in hex of its canonical JSON. */
-export const hashOfSigned = (signed: KeptSignedVote): string => sha256(canonicalJson(signed)).toString('hex')
+const hashOfSigned = (signed: KeptSignedVote): string => sha256(canonicalJson(signed)).toString('hex')
 
 type Cancellation = { subject: 'transfer' | 'payout'; subjectId: string; hash: string; member: Member; now: Date }
 

@@ -24,7 +24,7 @@ const withGroups = (requirement: ApprovalRequirement): Divided => ({
 
 type Asked = { vaultId: string; initiatorId: string; requirements: ApprovalRequirement[] }
 type Approval = Asked & { subjectId: string; now: Date }
-type DividedApproval = Approval & { requirements: Divided[] }
+type DividedApproval = Omit<Approval, 'requirements'> & { requirements: Divided[] }
 
 /**
  * Stores the requirements of a subject with the entitlements of its voters, in one round trip. Only people and services that
