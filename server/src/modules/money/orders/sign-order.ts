@@ -16,7 +16,7 @@ import {
 import { approvalEnd } from '../../rules/votes/open.ts'
 import { findAuthority } from '../../vaults/authority/authority.ts'
 import type { Order } from './load-order.ts'
-import { hashPayload, type Payload, toPayload } from './payload.ts'
+import { hashPayload, type Payload } from './payload.ts'
 import type { OrderBody } from './schema.ts'
 
 /** What orders are signed with: who signs the id of a transfer, and on which pages people sign. */
@@ -43,6 +43,27 @@ export async function planSigned<Plan>(
   const signedAt = now.toISOString()
   const by = { person: member.userId, authority, signedAt }
   return { ...planned, vote: { format: voteFormat, subject: kind, hash, decision: 'initiate', ...by } }
+}
+
+/** The resolved order in the form that is stored, voted on and handed over. */
+export function toPayload(id: string, member: Member, order: Order): Payload {
+  const { source, to, amount, feeLevel, maxFee } = order
+  return {
+    transferId: id,
+    vaultId: member.vault.id,
+    initiatorId: member.userId,
+    fromAddressId: source.address_id,
+    fromAddress: source.address,
+    network: source.network_slug,
+    coinType: source.coin_type,
+    derivationPath: source.derivation_path,
+    toAddress: to.address,
+    tokenId: source.token_id,
+    contractAddress: source.contract_address,
+    amount: amount.toString(),
+    ...(feeLevel === undefined ? {} : { feeLevel }),
+    ...(maxFee === undefined ? {} : { maxFee: maxFee.raw.toString() }),
+  }
 }
 
 export const toSignedPayload = ({ id, expiresAt, rulesVersion }: Terms, member: Member, order: Order): Payload => ({

@@ -13,9 +13,9 @@ import type { Initiator } from '../../rules/decisions/decide.ts'
 import type { BatchQuestion } from '../../rules/decisions/decide-batch.ts'
 import { agreedAvailable, findSources, type SourceRow } from '../orders/gather.ts'
 import { factsOf, type Order, planOrder } from '../orders/load-order.ts'
-import { hashPayload, type Payload, toPayload } from '../orders/payload.ts'
+import { hashPayload, type Payload } from '../orders/payload.ts'
 import type { OrderBody } from '../orders/schema.ts'
-import { type Terms, toSignedPayload } from '../orders/sign-order.ts'
+import { type Terms, toPayload, toSignedPayload } from '../orders/sign-order.ts'
 import type { PayoutBody, RowBody } from './schema.ts'
 
 /** A row that was checked. */

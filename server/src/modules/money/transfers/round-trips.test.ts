@@ -74,8 +74,8 @@ describe('the round trips of a request', () => {
   })
 
   it('of a simulation reads the policies once', async () => {
-    const payload = { actionType: 'transfer', initiatorId: bench.owner.id, payload: body() }
-    const { answer } = await countOf(() => bench.vault.admin.post('/vaults/main-vault/policies/simulate', payload))
+    const simulation = { actionType: 'transfer', payload: body() }
+    const { answer } = await countOf(() => bench.owner.post('/vaults/main-vault/policies/simulate', simulation))
     expect(answer.status).toBe(200)
     expect(sent.filter((text) => text.includes('from policies p'))).toHaveLength(1)
   })
