@@ -72,7 +72,7 @@ async function forget(trx: Trx, { vaultId, id }: Claim): Promise<void> {
 }
 
 /** The codes of the protocol in our words: the text of a wallet service stays in the log. */
-export const sentences: Record<string, string> = {
+const sentences: Record<string, string> = {
   NOT_SIGNED: 'There is no transaction yet that could be replaced',
   ALREADY_MINED: 'A transaction with this nonce is in a block already',
   ENDED: 'The wallet service has ended the transfer already',
@@ -88,7 +88,7 @@ export const sentenceOf = (code: string | null): string =>
   (code === null ? undefined : sentences[code]) ?? 'The wallet service cannot replace the transaction now'
 
 /** Statuses of a wallet service that has no such operation. */
-export const unsupported = new Set([404, 405, 501])
+const unsupported = new Set([404, 405, 501])
 
 /** The refusal of the wallet service in our words; null when it is unknown whether it replaced the transaction. */
 export function refusalOf({ kind, status, code }: WalletServiceError): AppError | null {
