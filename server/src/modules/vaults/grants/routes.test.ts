@@ -345,15 +345,6 @@ describe('who may do it', () => {
     expect((await owner.get(grantsOf(address.id))).body.items).toEqual([grant])
   })
 
-  it('T39 an unknown address and one of somebody else answer alike', async () => {
-    const address = await createAddress(owner)
-    const [theirs, missing] = [grantsOf(address.id), grantsOf(newId())]
-    const anyId = { requestId: expect.any(String) }
-    expect((await other.get(theirs)).body).toEqual({ ...(await other.get(missing)).body, ...anyId })
-    const refused = await other.post(missing, toUser(viewer))
-    expect((await other.post(theirs, toUser(viewer))).body).toEqual({ ...refused.body, ...anyId })
-  })
-
   it('T39 a grant is not deleted through another address', async () => {
     const [address, another] = [await createAddress(owner), await createAddress(other)]
     const grant = await share(address.id, toUser(viewer))
