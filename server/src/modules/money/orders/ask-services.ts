@@ -53,9 +53,9 @@ type Question = CoinAccount &
 /** What wallet services said of fees, kept by the process for some seconds. */
 export type FeeEstimates = Map<string, Known>
 
-/** What other services say of an order before its transaction. */
+/** The answers of other services about an order, before its transaction. */
 export type Answers = {
-  /** The part of the fee that the address cannot pay. */
+  /** The part of the fee that the address cannot pay; null when it can, or when the fee is not known. */
   lacking: Lacking | null
   riskScore: Score
   keyElsewhere: KeyElsewhere
@@ -76,7 +76,7 @@ export async function askServices(
 }
 
 /**
- * What an order lacks for the fee now; null: nothing, or nobody knows. The
+ * Returns what an order lacks for the fee; null when it lacks nothing, or when the fee is not known. The
  * wallet service is asked when nothing is known of the fees of the token, and again before an order is refused: orders of
  * addresses that have enough of the coin share one estimate for some seconds. What it does not say refuses nothing, and is
  * not asked again for as long. Where gas is not checked, nothing is refused.
@@ -150,7 +150,7 @@ export function toFeeQuestion({ source, to, amount, feeLevel }: Asking): FeeQues
 
 type Paying = { source: { token_id: string }; amount: bigint }
 
-/** What an address lacks of the coin for the fee, after the amount where that is of the coin too. */
+/** Returns what an address lacks of the coin for the fee, after the amount where that is of the coin too. */
 export function lackingOf({ source, amount }: Paying, { fee, coin }: Gas): Lacking | null {
   const rest = BigInt(coin.available) - (coin.id === source.token_id ? amount : 0n)
   return fee > rest ? { missing: fee - (rest > 0n ? rest : 0n), coin } : null

@@ -106,7 +106,7 @@ export async function readSigned<Plan>(
 
 type Unplaced = ByMember & { rulesVersion: number; order: Order }
 
-/** What an order says in the form that is stored, with its hash, and what its initiator signed. @throws as `readSigned` */
+/** Returns an order in the form that is stored, with its hash and the signature of its initiator. @throws as `readSigned` */
 export async function readPayload(
   trx: Trx,
   signing: Signing,

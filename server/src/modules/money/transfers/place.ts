@@ -35,7 +35,7 @@ type Ordering = ByMember & { answers: Answers }
  * Decides on an order and, unless it is refused, reserves its funds: everything or nothing, in `trx`. A refusal by the
  * policies writes an audit record.
  *
- * @param answers what other services said of it before the transaction
+ * @param answers the answers of other services about it, before the transaction
  * @throws as `loadOrder`; 409 for insufficient funds or gas, an archived recipient, a disabled token or a quorum that cannot be
  *   reached: what a preview names as its problems; as `readPayload`, and 409 for a signed order that was placed before
  */

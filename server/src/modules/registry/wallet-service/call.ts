@@ -107,7 +107,7 @@ type Service = { base: string; secret: string | null; dispatcher: Dispatcher }
 export type Call = { method: 'GET' | 'POST'; path: string; body?: object; isNullOn404?: boolean; bytesMax?: number }
 export type Reply = { status: number; text: string }
 
-/** One call, whose answer is read up to a limit. @throws WalletServiceError for whatever is no success */
+/** Makes one call and reads its answer up to a limit. @throws WalletServiceError when the call does not succeed */
 export async function send(service: Service, deadline: AbortSignal, call: Call): Promise<Reply> {
   const { base } = service
   const reply = await exchange(service, deadline, call).catch((error: unknown) => {
@@ -168,7 +168,7 @@ export function isWorthRepeating(error: unknown): boolean {
   return error.kind === 'unreachable' || (error.kind === 'failed' && (error.status === null || error.status >= 500))
 }
 
-/** The answer, if it follows the protocol. */
+/** Returns the content of an answer. @throws WalletServiceError when it does not follow the protocol */
 export function read<T>(check: Check<T>, { status, text }: Reply): T {
   const value = parse(text)
   if (check(value)) return value

@@ -43,7 +43,7 @@ export async function decide(db: Db | Trx, question: Question, drafts: Drafts | 
   return decideTrying(db, saved, question, drafts)
 }
 
-/** The same with candidates that were read before. */
+/** Decides as `decide`, with candidates that were read before. */
 export function decideTrying(
   db: Db | Trx,
   saved: PolicySnapshot[],

@@ -14,7 +14,7 @@ import { type ApproverRow, placesOf, placesTaken, type RequirementState } from '
 /** The requirement of one policy for a subject; of a chain, for the step of this number. */
 export type ApprovalRequirement = Requirement & { stepIndex?: number }
 
-/** With the votes that groups must give. */
+/** A requirement with the votes that groups must give. */
 type Divided = ApprovalRequirement & { groups: GroupThreshold[] }
 
 const withGroups = (requirement: ApprovalRequirement): Divided => ({

@@ -134,7 +134,7 @@ function toRequirement(requirement: RequirementState) {
   return { policyId, policyCode, threshold, approvalsCount, bypassed, votesMissing, groups: groupsOf(requirement) }
 }
 
-/** The votes on a subject as every list shows them; `isOpen`: it takes votes now. */
+/** Presents the votes on a subject as every list shows them. `isOpen` is true when it takes votes now. */
 export const toVotes = (requirements: RequirementState[], approvers: ApproverRow[], isOpen: boolean) => ({
   requirements: requirements.map(toRequirement),
   approvers: approvers.map((approver) => toApprover(approver, isOpen)),
