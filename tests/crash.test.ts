@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, it } from 'vitest'
 import { buildProject } from '../server/src/testing/build-project.ts'
+import { type Victim as FlightVictim, tortureInFlight } from './torture/flight/flight.ts'
+import { points as flightPoints } from './torture/flight/points.ts'
 import { points } from './torture/points.ts'
 import { planBlows, torture } from './torture/torture.ts'
 import { buildWithout, guards } from './torture/unguarded.ts'
@@ -13,10 +15,13 @@ import { buildWithout, guards } from './torture/unguarded.ts'
 const cycles = 4
 const seed = 7
 const serverDir = fileURLToPath(new URL('../server', import.meta.url))
+const walletDir = fileURLToPath(new URL('../wallet', import.meta.url))
+const inFlight = 20
 
 beforeAll(() => {
   // The compiled server runs as a process of its own, as in production.
   buildProject('build:server')
+  buildProject('build:wallet')
 })
 
 it('T20 T22 T23 T53 kill -9 of service, database or both under load loses, doubles and halves nothing', async () => {
@@ -27,6 +32,25 @@ it('T20 T22 T23 T53 kill -9 of service, database or both under load loses, doubl
   for (const [name, least] of Object.entries(floor)) {
     expect(result[name as keyof typeof floor], name).toBeGreaterThan(least * cycles)
   }
+})
+
+it('T20 T22 T23 the wallet killed, stopped and overtaken with transfers in flight pays each once and leaves no gap', async () => {
+  const blows = [
+    flightBlow('wallet', 'signing', 'the commit'),
+    flightBlow('wallet overtaken', 'broadcast', 'transactions are on their way'),
+    flightBlow('wallet', 'block', 'before a transfer is final'),
+  ]
+  const result = await tortureInFlight({ serverDir, walletDir, seed, blows, inFlight })
+  expect(result).toMatchObject({ cycles: blows.length, deposits: 5 * blows.length })
+  expect(result.inFlight[0]).toBeGreaterThanOrEqual(inFlight)
+  expect(result.payments).toBeGreaterThanOrEqual(inFlight * blows.length)
+})
+
+it.concurrent('T23 is noticed on the chain when the wallet is not told the id of the transfer', async () => {
+  const build = buildWithout(guards.handOverById, serverDir)
+  const blows = [flightBlow('node', 'order', 'it is on its way')]
+  const tortured = tortureInFlight({ serverDir: build.serverDir, walletDir, seed, blows, inFlight })
+  await expect(tortured.finally(build.remove)).rejects.toThrow('was paid 2 times')
 })
 
 it.concurrent('T11 is noticed when deposits have no key', async () => {
@@ -66,7 +90,13 @@ async function tortureWithout(guard: keyof typeof guards, blows: Parameters<type
   }
 }
 
-function pointOf(part: string, name: string) {
+function flightBlow(victim: FlightVictim, part: string, name: string) {
+  return { victim, point: named(flightPoints, part, name) }
+}
+
+const pointOf = (part: string, name: string) => named(points, part, name)
+
+function named<Point extends { part: string; name: string }>(points: Point[], part: string, name: string): Point {
   const point = points.find((one) => one.part === part && one.name === name)
   if (point === undefined) throw new Error(`There is no point ${part}: ${name}`)
   return point

@@ -118,42 +118,18 @@ type Seen = {
  */
 export async function assertAcknowledged(stack: Stack, wallet: Wallet, acknowledged: Acknowledged): Promise<void> {
   const sentBefore = countSent(wallet)
-  // One statement is one snapshot, because transfers continue to move.
-  const [seen] = (await stack.sql(`
-    select
-      (select coalesce(json_agg(json_build_object('id', d.id, 'tx_hash', d.tx_hash, 'amount', o.amount::text)), '[]')
-        from deposits d join operations o using (vault_id, id)) as deposits,
-      (select coalesce(json_agg(json_build_object('id', t.id, 'to_address', t.to_address, 'amount', o.amount::text,
-          'status', o.status, 'phase', t.phase)), '[]')
-        from transfers t join operations o using (vault_id, id)) as transfers,
-      (select coalesce(json_agg(json_build_object('subject_id', subject_id, 'user_id', user_id, 'decision', decision)), '[]')
-        from approval_voters where decision is not null) as votes,
-      (select coalesce(sum(balance), 0)::text from ledger_accounts) as balance`)) as [Seen]
+  const seen = await readSeen(stack)
   const sent = countSent(wallet)
 
   refuse(
     'Deposits',
     compare(seen.deposits, (row) => row.tx_hash, acknowledged.deposits),
   )
-  refuse(
-    'Transfers',
-    compare(seen.transfers, (row) => row.to_address, acknowledged.transfers),
-  )
-  const votes = new Map(seen.votes.map((row) => [`${row.subject_id} ${row.user_id}`, row.decision]))
-  refuse('Votes', [
-    ...[...acknowledged.votes].flatMap(([key, decision]) =>
-      votes.get(key) === decision ? [] : [`${key}: ${decision} was acknowledged, ${votes.get(key)} is there`],
-    ),
-    ...[...votes.keys()].flatMap((key) => (acknowledged.votes.has(key) ? [] : [`${key} was never acknowledged`])),
-  ])
+  assertTransfersAndVotes(seen, acknowledged)
 
   const faults: string[] = []
   let balance = [...acknowledged.deposits.values()].reduce((sum, { amount }) => sum + amount, 0n)
   for (const { to_address, status, phase, amount } of seen.transfers) {
-    const { isVetoed } = acknowledged.transfers.get(to_address)!
-    if (isVetoed !== (status === 'rejected') || status === 'awaiting_approval') {
-      faults.push(`${to_address} is ${status} ${isVetoed ? 'after a veto' : 'after all its votes'}`)
-    }
     if (status === 'confirmed') balance -= BigInt(amount) + walletFee
     const isUnsent = status === 'rejected' || phase === 'queued'
     const isSent = phase === 'submitted' || phase === 'broadcast' || status === 'confirmed' || status === 'failed'
@@ -169,6 +145,44 @@ export async function assertAcknowledged(stack: Stack, wallet: Wallet, acknowled
   if (balance.toString() !== seen.balance) {
     throw new Error(`The addresses hold ${seen.balance}; what was acknowledged comes to ${balance}`)
   }
+}
+
+/** One statement is one snapshot, because transfers continue to move. */
+export async function readSeen(stack: Stack): Promise<Seen> {
+  const [seen] = (await stack.sql(`
+    select
+      (select coalesce(json_agg(json_build_object('id', d.id, 'tx_hash', d.tx_hash, 'amount', o.amount::text)), '[]')
+        from deposits d join operations o using (vault_id, id)) as deposits,
+      (select coalesce(json_agg(json_build_object('id', t.id, 'to_address', t.to_address, 'amount', o.amount::text,
+          'status', o.status, 'phase', t.phase)), '[]')
+        from transfers t join operations o using (vault_id, id)) as transfers,
+      (select coalesce(json_agg(json_build_object('subject_id', subject_id, 'user_id', user_id, 'decision', decision)), '[]')
+        from approval_voters where decision is not null) as votes,
+      (select coalesce(sum(balance), 0)::text from ledger_accounts) as balance`)) as [Seen]
+  return seen
+}
+
+/** Each acknowledged transfer and vote is there exactly once, and no other; votes have decided what they decide. */
+export function assertTransfersAndVotes(seen: Seen, acknowledged: Acknowledged): void {
+  refuse(
+    'Transfers',
+    compare(seen.transfers, (row) => row.to_address, acknowledged.transfers),
+  )
+  const votes = new Map(seen.votes.map((row) => [`${row.subject_id} ${row.user_id}`, row.decision]))
+  refuse('Votes', [
+    ...[...acknowledged.votes].flatMap(([key, decision]) =>
+      votes.get(key) === decision ? [] : [`${key}: ${decision} was acknowledged, ${votes.get(key)} is there`],
+    ),
+    ...[...votes.keys()].flatMap((key) => (acknowledged.votes.has(key) ? [] : [`${key} was never acknowledged`])),
+  ])
+  const faults: string[] = []
+  for (const { to_address, status } of seen.transfers) {
+    const { isVetoed } = acknowledged.transfers.get(to_address)!
+    if (isVetoed !== (status === 'rejected') || status === 'awaiting_approval') {
+      faults.push(`${to_address} is ${status} ${isVetoed ? 'after a veto' : 'after all its votes'}`)
+    }
+  }
+  refuse('What votes decided', faults)
 }
 
 /** The verifiers of `strongroom ledger verify` and `strongroom audit verify`. */
@@ -219,7 +233,7 @@ function countSent(wallet: Wallet): Map<string, number> {
   return counts
 }
 
-function refuse(what: string, faults: string[]): void {
+export function refuse(what: string, faults: string[]): void {
   if (faults.length === 0) return
   const rest = faults.length > namedMax ? ` and ${faults.length - namedMax} more` : ''
   throw new Error(`${what}: ${faults.slice(0, namedMax).join('; ')}${rest}`)

@@ -4,13 +4,15 @@ import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts
 import type { Random } from '../../server/src/testing/random.ts'
 import { freeAmountMax, type Person, type World } from './world.ts'
 
-const depositClients = 16
-const transferClients = 4
 const repeatClients = 8
 const repeatMilliseconds = 100
 const answerMillisecondsMax = 90_000
 const coin = 10n ** 18n
 const funding = 1_000_000n
+
+/** How many clients deposit and order at the same time. Without depositors the addresses get their funds from elsewhere. */
+type Crowd = { depositors: number; initiators: number; pauseMilliseconds(): number }
+const manyDepositors: Crowd = { depositors: 16, initiators: 4, pauseMilliseconds: () => 100 }
 
 type Decision = 'approve' | 'reject'
 
@@ -48,7 +50,12 @@ type Answer = Reply & { attempts: number }
  * Clients that deposit, order transfers and vote. As the documentation requires, they repeat a request that was not
  * answered, with the same idempotency key or as the same event, until it is answered.
  */
-export async function createLoad(world: World, nodeUrl: () => string | null, random: Random): Promise<Load> {
+export async function createLoad(
+  world: World,
+  nodeUrl: () => string | null,
+  random: Random,
+  crowd: Crowd = manyDepositors,
+): Promise<Load> {
   const acknowledged: Acknowledged = { deposits: new Map(), transfers: new Map(), votes: new Map() }
   let answered: { question: Question; reply: Reply }[] = []
   let faults: unknown[] = []
@@ -134,11 +141,11 @@ export async function createLoad(world: World, nodeUrl: () => string | null, ran
     await (isVetoed ? vote(second, id, 'reject', 'rejected') : vote(second, id, 'approve', 'pending'))
   }
 
-  const client = async (story: () => Promise<void>, pauseMilliseconds: number) => {
+  const client = async (story: () => Promise<void>, pauseMilliseconds: () => number) => {
     try {
       while (!isOver) {
         await story()
-        await sleep(random.below(pauseMilliseconds))
+        await sleep(random.below(pauseMilliseconds()))
       }
     } catch (error) {
       faults.push(error)
@@ -148,7 +155,7 @@ export async function createLoad(world: World, nodeUrl: () => string | null, ran
   const assertNoFault = () => {
     if (faults.length > 0) throw faults[0]
   }
-  for (const { address } of world.addresses) await deposit(funding, address)
+  if (crowd.depositors > 0) for (const { address } of world.addresses) await deposit(funding, address)
   return {
     acknowledged,
     begin() {
@@ -157,10 +164,13 @@ export async function createLoad(world: World, nodeUrl: () => string | null, ran
       unanswered = 0
       faults = []
       clients = [
-        ...Array.from({ length: depositClients }, () =>
-          client(() => deposit(BigInt(1 + random.below(9)), anyAddress().address), 40),
+        ...Array.from({ length: crowd.depositors }, () =>
+          client(
+            () => deposit(BigInt(1 + random.below(9)), anyAddress().address),
+            () => 40,
+          ),
         ),
-        ...Array.from({ length: transferClients }, () => client(transfer, 100)),
+        ...Array.from({ length: crowd.initiators }, () => client(transfer, crowd.pauseMilliseconds)),
       ]
     },
     async end() {

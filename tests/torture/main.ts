@@ -1,35 +1,63 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { planFlightBlows, tortureInFlight } from './flight/flight.ts'
 import { planBlows, torture } from './torture.ts'
 
 /**
  * `npm run torture -- --cycles 200 --seed 7`: exits with 1 at the first violation, and prints the seed. `--from 101` begins
- * with that cycle of the plan.
+ * with that cycle of the plan. `--in-flight 200`: with the reference wallet, and so many transfers in flight.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { cycles: { type: 'string' }, seed: { type: 'string' }, from: { type: 'string' } },
+    options: {
+      cycles: { type: 'string' },
+      seed: { type: 'string' },
+      from: { type: 'string' },
+      'in-flight': { type: 'string' },
+    },
   })
   const cycles = readNumber('--cycles', values.cycles ?? '200')
   const seed = readNumber('--seed', values.seed ?? `${Math.floor(Math.random() * 2 ** 31)}`)
   const from = readNumber('--from', values.from ?? '1')
   // PostgreSQL, the node and their folder are ended and removed by the processes that watch this one.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
-  const print = (line: string) => void process.stdout.write(`${line}\n`)
   print(`Cycles ${from} to ${cycles} with seed ${seed}`)
   try {
-    const blows = planBlows(cycles, seed).slice(from - 1)
-    const result = await torture({ serverDir: join(process.cwd(), 'server'), seed, blows, print })
-    print(
-      `No violation in ${result.cycles} cycles and ${result.seconds.toFixed(0)} s: ${result.deposits} deposits,` +
-        ` ${result.transfers} transfers and ${result.votes} votes were acknowledged and are there once,` +
-        ` ${result.broadcasts} broadcasts; ${result.unanswered} times no answer came, ${result.repeated} answers were` +
-        ` the same when asked again.`,
-    )
+    if (values['in-flight'] === undefined) await run({ cycles, seed, from })
+    else await runInFlight({ cycles, seed, from, inFlight: readNumber('--in-flight', values['in-flight']) })
   } catch (error) {
     process.stderr.write(`Violation with seed ${seed}: ${error instanceof Error ? error.message : error}\n`)
     process.exitCode = 1
   }
+}
+
+type Plan = { cycles: number; seed: number; from: number }
+const serverDir = join(process.cwd(), 'server')
+
+async function run({ cycles, seed, from }: Plan): Promise<void> {
+  const result = await torture({ serverDir, seed, blows: planBlows(cycles, seed).slice(from - 1), print })
+  print(
+    `No violation in ${result.cycles} cycles and ${result.seconds.toFixed(0)} s: ${result.deposits} deposits,` +
+      ` ${result.transfers} transfers and ${result.votes} votes were acknowledged and are there once,` +
+      ` ${result.broadcasts} broadcasts; ${result.unanswered} times no answer came, ${result.repeated} answers were` +
+      ` the same when asked again.`,
+  )
+}
+
+async function runInFlight({ cycles, seed, from, inFlight }: Plan & { inFlight: number }): Promise<void> {
+  const walletDir = join(process.cwd(), 'wallet')
+  const blows = planFlightBlows(cycles, seed).slice(from - 1)
+  const result = await tortureInFlight({ serverDir, walletDir, seed, blows, inFlight, print })
+  print(
+    `No violation in ${result.cycles} cycles and ${result.seconds.toFixed(0)} s, with ${result.inFlight.join(' to ')} in` +
+      ` flight at each blow: ${result.transfers} transfers and ${result.votes} votes were acknowledged and are there once,` +
+      ` ${result.payments} payments and ${result.deposits} deposits are on the chain and in the ledger once;` +
+      ` ${result.unanswered} times no answer came, ${result.repeated} answers were the same when asked again.`,
+  )
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
 }
 
 function readNumber(name: string, text: string): number {

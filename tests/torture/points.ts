@@ -1,18 +1,10 @@
-import pg from 'pg'
-import type { Stack } from './stack.ts'
-import type { Wallet, WalletStop } from './wallet.ts'
+import type { Breakable, Trigger } from './breakpoints.ts'
+import type { WalletStop } from './wallet.ts'
 
-export type Part = 'deposit' | 'transfer' | 'vote' | 'hand-over' | 'settlement' | 'sealing'
-
-type Trigger = {
-  table: string
-  moment: 'before insert' | 'after insert' | 'before update' | 'after update' | 'commit of insert' | 'commit of update'
-  /** SQL condition over `new` and `old`; any row when it is absent. */
-  when?: string
-}
+type Part = 'deposit' | 'transfer' | 'vote' | 'hand-over' | 'settlement' | 'sealing'
 
 /** A named moment at which a process can be killed. */
-export type Point = { part: Part; name: string; at: Trigger | WalletStop }
+export type Point = Breakable<Part, Trigger | WalletStop>
 
 const becomes = (phases: string, from: string) => `old.phase in (${from}) and new.phase in (${phases})`
 const resolves = (status: string, from: string) => `old.status = '${from}' and new.status = '${status}'`
@@ -78,69 +70,4 @@ export const points: Point[] = [
 
 function on(part: Part, name: string, table: string, moment: Trigger['moment'], when?: string): Point {
   return { part, name, at: when === undefined ? { table, moment } : { table, moment, when } }
-}
-
-/** The first half of the key of the locks that pause transactions; the other half is the number of the point. */
-const lockSpace = 7_370
-
-/**
- * Creates a trigger at every point of the database: it takes a lock that is free unless the point is armed. The service
- * runs as released; nothing in it refers to the points.
- */
-export async function installPoints(stack: Stack): Promise<void> {
-  await stack.sql(`
-    create schema torture;
-    create function torture.pass() returns trigger language plpgsql as $$
-    begin
-      perform pg_advisory_lock_shared(${lockSpace}, tg_argv[0]::int);
-      perform pg_advisory_unlock_shared(${lockSpace}, tg_argv[0]::int);
-      return new;
-    end $$;`)
-  for (const [n, { at }] of points.entries()) {
-    if (typeof at === 'string') continue
-    const [kind, moment] = at.moment.startsWith('commit of')
-      ? ['constraint trigger', at.moment.replace('commit of', 'after')]
-      : ['trigger', at.moment]
-    const deferral = kind === 'trigger' ? '' : 'deferrable initially deferred'
-    await stack.sql(
-      `create ${kind} torture_${n} ${moment} on ${at.table} ${deferral} for each row
-       when (${at.when ?? 'true'}) execute function torture.pass('${n}')`,
-    )
-  }
-}
-
-/** What waits at an armed point: a server process of the database, or a request to the wallet. */
-export type Caught = { backendPid: number | null; toAddress: string | null }
-export type Breakpoint = {
-  /** null until something arrives. */
-  caught(): Promise<Caught | null>
-  /** Releases what waits, and everything that arrives later. */
-  release(): Promise<void>
-}
-
-/** Arms the point: from now on everything that reaches it waits there. */
-export async function setBreakpoint(point: Point, stack: Stack, wallet: Wallet): Promise<Breakpoint> {
-  if (typeof point.at === 'string') {
-    const trap = wallet.stopAt(point.at)
-    return {
-      caught: async () => trap.caught && { backendPid: null, ...trap.caught },
-      release: async () => trap.release(),
-    }
-  }
-  const key = [lockSpace, points.indexOf(point)]
-  const holder = new pg.Client({ connectionString: stack.databaseUrl() })
-  // The kill may have ended the database, and our lock with it.
-  holder.on('error', () => {})
-  await holder.connect()
-  await holder.query('select pg_advisory_lock($1, $2)', key)
-  return {
-    async caught() {
-      const { rows } = await holder.query<{ pid: number }>(
-        `select pid from pg_locks where locktype = 'advisory' and classid = $1 and objid = $2 and not granted limit 1`,
-        key,
-      )
-      return rows[0] === undefined ? null : { backendPid: rows[0].pid, toAddress: null }
-    },
-    release: () => holder.end(),
-  }
 }

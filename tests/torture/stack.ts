@@ -12,8 +12,10 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../server/src/e
 import { createRecordKey } from '../../server/src/lib/record-key.ts'
 import { watchDirectory } from '../../server/src/testing/cleanup.ts'
 import { copyEmptyCluster } from '../../server/src/testing/empty-cluster.ts'
+import type { Random } from '../../server/src/testing/random.ts'
 
 const recoveryMillisecondsMax = 60_000
+const leaseSeconds = 60
 const secretKey = 'a key of the torture that is long enough'
 
 /** A PostgreSQL with fsync on and one node of the service as a process of its own, both of which the tests kill. */
@@ -29,6 +31,8 @@ export type Stack = {
   books(): Db
   startNode(): Promise<void>
   killNode(): Promise<void>
+  /** Stops the node where it is; the function that it returns lets it go on. */
+  freezeNode(): () => void
   /** Kills one server process of PostgreSQL, which ends all others with it, and waits until it has recovered. */
   killDatabase(backendPid: number): Promise<void>
   /** Simulates a power cut: neither the node nor PostgreSQL can clean up. Restarts the database. */
@@ -40,8 +44,11 @@ export type Stack = {
   stop(): Promise<void>
 }
 
-/** @param serverDir the folder of a built server: it holds `dist` */
-export async function startStack(serverDir: string): Promise<Stack> {
+/**
+ * @param serverDir the folder of a built server: it holds `dist`
+ * @param settings of the node, besides those that a stack needs
+ */
+export async function startStack(serverDir: string, settings: Record<string, string> = {}): Promise<Stack> {
   const directory = mkdtempSync(join(tmpdir(), 'strongroom-torture-'))
   const cleanup = watchDirectory(directory)
   let node: { process: ChildProcess; url: string } | null = null
@@ -68,6 +75,7 @@ export async function startStack(serverDir: string): Promise<Stack> {
     STRONGROOM_SECRET_KEY: secretKey,
     PORT: '0',
     LOG_LEVEL: 'fatal',
+    ...settings,
   })
   const startNode = async () => {
     const child = fork(join(serverDir, 'dist/main.js'), {
@@ -110,6 +118,11 @@ export async function startStack(serverDir: string): Promise<Stack> {
     books: () => books,
     startNode,
     killNode,
+    freezeNode() {
+      const { process: child } = node!
+      child.kill('SIGSTOP')
+      return () => void child.kill('SIGCONT')
+    },
     async killDatabase(backendPid) {
       const witness = new pg.Client({ connectionString: postgres.url })
       witness.on('error', () => {})
@@ -146,6 +159,32 @@ export async function startStack(serverDir: string): Promise<Stack> {
       cleanup.dismiss()
     },
   }
+}
+
+/** A server process of PostgreSQL that works for the node. */
+export async function anyBackend(stack: Stack, random: Random): Promise<number> {
+  const backends = await stack.sql(
+    `select pid from pg_stat_activity where application_name = 'strongroom' order by pid`,
+  )
+  return backends[random.below(backends.length)].pid
+}
+
+/**
+ * The node that held them is dead, so its claims on transfers expire now instead of after a minute. Those of the new node
+ * expire later than a lease after its start and are not changed.
+ */
+export async function restartNode(stack: Stack): Promise<void> {
+  const startedAt = new Date()
+  await stack.startNode()
+  await stack.sql(
+    `update deliveries set next_attempt_at = now() where queue in ('hand-over', 'follow')
+     and next_attempt_at between now() and $1::timestamptz + make_interval(secs => $2)`,
+    [startedAt, leaseSeconds],
+  )
+  await stack.sql('update followings set ask_at = now() where ask_at < $1::timestamptz + make_interval(secs => $2)', [
+    startedAt,
+    leaseSeconds,
+  ])
 }
 
 async function acceptsConnections(url: string): Promise<boolean> {

@@ -1,9 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../server/src/testing/random.ts'
+import {
+  type Breakpoint,
+  breakpointOf,
+  type Caught,
+  installTriggers,
+  setTrigger,
+  waitUntilCaught,
+} from './breakpoints.ts'
 import { assertAcknowledged, assertNothingHalf, assertSoundBooks } from './checks.ts'
 import { createLoad, type Load } from './load.ts'
-import { type Breakpoint, type Caught, installPoints, type Part, type Point, points, setBreakpoint } from './points.ts'
-import { type Stack, startStack } from './stack.ts'
+import { nameOf, planAll } from './plan.ts'
+import { type Point, points } from './points.ts'
+import { anyBackend, restartNode, type Stack, startStack } from './stack.ts'
 import { startWallet, type Wallet } from './wallet.ts'
 import { createWorld } from './world.ts'
 
@@ -35,9 +44,7 @@ type Options = {
   print?: (line: string) => void
 }
 
-const pointMillisecondsMax = 30_000
 const walletMillisecondsMax = 5_000
-const leaseSeconds = 60
 
 /**
  * Runs the service under load and kills it, or PostgreSQL, or both, once a cycle. After each kill no row may be incomplete;
@@ -59,7 +66,8 @@ export async function torture({
   const stack = await startStack(serverDir)
   try {
     await stack.startNode()
-    await installPoints(stack)
+    const triggers = points.map(({ at }) => (typeof at === 'string' ? null : at))
+    await installTriggers(triggers, stack.sql)
     const load = await createLoad(await createWorld(stack, wallet), stack.nodeUrl, random)
     if (!isDurable) {
       // Commits stay in memory for this long, so that a kill loses some even on a slow machine.
@@ -108,46 +116,22 @@ export async function torture({
   }
 }
 
-/** Every point with every victim, and a random moment for every two of them, alternating between parts and victims. */
-export function planBlows(cycles: number, seed: number): Blow[] {
-  const random = createRandom(seed)
-  const decks = new Map<Part | 'random', Blow[]>([['random', []]])
-  for (const point of points) {
-    const deck = decks.get(point.part) ?? []
-    deck.push(...victims.map((victim) => ({ victim, point })))
-    decks.set(point.part, deck)
-  }
-  for (let i = 0; i < (points.length * victims.length) / 2; i += 1) {
-    decks.get('random')!.push({ victim: victims[i % victims.length]!, point: null })
-  }
-  const shuffled = [...decks.values()].map((deck) => random.shuffle(deck))
-  const whole: Blow[] = []
-  while (shuffled.some((deck) => deck.length > 0)) {
-    for (const deck of shuffled) {
-      const turn = victims[whole.length % victims.length]
-      const next = deck.findIndex(({ victim }) => victim === turn)
-      whole.push(...deck.splice(Math.max(next, 0), 1))
-    }
-  }
-  return Array.from({ length: cycles }, (_, i) => whole[i % whole.length]!)
-}
-
-function nameOf(point: Point | null): string {
-  return point === null ? 'a random moment' : `${point.part}: ${point.name}`
-}
+export const planBlows = (cycles: number, seed: number): Blow[] => planAll({ cycles, seed, points, victims })
 
 type Scene = { stack: Stack; wallet: Wallet; load: Load; random: Random }
 
 async function runCycle(scene: Scene, { victim, point }: Blow): Promise<number> {
   const { stack, wallet, load, random } = scene
   load.begin()
-  const breakpoint = point === null ? null : await setBreakpoint(point, stack, wallet)
+  const breakpoint = point === null ? null : await arm(point, stack, wallet)
   const caught =
-    breakpoint === null ? await pass(300 + random.below(900)) : await waitUntilCaught(scene, breakpoint, point!)
+    breakpoint === null
+      ? await pass(300 + random.below(900))
+      : await waitUntilCaught(breakpoint, nameOf(point), load.assertNoFault)
 
   if (victim === 'node') await stack.killNode()
   if (victim === 'machine') await stack.killMachine()
-  if (victim === 'database') await stack.killDatabase(caught.backendPid ?? (await anyBackend(scene)))
+  if (victim === 'database') await stack.killDatabase(caught.backendPid ?? (await anyBackend(stack, random)))
   // A request in transit is delayed: it may arrive after its node is dead, and after the next node has queried the status.
   const isDelayed = point?.at === 'before it takes an order' && victim !== 'database'
   if (!isDelayed) await breakpoint?.release()
@@ -167,43 +151,14 @@ async function runCycle(scene: Scene, { victim, point }: Blow): Promise<number> 
   return repeated
 }
 
+function arm(point: Point, stack: Stack, wallet: Wallet): Promise<Breakpoint> {
+  if (typeof point.at !== 'string') return setTrigger(points.indexOf(point), stack.databaseUrl())
+  return Promise.resolve(breakpointOf(wallet.stopAt(point.at)))
+}
+
 async function pass(milliseconds: number): Promise<Caught> {
   await sleep(milliseconds)
   return { backendPid: null, toAddress: null }
-}
-
-async function waitUntilCaught({ load }: Scene, breakpoint: Breakpoint, point: Point): Promise<Caught> {
-  const deadline = Date.now() + pointMillisecondsMax
-  while (Date.now() < deadline) {
-    const caught = await breakpoint.caught()
-    if (caught !== null) return caught
-    load.assertNoFault()
-    await sleep(3)
-  }
-  await breakpoint.release()
-  throw new Error(`Nothing came to the point ${nameOf(point)}`)
-}
-
-/** A server process of PostgreSQL that works for the node. */
-async function anyBackend({ stack, random }: Scene): Promise<number> {
-  const backends = await stack.sql(
-    `select pid from pg_stat_activity where application_name = 'strongroom' order by pid`,
-  )
-  return backends[random.below(backends.length)].pid
-}
-
-/**
- * The node that held them is dead, so its claims on transfers expire now instead of after a minute. Those of the new node
- * expire later than a lease after its start and are not changed.
- */
-async function restartNode(stack: Stack): Promise<void> {
-  const startedAt = new Date()
-  await stack.startNode()
-  await stack.sql(
-    `update deliveries set next_attempt_at = now() where queue in ('hand-over', 'follow')
-     and next_attempt_at between now() and $1::timestamptz + make_interval(secs => $2)`,
-    [startedAt, leaseSeconds],
-  )
 }
 
 async function waitUntilSentAgain(wallet: Wallet, toAddress: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
+import type { Trap } from './breakpoints.ts'
 
 /** Network fee of every transfer that the chain accepted, in the smallest unit. */
 export const walletFee = 21_000n
@@ -23,9 +24,6 @@ type Broadcast = { order: Order; questions: number }
 /** What the wallet service logged when it broadcast a transfer. */
 export type LogLine = { id: string; toAddress: string; amount: string }
 
-/** `caught` is null until a request waits; then it is the recipient of the request, if it names one. */
-export type WalletTrap = { caught: { toAddress: string | null } | null; release(): void }
-
 /**
  * A wallet service that survives every crash, with a log of its own. By the protocol an order is identified by its id:
  * a repeated id sends nothing again. It has no chain: an order is broadcast when it is accepted, and confirmed or failed
@@ -35,7 +33,7 @@ export type Wallet = {
   url: string
   log: LogLine[]
   /** The next request that reaches this point waits there until it is released. */
-  stopAt(stop: WalletStop): WalletTrap
+  stopAt(stop: WalletStop): Trap
   /** How many orders for the recipient arrived, accepted or not. */
   ordersFor(toAddress: string): number
   close(): Promise<void>
@@ -45,7 +43,7 @@ export async function startWallet(): Promise<Wallet> {
   const log: LogLine[] = []
   const broadcasts = new Map<string, Broadcast>()
   const arrivals = new Map<string, number>()
-  let trap: (WalletTrap & { stop: WalletStop }) | null = null
+  let trap: (Trap & { stop: WalletStop }) | null = null
 
   const pass = async (stop: WalletStop, toAddress: string | null) => {
     const set = trap
@@ -93,7 +91,7 @@ export async function startWallet(): Promise<Wallet> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     log,
     stopAt(stop) {
-      const set: WalletTrap & { stop: WalletStop } = {
+      const set: Trap & { stop: WalletStop } = {
         stop,
         caught: null,
         release() {

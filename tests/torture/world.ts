@@ -2,7 +2,6 @@ import { newId } from '../../server/src/lib/ids.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
 import type { BodyOf } from '../../server/src/testing/answer.ts'
 import type { Stack } from './stack.ts'
-import type { Wallet } from './wallet.ts'
 
 export type Address = { id: string; address: string }
 export type Person = { id: string; token: string }
@@ -13,7 +12,8 @@ export const freeAmountMax = 100
 const vault = 'main-vault'
 const addressesCount = 3
 
-export async function createWorld(stack: Stack, wallet: Wallet): Promise<World> {
+/** @param wallet the wallet service, with the token of its client if it asks for one */
+export async function createWorld(stack: Stack, wallet: { url: string; token?: string }): Promise<World> {
   const operator = await addPerson(stack, 'operator@example.org', true)
   const owner = await addPerson(stack, 'owner@example.org')
   const approvers: [Person, Person] = [
@@ -32,7 +32,7 @@ export async function createWorld(stack: Stack, wallet: Wallet): Promise<World> 
   }
 
   await post(operator, '/vaults', {
-    vault: { code: vault, name: 'Main vault', walletServiceUrl: wallet.url },
+    vault: { code: vault, name: 'Main vault', walletServiceUrl: wallet.url, walletServiceSecret: wallet.token },
     routes: {
       network: { order: 0, name: 'Network', variants: [{ id: 60, code: 'ethereum', name: 'Ethereum' }] },
       index: { order: 1, name: 'Index', dynamic: true },

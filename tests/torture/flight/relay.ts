@@ -1,0 +1,85 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request as send } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Trap } from '../breakpoints.ts'
+
+/** What passes: of a request its path and body, of an answer those of its request, and its own text. */
+export type Passage = { side: 'request' | 'answer'; path: string; body: string; answer: string }
+export type Stop = { name: string; isAt(passage: Passage): boolean }
+
+/**
+ * Stands where one process calls another: the address stays the same when the process behind it is another one, and a
+ * request or its answer can be held back. While nobody is behind it, connections are cut.
+ */
+export type Relay = {
+  url: string
+  /** The next passage at this stop waits there until it is released. */
+  stopAt(stop: Stop): Trap
+  close(): Promise<void>
+}
+
+export async function startRelay(target: () => string | null): Promise<Relay> {
+  let trap: (Trap & { stop: Stop }) | null = null
+
+  const pass = async (passage: Passage) => {
+    const set = trap
+    if (set === null || !set.stop.isAt(passage)) return
+    trap = null
+    await new Promise<void>((resolve) => Object.assign(set, { caught: { toAddress: null }, release: resolve }))
+  }
+
+  const forward = async (request: IncomingMessage, aborted: AbortSignal) => {
+    const asked = { path: request.url ?? '/', body: await textOf(request) }
+    await pass({ ...asked, side: 'request', answer: '' })
+    const url = target()
+    if (url === null) throw new Error('Nobody is there')
+    const { host: _, ...headers } = request.headers
+    const out = send(url + asked.path, { method: request.method, headers, signal: aborted, agent: false })
+    // Its answer, or the end of the connection, is what is waited for.
+    out.on('error', () => {})
+    out.end(asked.body)
+    const [answer] = (await once(out, 'response')) as [IncomingMessage]
+    const text = await textOf(answer)
+    await pass({ ...asked, side: 'answer', answer: text })
+    return { status: answer.statusCode!, headers: answer.headers, text }
+  }
+
+  const server = createServer((request, response) => {
+    const gone = new AbortController()
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort()
+    })
+    forward(request, gone.signal).then(
+      ({ status, headers: { 'transfer-encoding': _, ...headers }, text }) =>
+        response.writeHead(status, headers).end(text),
+      () => request.destroy(),
+    )
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stopAt(stop) {
+      const set: Trap & { stop: Stop } = {
+        stop,
+        caught: null,
+        release() {
+          if (trap === set) trap = null
+        },
+      }
+      trap = set
+      return set
+    },
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function textOf(message: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of message) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
