@@ -13,6 +13,7 @@ import { migrate } from './db/migrate.ts'
 import { useRecordKey } from './db/record-key.ts'
 import { openSlowReads } from './db/slow-reads.ts'
 import { inTransaction } from './db/transaction.ts'
+import { waitForDatabase } from './db/wait-for-database.ts'
 import type { Deps } from './deps.ts'
 import { startEmbeddedPostgres, toServiceUrl } from './embedded-postgres/start.ts'
 import type { App } from './http/endpoints.ts'
@@ -35,6 +36,7 @@ export type RunningServer = {
 export async function startServer(config: Config, clock: () => Date = () => new Date()): Promise<RunningServer> {
   const log = createLogger(config.logLevel)
   for (const risk of config.allowedRisks) log.warn({ risk }, 'an unsafe setting is accepted because of ALLOW_INSECURE')
+  for (const warning of config.warnings) log.warn(warning)
   const stops: (() => Promise<void>)[] = []
   const stop = async () => {
     const failures: unknown[] = []
@@ -50,6 +52,12 @@ export async function startServer(config: Config, clock: () => Date = () => new 
             ownerUrl: config.databaseOwnerUrl ?? config.databaseUrl,
             failed: new Promise<never>(() => {}),
           }
+    if (config.databaseUrl !== null) {
+      const seconds = config.databaseWaitSeconds
+      const say = (reason: string) =>
+        log.warn({ reason }, `the database cannot be used yet; waiting up to ${seconds} s`)
+      await waitForDatabase(ownerUrl, { seconds, say })
+    }
     await migrate(ownerUrl, url)
     const epoch = await holdEpoch(url, log)
     stops.push(() => epoch.release())

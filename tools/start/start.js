@@ -1,5 +1,7 @@
 // The entry of `npm start`: brings the compiled code up to date, then runs the demo in this process. It prints its
 // first line before it loads large modules.
+import './check-node.js'
+
 process.stdout.write('Strongroom: PostgreSQL, server, reference wallet, local chain and a demo organisation start.\n')
 try {
   const { transpileStale } = await import('./transpile.js')
@@ -16,7 +18,7 @@ try {
   await supervise(consoleBuilt, bundles)
   if (bundles === undefined) makeBundlesLater()
 } catch (error) {
-  const hint = error.code === 'ERR_MODULE_NOT_FOUND' ? '; run "npm ci" first' : ''
-  process.stderr.write(`Strongroom cannot start: ${error.message}${hint}\n`)
+  const { describeStartFailure } = await import('./describe-start-failure.js')
+  process.stderr.write(`Strongroom cannot start: ${describeStartFailure(error)}\n`)
   process.exit(1)
 }

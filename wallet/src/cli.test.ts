@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, fork } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -86,6 +86,11 @@ const run = (args: string[], env: Record<string, string>) =>
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
   )
+
+test('--version prints the version of the package', async () => {
+  const { version } = JSON.parse(await readFile(`${folder}package.json`, 'utf8'))
+  expect(await run(['--version'], {})).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+})
 
 test('serve reports its port, answers, and ends with code 0 on SIGTERM; its log has no secret', async () => {
   const wallet = await serve()

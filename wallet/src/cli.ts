@@ -1,10 +1,22 @@
+import { createRequire } from 'node:module'
 import { Command } from 'commander'
 import type pg from 'pg'
-import { ConfigError, readPassphraseChange, readStoreConfig, readWalletConfig, type StoreConfig } from './config.ts'
+import {
+  ConfigError,
+  readDoctorConfig,
+  readPassphraseChange,
+  readStoreConfig,
+  readWalletConfig,
+  type StoreConfig,
+} from './config.ts'
 
 // Each command imports what it needs: the libraries of the chain alone take half a second.
 
-const program = new Command('strongroom-wallet').description('Reference wallet service of Strongroom for EVM chains')
+const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
+
+const program = new Command('strongroom-wallet')
+  .description('Reference wallet service of Strongroom for EVM chains')
+  .version(version, '--version', 'print the version')
 
 program
   .command('serve')
@@ -188,11 +200,11 @@ program
   )
   .action(() =>
     orExit(() =>
-      withStore(async (pool, _passphrase, authorityDir) => {
+      withPool(readDoctorConfig(), async (pool) => {
+        const { databaseUrl, serviceDatabaseUrl, authorityDir } = readDoctorConfig()
         const { migrate } = await import('./database/migrate.ts')
         const { examine } = await import('./doctor.ts')
         await migrate(pool)
-        const { DATABASE_URL: databaseUrl = '', SERVICE_DATABASE_URL: serviceDatabaseUrl } = process.env
         const { around } = await placeOf(pool, authorityDir)
         const findings = await examine(pool, { databaseUrl, serviceDatabaseUrl, authorityDir, around })
         for (const { isRight, sentence } of findings) print(`${isRight ? 'ok  ' : 'warn'}  ${sentence}`)

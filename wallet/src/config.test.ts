@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readWalletConfig } from './config.ts'
+import { readDoctorConfig, readWalletConfig } from './config.ts'
 
 const right = {
   DATABASE_URL: 'postgres://wallet:a-database-password@127.0.0.1/wallet',
@@ -133,11 +136,49 @@ test('T81 mail is off without SMTP_URL, and sent with TLS except on this machine
   expect(mailOf('smtp://127.0.0.1:25')?.requiresTls).toBe(false)
   expect(mailOf('smtp://127.example.org')?.requiresTls).toBe(true)
   for (const parameter of ['ignoreTLS=true', 'requireTLS=false', 'secure=false', 'tls.rejectUnauthorized=false']) {
-    expect(faultsOf({ SMTP_URL: `smtps://mail.example.org?${parameter}` })).toContain(
+    expect(faultsOf({ SMTP_URL: `smtps://mail.example.org?${parameter}`, MAIL_FROM: 'w@example.org' })).toContain(
       'SMTP_URL must have no parameters',
     )
   }
   const secret = faultsOf({ SMTP_URL: 'http://user:hunter2hunter2@mail.example.org' })
   expect(secret).toContain('SMTP_URL must begin with smtp:// or smtps://')
   expect(secret).not.toContain('hunter2')
+})
+
+test('secrets are read from the files that NAME_FILE names', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'strongroom-wallet-settings-'))
+  const names = ['DATABASE_URL', 'WALLET_PASSPHRASE', 'WALLET_CHAINS', 'WEBHOOK_SECRET'] as const
+  const inFiles: Record<string, string | undefined> = { ...right }
+  for (const name of names) {
+    writeFileSync(join(folder, name), `${right[name]}\n`)
+    delete inFiles[name]
+    inFiles[`${name}_FILE`] = join(folder, name)
+  }
+  expect(readWalletConfig(inFiles)).toEqual(readWalletConfig(right))
+  const SERVICE_DATABASE_URL_FILE = join(folder, 'DATABASE_URL')
+  expect(readDoctorConfig({ ...inFiles, SERVICE_DATABASE_URL_FILE }).serviceDatabaseUrl).toBe(right.DATABASE_URL)
+  expect(readDoctorConfig(inFiles).serviceDatabaseUrl).toBeUndefined()
+  const both = faultsOf({ WEBHOOK_SECRET_FILE: join(folder, 'WEBHOOK_SECRET') })
+  expect(both).toBe('wrong settings: WEBHOOK_SECRET and WEBHOOK_SECRET_FILE are set; use one of them')
+  const missing = faultsOf({ WEBHOOK_SECRET: undefined, WEBHOOK_SECRET_FILE: join(folder, 'none') })
+  expect(missing).toContain('WEBHOOK_SECRET_FILE names a file that cannot be read (ENOENT)')
+  writeFileSync(join(folder, 'empty'), '\n')
+  const empty = faultsOf({ WEBHOOK_SECRET: undefined, WEBHOOK_SECRET_FILE: join(folder, 'empty') })
+  expect(empty).toContain('WEBHOOK_SECRET_FILE names a file that is empty')
+  rmSync(folder, { recursive: true })
+})
+
+test('DATABASE_CA trusts one authority, for a database on another machine', () => {
+  const DATABASE_CA = '/etc/strongroom/ca.pem'
+  const databaseOf = (DATABASE_URL: string) => readWalletConfig({ ...right, DATABASE_URL, DATABASE_CA }).databaseUrl
+  expect(databaseOf('postgresql://wallet:secret@db.internal/wallet?sslmode=require')).toBe(
+    'postgresql://wallet:secret@db.internal/wallet?sslmode=verify-full&sslrootcert=%2Fetc%2Fstrongroom%2Fca.pem',
+  )
+  expect(databaseOf(right.DATABASE_URL)).toBe(right.DATABASE_URL)
+  expect(faultsOf({ DATABASE_CA: 'ca.pem' })).toContain('DATABASE_CA must be an absolute path')
+})
+
+test('T81 mails of a server on another machine have a sender of their own', () => {
+  expect(faultsOf({ SMTP_URL: 'smtps://mail.example.org' })).toContain('MAIL_FROM is required')
+  expect(readWalletConfig({ ...right, SMTP_URL: 'smtp://127.0.0.1:25' }).mail?.from).toContain('@localhost')
 })

@@ -9,6 +9,7 @@ import {
 } from './limits.ts'
 import { type LogLevel, logLevels } from './log.ts'
 import { type MailConfig, readMail } from './mails/settings.ts'
+import { readSecretFiles } from './secret-files.ts'
 import { readSigning, type SigningConfig } from './signing/settings.ts'
 import { webhookKey } from './webhooks/sign-webhook.ts'
 
@@ -60,8 +61,9 @@ export class ConfigError extends Error {}
 type Environment = Record<string, string | undefined>
 
 /** Reads all settings of `strongroom-wallet serve`; throws one ConfigError that names every error. */
-export function readWalletConfig(environment: Environment = process.env): WalletConfig {
+export function readWalletConfig(settings: Environment = process.env): WalletConfig {
   const faults: string[] = []
+  const environment = readSecretFiles(settings, faults)
   const config: WalletConfig = {
     ...readStore(environment, faults),
     port: readPort(environment.PORT, faults),
@@ -83,9 +85,10 @@ export function readWalletConfig(environment: Environment = process.env): Wallet
  */
 export async function readPassphraseChange(
   previousFile: string | undefined,
-  environment: Environment = process.env,
+  settings: Environment = process.env,
 ): Promise<StoreConfig & { previous: string }> {
   const faults: string[] = []
+  const environment = readSecretFiles(settings, faults)
   const config = readStore(environment, faults)
   const named = environment.WALLET_PASSPHRASE_PREVIOUS || undefined
   if (named !== undefined && previousFile !== undefined)
@@ -99,12 +102,13 @@ export async function readPassphraseChange(
 }
 
 /** Reads what a version of an authority is compared with. Without chains, an authority with a token is refused. */
-export function readCeremonyConfig(environment: Environment = process.env): {
+export function readCeremonyConfig(settings: Environment = process.env): {
   chains: Record<string, ChainConfig>
   signing?: SigningConfig
   mail?: MailConfig
 } {
   const faults: string[] = []
+  const environment = readSecretFiles(settings, faults)
   const chains = environment.WALLET_CHAINS ? readChains(environment.WALLET_CHAINS, faults) : {}
   const config = { chains, ...readSigning(environment, faults), ...readMail(environment, faults) }
   refuseFaults(faults)
@@ -112,11 +116,21 @@ export function readCeremonyConfig(environment: Environment = process.env): {
 }
 
 /** Reads only what the commands `client` and `migrate` need. */
-export function readStoreConfig(environment: Environment = process.env): StoreConfig {
+export function readStoreConfig(settings: Environment = process.env): StoreConfig {
   const faults: string[] = []
-  const config = readStore(environment, faults)
+  const config = readStore(readSecretFiles(settings, faults), faults)
   refuseFaults(faults)
   return config
+}
+
+/** Reads which databases `doctor` compares. */
+export function readDoctorConfig(settings: Environment = process.env): StoreConfig & { serviceDatabaseUrl?: string } {
+  const faults: string[] = []
+  const environment = readSecretFiles(settings, faults)
+  const config = readStore(environment, faults)
+  const { SERVICE_DATABASE_URL: serviceDatabaseUrl } = environment
+  refuseFaults(faults)
+  return serviceDatabaseUrl === undefined ? config : { ...config, serviceDatabaseUrl }
 }
 
 function refuseFaults(faults: string[]) {
@@ -125,17 +139,32 @@ function refuseFaults(faults: string[]) {
 
 function readStore(environment: Environment, faults: string[]): StoreConfig {
   return {
-    databaseUrl: readDatabaseUrl(environment.DATABASE_URL, faults),
+    databaseUrl: readDatabaseUrl(environment, faults),
     passphrase: readPassphrase(environment.WALLET_PASSPHRASE, faults),
     logLevel: readLogLevel(environment.LOG_LEVEL, faults),
     ...readAuthorityDir(environment.AUTHORITY_DIR, faults),
   }
 }
 
-function readDatabaseUrl(value = '', faults: string[]): string {
+function readDatabaseUrl({ DATABASE_URL: value = '', DATABASE_CA: authority }: Environment, faults: string[]): string {
   if (value === '') faults.push('DATABASE_URL is required')
   else if (!/^postgres(ql)?:\/\//.test(value)) faults.push('DATABASE_URL must start with postgres:// or postgresql://')
+  else if (authority) {
+    if (!isAbsolute(authority)) faults.push('DATABASE_CA must be an absolute path')
+    else return trustOnly(value, authority)
+  }
   return value
+}
+
+/** A connection to another machine only if this authority has signed the certificate for the name in the URL. */
+function trustOnly(databaseUrl: string, authorityFile: string): string {
+  if (!URL.canParse(databaseUrl)) return databaseUrl
+  const url = new URL(databaseUrl)
+  const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname)
+  if (host === '' || host.startsWith('/') || /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host)) return databaseUrl
+  url.searchParams.set('sslmode', 'verify-full')
+  url.searchParams.set('sslrootcert', authorityFile)
+  return url.href
 }
 
 function readPassphrase(value = '', faults: string[]): string {

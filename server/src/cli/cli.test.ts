@@ -14,6 +14,7 @@ import { stateHeads } from '../modules/record/witnesses/heads.ts'
 import { buildProject } from '../testing/build-project.ts'
 import { createTestDatabase } from '../testing/database.ts'
 import { copyEmptyCluster } from '../testing/empty-cluster.ts'
+import { startSmtpServer } from '../testing/smtp-server.ts'
 
 const program = fileURLToPath(new URL('../../bin/strongroom.js', import.meta.url))
 const unreachable = 'postgresql://app:hunter2hunter2@127.0.0.1:1/none'
@@ -33,6 +34,14 @@ afterAll(async () => {
   running?.kill('SIGKILL')
   await database.drop()
   await rm(dataDir, { recursive: true, force: true })
+})
+
+describe('strongroom --version', () => {
+  it('prints the version of the package, without a database', async () => {
+    const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
+    const { code, out } = await run(['--version'], { DATABASE_URL: unreachable })
+    expect([code, out]).toEqual([0, `${version}\n`])
+  })
 })
 
 describe('strongroom start', () => {
@@ -61,7 +70,7 @@ describe('strongroom start', () => {
   })
 
   it('reports in one line that the database cannot be reached, without its password', async () => {
-    const result = await run(['start'], { DEMO: 'true', DATABASE_URL: unreachable })
+    const result = await run(['start'], { DEMO: 'true', DATABASE_URL: unreachable, DATABASE_WAIT_SECONDS: '0' })
     expect(result).toEqual({ code: 1, out: '', err: expect.stringMatching(/^The database cannot be reached[^\n]*\n$/) })
     expect(result.err).not.toContain('hunter2')
   })
@@ -100,6 +109,33 @@ describe('strongroom start', () => {
     const result = await run(['start'], { DEMO: 'true', PORT: new URL(url).port, LOG_LEVEL: 'silent' })
     expect(result.code).toBe(1)
     expect(result.err).toContain('its port is in use')
+  })
+})
+
+describe('strongroom doctor --mail', () => {
+  it('sends one mail as a node does, and says who took it', async () => {
+    const smtp = await startSmtpServer()
+    const MAIL_FROM = 'Vault <vault@example.org>'
+    const to = ['doctor', '--mail', 'Operator@Example.org']
+    const result = await run(to, { SMTP_URL: smtp.url, MAIL_FROM })
+    expect(result).toEqual({
+      code: 0,
+      out: `A mail from ${MAIL_FROM} to operator@example.org was handed to ${new URL(smtp.url).host}.\n`,
+      err: '',
+    })
+    expect(smtp.mails.map(({ recipients }) => recipients)).toEqual([['operator@example.org']])
+    smtp.refusals.push(550)
+    const refused = await run(to, { SMTP_URL: smtp.url, MAIL_FROM })
+    expect(refused.code).toBe(2)
+    expect(refused.err).toMatch(/^strongroom: The mail was not taken by 127\.0\.0\.1:\d+: [^\n]*550[^\n]*\n$/)
+    await smtp.close()
+  })
+
+  it('names the settings that are missing', async () => {
+    const { code, err } = await run(['doctor', '--mail', 'operator@example.org'])
+    expect(code).toBe(2)
+    expect(err).toContain('SMTP_URL is required outside demo mode')
+    expect(err).toContain('MAIL_FROM is required outside demo mode')
   })
 })
 

@@ -3,6 +3,7 @@ import { conformanceCommand } from '@strongroom/wallet-conformance'
 import { Command, CommanderError } from 'commander'
 import { describeSettings } from '../config/config.ts'
 import { describeFailure } from '../config/describe-failure.ts'
+import { describeVersion, thisVersion } from '../config/version.ts'
 import type { VerifyFlags } from './verify-commands.ts'
 
 /** The exit codes are those of diff: 0 for success, 1 for a finding of a verification, 2 when the command could not do its work. */
@@ -10,6 +11,7 @@ const couldNotRun = 2
 
 const program = new Command('strongroom')
   .description('Custody vault service: ledger, policies, approvals and audit log for digital assets')
+  .version(describeVersion(thisVersion), '--version', 'print the version, and the commit of a package')
   .exitOverride()
 
 program
@@ -208,8 +210,10 @@ program
   .command('doctor')
   .option('--json', 'print the result as JSON')
   .option('--alerts', 'print the same as alert rules for Prometheus, and ask nothing')
+  .option('--mail <address>', 'send one mail to this address as a node sends its mails, and check nothing else')
   .description('check what an operator watches, and say what to do about it; exits 1 when a line is red')
-  .action(async (options: { json?: true; alerts?: true }) => {
+  .action(async (options: { json?: true; alerts?: true; mail?: string }) => {
+    if (options.mail !== undefined) return (await import('./send-test-mail.ts')).sendTestMail(parseEmail(options.mail))
     if (options.alerts === true) return print((await import('../jobs/watch/checks.ts')).alertRules().trimEnd())
     await (await openCommands()).reportHealth(options.json === true)
   })

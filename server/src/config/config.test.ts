@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, describeSettings, readCommandConfig, readConfig, settings } from './config.ts'
+import { ConfigError, describeSettings, readCommandConfig, readConfig, readMailConfig, settings } from './config.ts'
 
 const production = {
   PUBLIC_URL: 'https://vault.example.org',
   STRONGROOM_SECRET_KEY: randomBytes(32).toString('base64'),
   SMTP_URL: 'smtps://user:hunter2hunter2@mail.example.org',
+  MAIL_FROM: 'Strongroom <strongroom@example.org>',
   WALLET_WEBHOOK_SECRET: randomBytes(24).toString('base64'),
-  DATABASE_URL: 'postgresql://app:hunter2hunter2@db.example.org/strongroom',
+  DATABASE_URL: 'postgresql://app:hunter2hunter2@db.example.org/strongroom?sslmode=verify-full',
 }
 
 describe('settings', () => {
@@ -56,6 +60,7 @@ describe('settings', () => {
       'WALLET_WEBHOOK_SECRET is required outside demo mode',
       'STRONGROOM_SECRET_KEY is required outside demo mode',
       'SMTP_URL is required outside demo mode',
+      'MAIL_FROM is required outside demo mode',
     ])
   })
 
@@ -70,6 +75,9 @@ describe('settings', () => {
       STRONGROOM_SECRET_KEY: 'short',
       STRONGROOM_SECRET_KEY_PREVIOUS: 'left over',
       SMTP_URL: 'http://mail',
+      MAIL_FROM: 'strongroom',
+      DATABASE_CA: '/nowhere/ca.pem',
+      DATABASE_WAIT_SECONDS: '601',
       WALLET_WEBHOOK_SECRET: 'short',
       APPROVAL_TTL_HOURS: '0',
       SESSION_TTL_DAYS: '31',
@@ -89,6 +97,9 @@ describe('settings', () => {
       'STRONGROOM_SECRET_KEY',
       'STRONGROOM_SECRET_KEY_PREVIOUS',
       'SMTP_URL',
+      'MAIL_FROM',
+      'DATABASE_CA',
+      'DATABASE_WAIT_SECONDS',
       'WALLET_WEBHOOK_SECRET',
       'APPROVAL_TTL_HOURS',
       'SESSION_TTL_DAYS',
@@ -294,6 +305,79 @@ describe('settings', () => {
       'WITNESS_SECRET',
       'METRICS_TOKEN',
     ])
+  })
+
+  it('that are secret are read from files, and only one of both may be set', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'strongroom-settings-'))
+    const file = (name: string) => join(folder, name)
+    const secrets = settings.filter(({ name, isSecret }) => isSecret && name in production).map(({ name }) => name)
+    expect(secrets.sort()).toEqual(['DATABASE_URL', 'SMTP_URL', 'STRONGROOM_SECRET_KEY', 'WALLET_WEBHOOK_SECRET'])
+    const env: Record<string, string> = { ...production }
+    for (const name of secrets) {
+      await writeFile(file(name), `${env[name]}\n`)
+      delete env[name]
+      env[`${name}_FILE`] = file(name)
+    }
+    expect(readConfig(env)).toEqual(readConfig(production))
+    expect(readCommandConfig(env).databaseUrl).toBe(production.DATABASE_URL)
+    expect(readMailConfig(env).smtpUrl).toBe(production.SMTP_URL)
+    expect(describeSettings(env).find(({ name }) => name === 'SMTP_URL')?.value).toBe(
+      `(in the file ${file('SMTP_URL')})`,
+    )
+
+    expect(faultsOf({ ...env, SMTP_URL: production.SMTP_URL })).toEqual([
+      'SMTP_URL and SMTP_URL_FILE are set; use one of them',
+    ])
+    expect(faultsOf({ ...production, METRICS_TOKEN_FILE: file('none') })).toEqual([
+      'METRICS_TOKEN_FILE names a file that cannot be read (ENOENT)',
+    ])
+    await writeFile(file('empty'), '\n')
+    expect(faultsOf({ ...production, METRICS_TOKEN_FILE: file('empty') })).toEqual([
+      'METRICS_TOKEN_FILE names a file that is empty',
+    ])
+    // A setting that is no secret is read from the environment alone.
+    expect(readConfig({ ...production, PORT_FILE: file('SMTP_URL') }).port).toBe(8420)
+    await rm(folder, { recursive: true })
+  })
+
+  it('send the sender of mails as it is written', () => {
+    for (const right of ['vault@example.org', 'Vault of Example <vault@example.org>', '<vault@example.org>'])
+      expect(readConfig({ ...production, MAIL_FROM: right }).mailFrom).toBe(right)
+    for (const wrong of ['vault', 'Vault <vault>', 'vault@example.org\nBcc: all@example.org', 'a@b <c'])
+      expect(faultsOf({ ...production, MAIL_FROM: wrong })).toEqual([
+        'MAIL_FROM must be an address such as Strongroom <strongroom@example.org>',
+      ])
+  })
+
+  it('DATABASE_CA trusts one authority for every connection to another machine', async () => {
+    const DATABASE_CA = fileURLToPath(import.meta.url)
+    const remote = 'postgresql://app:hunter2hunter2@db.example.org/strongroom'
+    const trusted = `${remote}?sslmode=verify-full&sslrootcert=${encodeURIComponent(DATABASE_CA)}`
+    const local = 'postgresql://app@localhost/strongroom'
+    const urls = { DATABASE_URL: remote, DATABASE_OWNER_URL: `${remote}?sslmode=require`, REPORTS_DATABASE_URL: local }
+    expect(readConfig({ ...production, ...urls, DATABASE_CA })).toMatchObject({
+      databaseUrl: trusted,
+      databaseOwnerUrl: trusted,
+      reportsDatabaseUrl: local,
+      warnings: [],
+    })
+    expect(readCommandConfig({ DATABASE_URL: remote, DATABASE_CA }).databaseUrl).toBe(trusted)
+  })
+
+  it.each([
+    ['db.example.org/strongroom', 1],
+    ['db.example.org/strongroom?sslmode=disable', 1],
+    ['db.example.org/strongroom?sslmode=require', 0],
+    ['db.example.org/strongroom?ssl=true', 0],
+    ['127.0.0.1/strongroom', 0],
+    ['localhost/strongroom?host=/var/run/postgresql', 0],
+  ])('a database at %s is warned of %i times', (place, count) => {
+    const { warnings } = readConfig({ ...production, DATABASE_URL: `postgresql://app:hunter2hunter2@${place}` })
+    expect(warnings).toHaveLength(count)
+    for (const warning of warnings) {
+      expect(warning).toMatch(/^DATABASE_URL leads to another machine without TLS/)
+      expect(warning).not.toContain('hunter2')
+    }
   })
 
   it('are described with what they are now', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { isAddressOrNetwork } from '../lib/ip-ranges.ts'
@@ -5,7 +6,9 @@ import { metricsTokenLengthMin, proxyHopsMax } from '../lib/limits.ts'
 import { isLoopback } from '../lib/loopback.ts'
 import { faultOfWebhookSecrets } from '../lib/secret-strength.ts'
 import { createReader, type Environment, type Reader } from './reader.ts'
+import { fileOf, readSecretFiles } from './secret-files.ts'
 import { type Setting, settings } from './settings.ts'
+import { isPlainAndRemote, trustOnly } from './tls-of-database.ts'
 import { weakensTls } from './weakens-tls.ts'
 import { readWitnesses, type WitnessSettings } from './witnesses.ts'
 
@@ -26,6 +29,8 @@ export type Config = {
   databaseOwnerUrl: string | null
   /** A replica that reports, their files and verifications are read from; null: from the database itself. */
   reportsDatabaseUrl: string | null
+  /** How long a start waits for a database that does not answer yet. */
+  databaseWaitSeconds: number
   demo: boolean
   adminEmail: string | null
   smtpUrl: string | null
@@ -65,6 +70,8 @@ export type Config = {
   acceptsWeakSecrets: boolean
   /** The unsafe settings that the operator allows by name, a sentence for each. */
   allowedRisks: string[]
+  /** Settings that work and may be meant otherwise, a sentence for each. */
+  warnings: string[]
 }
 
 /** Thrown with every fault of the settings at once. */
@@ -83,7 +90,7 @@ export class ConfigError extends Error {
  */
 export function readConfig(env: Environment = process.env): Config {
   const faults: string[] = []
-  const reader = createReader(env, faults)
+  const reader = createReader(readSecretFiles(env, faults), faults)
   const { demo, allowed, allowedRisks, text, onOff, integer, url, list, requiredOutsideDemo, refuse, refuseWeak } =
     reader
 
@@ -120,14 +127,14 @@ export function readConfig(env: Environment = process.env): Config {
     port: integer('PORT', 8420, 0, 65_535),
     host,
     publicUrl: publicUrl === null ? null : new URL(publicUrl).origin,
-    dataDir: text('DATA_DIR') ?? '../.strongroom',
+    dataDir: readDataDir(reader),
     servesConsole: onOff('CONSOLE'),
     checksGas: onOff('GAS_CHECK', !demo),
     ...readDatabaseUrls(reader),
+    databaseWaitSeconds: integer('DATABASE_WAIT_SECONDS', 60, 0, 600),
     demo,
     adminEmail,
     ...mail,
-    mailFrom: text('MAIL_FROM') ?? 'Strongroom <strongroom@localhost>',
     webhookSecrets,
     walletAllowedHosts: list('WALLET_ALLOWED_HOSTS'),
     secretKey,
@@ -152,14 +159,36 @@ export function readConfig(env: Environment = process.env): Config {
 }
 
 function readDatabaseUrls({ faults, text, url }: Reader) {
+  const authority = text('DATABASE_CA')
+  if (authority !== null && !canBeRead(authority)) faults.push('DATABASE_CA must name a file that can be read')
   for (const name of ['DATABASE_OWNER_URL', 'REPORTS_DATABASE_URL']) {
     if (text(name) !== null && text('DATABASE_URL') === null) faults.push(`${name} is set, and DATABASE_URL is not`)
   }
   const schemes = ['postgres:', 'postgresql:']
+  const warnings: string[] = []
+  const read = (name: string): string | null => {
+    const value = url(name, schemes)
+    if (value === null) return null
+    if (authority !== null) return trustOnly(value, authority)
+    if (isPlainAndRemote(value)) {
+      const danger = 'whoever is on the way reads the password and the books'
+      warnings.push(`${name} leads to another machine without TLS, so that ${danger}; add sslmode=verify-full`)
+    }
+    return value
+  }
   return {
-    databaseUrl: url('DATABASE_URL', schemes),
-    databaseOwnerUrl: url('DATABASE_OWNER_URL', schemes),
-    reportsDatabaseUrl: url('REPORTS_DATABASE_URL', schemes),
+    databaseUrl: read('DATABASE_URL'),
+    databaseOwnerUrl: read('DATABASE_OWNER_URL'),
+    reportsDatabaseUrl: read('REPORTS_DATABASE_URL'),
+    warnings,
+  }
+}
+
+function canBeRead(path: string): boolean {
+  try {
+    return readFileSync(path).length > 0
+  } catch {
+    return false
   }
 }
 
@@ -208,10 +237,17 @@ function readScreening(
   return address === null ? null : { url: address, secrets }
 }
 
-function readMail(reader: Reader): Pick<Config, 'smtpUrl' | 'smtpRequiresTls'> {
-  const { demo, allowed, url, requiredOutsideDemo, refuse } = reader
+type MailSettings = Pick<Config, 'smtpUrl' | 'smtpRequiresTls' | 'mailFrom'>
+
+function readMail(reader: Reader): MailSettings {
+  const { demo, allowed, faults, text, url, requiredOutsideDemo, refuse } = reader
   const smtpUrl = url('SMTP_URL', ['smtp:', 'smtps:'])
   requiredOutsideDemo('SMTP_URL')
+  // No mail server takes mail of a sender that is its own machine.
+  requiredOutsideDemo('MAIL_FROM')
+  const mailFrom = text('MAIL_FROM') ?? 'Strongroom <strongroom@localhost>'
+  if (!/^([^<>\r\n]*<[^<>\s@]+@[^<>\s@]+>|[^<>\s@]+@[^<>\s@]+)$/.test(mailFrom))
+    faults.push('MAIL_FROM must be an address such as Strongroom <strongroom@example.org>')
   const isLocalMail = smtpUrl === null || isLoopback(new URL(smtpUrl).hostname)
   if (!isLocalMail && weakensTls(new URL(smtpUrl))) {
     refuse(
@@ -221,7 +257,7 @@ function readMail(reader: Reader): Pick<Config, 'smtpUrl' | 'smtpRequiresTls'> {
   } else if (!isLocalMail && allowed.includes('smtp')) {
     refuse('smtp', 'SMTP_URL is used without TLS where its server offers none')
   }
-  return { smtpUrl, smtpRequiresTls: !demo && !isLocalMail && !allowed.includes('smtp') }
+  return { smtpUrl, smtpRequiresTls: !demo && !isLocalMail && !allowed.includes('smtp'), mailFrom }
 }
 
 function readLogLevel({ faults, text }: Reader): string {
@@ -284,6 +320,7 @@ export function readCommandConfig(env: Environment = process.env): CommandConfig
   const names = [
     'DATABASE_URL',
     'DATABASE_OWNER_URL',
+    'DATABASE_CA',
     'DATA_DIR',
     'PUBLIC_URL',
     'PORT',
@@ -291,7 +328,27 @@ export function readCommandConfig(env: Environment = process.env): CommandConfig
     'SEAL_KEYS',
     'STRONGROOM_SECRET_KEY',
   ]
-  return readConfig({ DEMO: 'true', ...Object.fromEntries(names.map((name) => [name, env[name]])) })
+  return readConfig({ DEMO: 'true', ...pick(env, names) })
+}
+
+/**
+ * Reads how a node sends mail, for a command that sends one.
+ * @throws ConfigError
+ */
+export function readMailConfig(env: Environment = process.env): MailSettings & Pick<Config, 'dataDir'> {
+  const faults: string[] = []
+  const named = pick(env, ['DEMO', 'ALLOW_INSECURE', 'SMTP_URL', 'MAIL_FROM', 'DATA_DIR'])
+  const reader = createReader(readSecretFiles(named, faults), faults)
+  const mail = { ...readMail(reader), dataDir: readDataDir(reader) }
+  if (faults.length > 0) throw new ConfigError(faults)
+  return mail
+}
+
+const readDataDir = ({ text }: Reader): string => text('DATA_DIR') ?? '../.strongroom'
+
+/** Some settings, from the environment or from their files. */
+function pick(env: Environment, names: string[]): Environment {
+  return Object.fromEntries(names.flatMap((name) => [name, `${name}_FILE`]).map((name) => [name, env[name]]))
 }
 
 /**
@@ -304,7 +361,8 @@ export async function readSecretKeys(
   env: Environment = process.env,
 ): Promise<{ previous: string; next: string }> {
   const faults: string[] = []
-  const { text, refuseWeak } = createReader(env, faults)
+  const keys = readSecretFiles(pick(env, ['STRONGROOM_SECRET_KEY', 'STRONGROOM_SECRET_KEY_PREVIOUS']), faults)
+  const { text, refuseWeak } = createReader({ ...keys, ALLOW_INSECURE: env.ALLOW_INSECURE, DEMO: env.DEMO }, faults)
   const [next, named] = [text('STRONGROOM_SECRET_KEY'), text('STRONGROOM_SECRET_KEY_PREVIOUS')]
   if (next === null) faults.push('STRONGROOM_SECRET_KEY is required: the new key')
   else if (next.length < 32) faults.push('STRONGROOM_SECRET_KEY must have at least 32 characters')
@@ -322,7 +380,9 @@ export async function readSecretKeys(
 /** Each setting as the environment has it; of a secret only whether it is set. */
 export function describeSettings(env: Environment = process.env): (Setting & { value: string | null })[] {
   return settings.map((setting) => {
+    const file = fileOf(env, setting.name)
     const value = env[setting.name]?.trim() || null
+    if (value === null && file !== null) return { ...setting, value: `(in the file ${file})` }
     return { ...setting, value: value !== null && setting.isSecret === true ? '(set, hidden)' : value }
   })
 }

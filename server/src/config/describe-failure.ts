@@ -9,6 +9,14 @@ export function describeFailure(error: unknown): string {
     code ?? '',
   )
   if (isNetwork) return `The database cannot be reached (${code}); is DATABASE_URL right and the server running?`
+  if (/^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+)$/.test(code ?? '')) {
+    return (
+      `The certificate of the database is of an authority that is not known here (${code}); set DATABASE_CA to a file with ` +
+      'the certificate of that authority'
+    )
+  }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return `The certificate of the database is for another name than that in DATABASE_URL: ${toMessage(error)}`
   // The tables or the role are missing: 22023 is how PostgreSQL refuses a connection with an unknown role.
   if (code === '42P01' || (code === '22023' && toMessage(error).includes('role'))) {
     return 'The database does not have the schema of this version; run "strongroom migrate"'

@@ -196,6 +196,29 @@ describe('the making of the login', () => {
     await service.end()
   })
 
+  it('is named with every other statement at once when the owner of a new database may not make roles', async () => {
+    const empty = await createEmptyDatabase()
+    const [weak, wanted] = [newLogin(empty.url), newLogin(empty.url)]
+    const name = decodeURIComponent(new URL(empty.url).pathname.slice(1))
+    await owner.query(`create role ${weak.name} login password '${password}'`)
+    await owner.query(`alter database ${name} owner to ${weak.name}`)
+    const failure = await migrate(weak.url, wanted.url).catch((error: Error) => error.message)
+    const statements = /An administrator of PostgreSQL runs: (.*;) then run "strongroom migrate" again$/.exec(
+      String(failure),
+    )?.[1]
+    expect(statements?.split('; ')).toEqual([
+      `grant strongroom_app to ${weak.name}`,
+      expect.stringMatching(/^create role "login_\w+" login password 'SCRAM-SHA-256\$.*'$/),
+      `grant strongroom_app to "${wanted.name}";`,
+    ])
+    await owner.query(statements!)
+    await migrate(weak.url, wanted.url)
+    const service = await connect(wanted.url)
+    await expectPowerless(service, weak.name)
+    await service.end()
+    await empty.drop()
+  })
+
   it('follows the first migration', async () => {
     const empty = await createEmptyDatabase()
     const { url } = newLogin(empty.url)

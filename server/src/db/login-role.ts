@@ -48,6 +48,12 @@ export async function ensureLoginBy(owner: Owner, serviceUrl: string): Promise<b
   return statements.length > 0
 }
 
+/** Returns the statements that let the service log in as the role of this URL. */
+export async function statementsForLogin(owner: Owner, serviceUrl: string): Promise<string[]> {
+  const { user, password } = loginOf(serviceUrl)
+  return statementsFor(await readRole(owner, user), user, password)
+}
+
 function loginOf(url: string): { user: string; password: string | null } {
   const { username, password } = new URL(url)
   return { user: decodeURIComponent(username), password: password === '' ? null : decodeURIComponent(password) }

@@ -3,7 +3,7 @@ import { Kysely, type Migration, type MigrationProvider, Migrator, PostgresDiale
 import pg from 'pg'
 import { databaseConnectMilliseconds } from '../lib/limits.ts'
 import { migrateAlone } from './epoch.ts'
-import { ensureLoginBy, isLoginOfItsOwn } from './login-role.ts'
+import { ensureLoginBy, isLoginOfItsOwn, statementsForLogin } from './login-role.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
@@ -31,7 +31,9 @@ export async function migrate(
   pool.on('error', () => {})
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   try {
-    await createRole(db)
+    await createRole(db).catch(async (error) => {
+      throw await inStatements(error, pool, { databaseUrl, serviceUrl })
+    })
     await migrateAlone(databaseUrl, { waits, say }, () => migrateToLatest(db))
     return isLoginOfItsOwn(databaseUrl, serviceUrl) && (await ensureLoginBy(pool, serviceUrl)) === true
   } finally {
@@ -60,6 +62,28 @@ function inWords(error: unknown): unknown {
   const message =
     'The database is of an earlier version, and the role of DATABASE_URL does not own it; run "strongroom migrate" with ' +
     'DATABASE_OWNER_URL'
+  return new Error(message, { cause: error })
+}
+
+/** An owner who may not make roles is told all at once what an administrator must run, before anything is changed. */
+async function inStatements(
+  error: unknown,
+  pool: pg.Pool,
+  { databaseUrl, serviceUrl }: { databaseUrl: string; serviceUrl: string },
+): Promise<unknown> {
+  if ((error as { code?: string }).code !== '42501') return error
+  const { rows } = await pool.query<{ owner: string; exists: boolean }>(
+    `select quote_ident(current_user) as owner, exists (select from pg_roles where rolname = 'strongroom_app') as exists`,
+  )
+  const { owner, exists } = rows[0]!
+  const statements = [
+    ...(exists ? [] : ['create role strongroom_app nologin']),
+    `grant strongroom_app to ${owner}`,
+    ...(isLoginOfItsOwn(databaseUrl, serviceUrl) ? await statementsForLogin(pool, serviceUrl) : []),
+  ]
+  const message =
+    `The owner of the database may not make roles. An administrator of PostgreSQL runs: ${statements.join('; ')}; then run ` +
+    '"strongroom migrate" again'
   return new Error(message, { cause: error })
 }
 

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../app.ts'
 import { openDatabase } from '../db/client.ts'
@@ -11,7 +12,10 @@ afterAll(() => test.close())
 
 describe('health', () => {
   it('reports that the process is up and the database answers', async () => {
-    expect(await test.anonymous.get('//healthz')).toMatchObject({ status: 200, body: { status: 'ok' } })
+    const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
+    expect(await test.anonymous.get('//healthz')).toMatchObject({ status: 200, body: { status: 'ok', version } })
+    const { body: metrics } = await test.anonymous.get('//metrics')
+    expect(metrics).toContain(`strongroom_build_info{version="${version}",commit=""} 1`)
     expect(await test.anonymous.get('//readyz')).toMatchObject({ status: 200, body: { status: 'ok' } })
   })
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
+import { thisVersion } from '../config/version.ts'
 import type { Db } from '../db/client.ts'
 import type { Deps } from '../deps.ts'
 import { unavailable } from '../lib/errors.ts'
@@ -11,6 +12,10 @@ const Status = Closed({
   status: described(Type.Literal('ok', { examples: ['ok'] }), 'Always `ok`; a service that is not well answers 503.'),
 })
 const isUp: Static<typeof Status> = { status: 'ok' }
+const Health = Closed({
+  ...Status.properties,
+  version: described(Type.String({ examples: ['1.4.0'] }), 'Version of the service that this node runs.'),
+})
 const Readiness = Closed({
   ...Status.properties,
   changes: described(
@@ -27,9 +32,9 @@ export function healthRoutes(app: App, deps: Deps): void {
   api.get('getHealth', '/healthz', {
     summary: 'Check that the process is running',
     description: 'Answers without asking the database.',
-    answers: { 200: Status },
+    answers: { 200: Health },
     rateLimit: false,
-    handler: async () => isUp,
+    handler: async () => ({ ...isUp, version: thisVersion.version }),
   })
 
   api.get('getReadiness', '/readyz', {

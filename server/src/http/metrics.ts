@@ -1,5 +1,6 @@
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Config } from '../config/config.ts'
+import { thisVersion } from '../config/version.ts'
 import { AppError, unauthorized } from '../lib/errors.ts'
 import { equalsSecret } from '../lib/secrets.ts'
 import type { App } from './endpoints.ts'
@@ -19,6 +20,12 @@ export function metricsRoutes(
 ): void {
   const registry = new Registry()
   register(registry)
+  new Gauge({
+    name: 'strongroom_build_info',
+    help: 'Always 1; the labels say which version this node runs, and of which commit where that is known.',
+    labelNames: ['version', 'commit'],
+    registers: [registry],
+  }).set({ version: thisVersion.version, commit: thisVersion.commit ?? '' }, 1)
   const durations = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Duration of HTTP requests by method, route pattern and status.',

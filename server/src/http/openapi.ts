@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
 import swagger from '@fastify/swagger'
+import { thisVersion } from '../config/version.ts'
 import { faultsListedMax, faultyValuesMax, idempotencyKeyLengthMax } from '../lib/limits.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
 import { confirmationHeader } from './confirmation.ts'
@@ -9,9 +9,6 @@ import { shareComponents } from './openapi-components.ts'
 import type { JsonSchema, Media, OpenApiDocument, Operation, Parameter } from './openapi-document.ts'
 import { route } from './route.ts'
 import { tags } from './tags.ts'
-
-// By the name of the package: a benchmark compiles this file to another folder.
-const { version } = createRequire(import.meta.url)('@strongroom/server/package.json') as { version: string }
 
 const idempotencyKey: Parameter = {
   name: 'Idempotency-Key',
@@ -67,7 +64,7 @@ export async function registerOpenApi(app: App): Promise<void> {
       openapi: '3.1.0',
       info: {
         title: 'Strongroom',
-        version,
+        version: thisVersion.version,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         description:
           'Custody vault service: ledger, policies, approvals and record. Amounts are strings; lists are ' +

@@ -15,6 +15,7 @@ export function readMail(environment: Environment, faults: string[]): { mail?: M
   const isLocal = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname)
   // The parameters of such an address are options of the library: some switch TLS or its checks off.
   if (!isLocal && url.search !== '') faults.push('SMTP_URL must have no parameters, or mails may be sent without TLS')
+  if (!isLocal && !environment.MAIL_FROM) faults.push('MAIL_FROM is required with an SMTP_URL on another machine')
   const from = environment.MAIL_FROM || 'Strongroom wallet <strongroom-wallet@localhost>'
   return { mail: { smtpUrl, requiresTls: !isLocal, from } }
 }

@@ -11,6 +11,7 @@ const previous = randomBytes(24).toString('base64')
 const production = {
   DEMO: 'false',
   SMTP_URL: 'smtp://127.0.0.1:1',
+  MAIL_FROM: 'vault@example.org',
   WALLET_WEBHOOK_SECRET: `${current},${previous}`,
 }
 

@@ -16,7 +16,12 @@ import { mayCredit } from './plan-credits.ts'
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 const global = newSecret()
 const [secretOfA, secretOfB] = [newSecret(), newSecret()]
-const production = { DEMO: 'false', SMTP_URL: 'smtp://127.0.0.1:1', WALLET_WEBHOOK_SECRET: global }
+const production = {
+  DEMO: 'false',
+  SMTP_URL: 'smtp://127.0.0.1:1',
+  MAIL_FROM: 'vault@example.org',
+  WALLET_WEBHOOK_SECRET: global,
+}
 
 let bench: TransferBench
 /** Two vaults with a secret of their own; the vault of the bench has none. */

@@ -1,0 +1,305 @@
+import { spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { readCommandConfig, readConfig } from '../server/src/config/config.ts'
+import { settings as ofServer, type Setting } from '../server/src/config/settings.ts'
+import { readWalletConfig } from '../wallet/src/config.ts'
+import { settings as ofWallet } from '../wallet/src/settings.ts'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'strongroom-deploy-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const read = (path: string) => readFileSync(join(root, 'deploy', path), 'utf8')
+
+/** Names that are neither a setting nor the file of a secret one. */
+function strangersIn(names: string[], settings: Setting[]): string[] {
+  const known = settings.flatMap(({ name, isSecret }) => (isSecret === true ? [name, `${name}_FILE`] : [name]))
+  return names.filter((name) => !known.includes(name))
+}
+
+describe('deploy/compose', () => {
+  type Service = {
+    image: string
+    environment?: Record<string, string>
+    secrets?: string[]
+    networks?: string[] | Record<string, unknown>
+    read_only?: boolean
+    cap_drop?: string[]
+    security_opt?: string[]
+    command?: string[]
+    volumes?: string[]
+  }
+  type Compose = {
+    services: Record<string, Service>
+    secrets: Record<string, { file: string }>
+    networks: Record<string, { internal?: boolean } | null>
+    volumes: Record<string, unknown>
+  }
+  const place = join(folder, 'deploy/compose')
+  const answers = [
+    'vault.example.org',
+    'operator@example.org',
+    'smtps://user:word@mail.example.org',
+    'https://rpc.example.org',
+  ]
+  const init = (input: string) => spawnSync('sh', [join(place, 'init.sh')], { input, encoding: 'utf8' })
+  let compose: Compose
+
+  beforeAll(() => {
+    cpSync(join(root, 'deploy'), join(folder, 'deploy'), { recursive: true })
+    cpSync(join(root, 'server/package.json'), join(folder, 'server/package.json'), { recursive: true })
+    compose = parse(read('compose/compose.yaml'), { merge: true }) as Compose
+  })
+
+  /** The variables of a service as the container has them, with the secrets where `init.sh` has put them. */
+  function environmentOf(name: string): Record<string, string> {
+    const dotEnv = Object.fromEntries(
+      readFileSync(join(place, '.env'), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1).replace(/^"(.*)"$/, '$1')]),
+    )
+    const { environment = {} } = compose.services[name]!
+    return Object.fromEntries(
+      Object.entries(environment).map(([key, value]) => [
+        key,
+        value
+          .replace(/\$\{(\w+)\}/g, (_, variable: string) => dotEnv[variable] ?? `no ${variable}`)
+          .replace('/run/secrets/', `${place}/secrets/`),
+      ]),
+    )
+  }
+
+  it('init.sh asks four questions, makes every secret once as a file, and keeps what exists', () => {
+    const refused = init('')
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('an answer is needed')])
+    expect(init(`${answers.with(0, 'a"b').join('\n')}\n`).stderr).toContain('an answer has no spaces, quotes')
+    expect(existsSync(join(place, '.env'))).toBe(false)
+
+    const first = init(`${answers.join('\n')}\n`)
+    expect([first.status, first.stderr.match(/\?$/gm)?.length]).toEqual([0, 4])
+    const made = Object.keys(compose.secrets).map((name) => join(place, compose.secrets[name]!.file))
+    const before = made.map((path) => readFileSync(path, 'utf8'))
+    for (const text of before) expect(text).toMatch(/^\S.{9,}$/)
+    // The containers read them as other users; nobody else of the machine passes the folder.
+    expect(statSync(join(place, 'secrets')).mode & 0o777).toBe(0o700)
+    for (const path of made) expect(statSync(path).mode & 0o777).toBe(0o444)
+
+    const again = init('')
+    expect([again.status, again.stderr.includes('?')]).toEqual([0, false])
+    expect(made.map((path) => readFileSync(path, 'utf8'))).toEqual(before)
+  })
+
+  it('its nodes and its wallet service start with what init.sh made', () => {
+    for (const node of ['node-1', 'node-2']) {
+      const env = environmentOf(node)
+      expect(strangersIn(Object.keys(env), ofServer)).toEqual([])
+      expect(readConfig(env)).toMatchObject({
+        publicUrl: 'https://vault.example.org',
+        adminEmail: 'operator@example.org',
+        mailFrom: 'Strongroom <operator@example.org>',
+        trustProxy: 1,
+        allowedRisks: [],
+      })
+    }
+    const ofMigrate = environmentOf('migrate')
+    expect(strangersIn(Object.keys(ofMigrate), ofServer)).toEqual([])
+    expect(readCommandConfig(ofMigrate).databaseOwnerUrl).toContain('strongroom_owner:')
+    const env = environmentOf('wallet')
+    expect(strangersIn(Object.keys(env), ofWallet)).toEqual([])
+    const wallet = readWalletConfig(env)
+    expect(wallet).toMatchObject({ port: 9000, webhookUrl: 'http://nodes:8420/webhooks/wallet' })
+    expect(readConfig(environmentOf('node-1')).webhookSecrets).toEqual([wallet.webhookSecret])
+  })
+
+  it('each secret, network and volume that a service names is there', () => {
+    const { services, secrets, networks, volumes } = compose
+    for (const [name, service] of Object.entries(services)) {
+      const inFiles = Object.values(service.environment ?? {}).filter((value) => value.startsWith('/run/secrets/'))
+      expect([name, inFiles.map((path) => path.slice('/run/secrets/'.length)).sort()]).toEqual([
+        name,
+        (service.secrets ?? []).toSorted(),
+      ])
+      expect((service.secrets ?? []).filter((secret) => secrets[secret] === undefined)).toEqual([])
+      expect(networksOf(service).filter((network) => !(network in networks))).toEqual([])
+      const sources = (service.volumes ?? []).map((volume) => volume.split(':')[0]!)
+      const [files, named] = [
+        sources.filter((source) => source.startsWith('.')),
+        sources.filter((source) => !source.startsWith('.')),
+      ]
+      expect(files.filter((file) => !existsSync(join(place, file)))).toEqual([])
+      expect(named.filter((source) => !(source in volumes))).toEqual([])
+    }
+  })
+
+  const networksOf = ({ networks = [] }: Service) => (Array.isArray(networks) ? networks : Object.keys(networks))
+
+  it('only nodes reach the wallet service, only it reaches its database, and Caddy reaches no database', () => {
+    const on = (network: string) =>
+      Object.keys(compose.services).filter((name) => networksOf(compose.services[name]!).includes(network))
+    expect(on('wallet')).toEqual(['node-1', 'node-2', 'wallet'])
+    expect(on('wallet-database')).toEqual(['wallet-database', 'wallet', 'wallet-backup'])
+    expect(on('database')).toEqual(['database', 'migrate', 'node-1', 'node-2', 'backup'])
+    expect(on('front')).toEqual(['node-1', 'node-2', 'caddy'])
+    for (const network of ['front', 'database', 'wallet', 'wallet-database'])
+      expect(compose.networks[network]).toEqual({ internal: true })
+  })
+
+  it('what is ours runs without rights and with a root that is read-only', () => {
+    const ours = Object.entries(compose.services).filter(([, { image }]) => image.startsWith('strongroom:'))
+    expect(ours.map(([name]) => name)).toEqual(['migrate', 'node-1', 'node-2', 'wallet'])
+    for (const [, service] of ours) {
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+    }
+  })
+})
+
+describe('deploy/container', () => {
+  it('the image has a base that can be chosen, runs as nobody special, and says whether it is well', () => {
+    const lines = read('container/Containerfile').split('\n')
+    const last = (word: string) => lines.findLast((line) => line.startsWith(`${word} `))
+    expect(lines.find((line) => line.startsWith('FROM '))).toMatch(/^FROM \$\{BASE\}$/)
+    expect(last('USER')).toBe('USER 10001:10001')
+    expect(last('ENTRYPOINT')).toBe('ENTRYPOINT ["strongroom"]')
+    expect(lines.some((line) => line.startsWith('HEALTHCHECK '))).toBe(true)
+    const set = [...last('ENV')!.matchAll(/ ([A-Z_]+)=/g)].map(([, name]) => name!).filter((name) => name !== 'PATH')
+    expect(strangersIn(set, ofServer)).toEqual([])
+  })
+
+  it('its check of health ends with 0 while the service answers, and with 1 otherwise', async () => {
+    const script = /CMD \["node", "-e", (".*")\]/.exec(read('container/Containerfile'))![1]!
+    const { createServer } = await import('node:http')
+    for (const [status, code] of [
+      [200, 0],
+      [503, 1],
+    ]) {
+      const server = createServer((_, response) => response.writeHead(status!).end())
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+      const { port } = server.address() as { port: number }
+      const { spawn } = await import('node:child_process')
+      const check = spawn(process.execPath, ['-e', JSON.parse(script)], { env: { PORT: String(port) } })
+      expect(await new Promise((resolve) => check.once('exit', resolve))).toBe(code)
+      server.close()
+    }
+  })
+})
+
+describe('deploy/linux', () => {
+  const units = ['strongroom.service', 'strongroom-migrate.service', 'strongroom-wallet.service']
+  const valuesOf = (text: string, key: string) =>
+    [...text.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value!)
+
+  it('each setting of a unit is one, and each secret is a credential that the unit loads', () => {
+    for (const name of units) {
+      const unit = read(`linux/${name}`)
+      const settings = name.includes('wallet') ? ofWallet : ofServer
+      const pairs = valuesOf(unit, 'Environment').map((value) => value.split('=') as [string, string])
+      expect(
+        strangersIn(
+          pairs.map(([key]) => key),
+          settings,
+        ),
+      ).toEqual([])
+      const loaded = valuesOf(unit, 'LoadCredential').map((value) => `%d/${value.split(':')[0]}`)
+      expect(pairs.filter(([key]) => key.endsWith('_FILE')).map(([, path]) => path)).toEqual(loaded)
+    }
+    const namesIn = (text: string) => [...text.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name!)
+    expect(strangersIn(namesIn(read('linux/strongroom.env')), ofServer)).toEqual([])
+    expect(strangersIn(namesIn(read('linux/wallet.env')), ofWallet)).toEqual([])
+  })
+
+  it('the commands of the units are those of the archive', () => {
+    const programs = units.flatMap((name) =>
+      valuesOf(read(`linux/${name}`), 'ExecStart').map((line) => line.split(' ')[0]!),
+    )
+    expect([...new Set(programs)].sort()).toEqual(
+      readdirSync(join(root, 'tools/package/bin')).map((name) => `/opt/strongroom/bin/${name}`),
+    )
+  })
+
+  const analyze = '/usr/bin/systemd-analyze'
+  it.runIf(existsSync(analyze))('systemd takes the units, and finds little that they could do', () => {
+    for (const name of units) {
+      const path = join(folder, name)
+      writeFileSync(path, read(`linux/${name}`).replace('/opt/strongroom/', `${root}tools/package/`))
+      const verified = spawnSync(analyze, ['verify', path], { encoding: 'utf8' })
+      expect([name, verified.status, verified.stderr]).toEqual([name, 0, ''])
+      // In tenths: 2.5 of 10.
+      const judged = spawnSync(analyze, ['security', '--offline=true', '--threshold=25', path], { encoding: 'utf8' })
+      expect([name, judged.status, judged.stdout.split('\n').at(-2)]).toEqual([name, 0, expect.stringContaining('OK')])
+    }
+  })
+})
+
+describe('deploy/backup', () => {
+  const script = join(root, 'deploy/backup/backup.sh')
+  const places = { BACKUPS: join(folder, 'backups'), WAL: join(folder, 'wal') }
+  const passwordFile = join(folder, 'password')
+  const wal = (number: number) => `0000000100000000${number.toString(16).toUpperCase().padStart(8, '0')}`
+
+  /** Stands for the program of PostgreSQL, which must be of the release of its server: makes what that makes. */
+  const program = `#!/bin/sh
+[ "$PGPASSWORD" = hunter2 ] && [ "$FIRST" != none ] || exit 1
+for word; do case $word in --pgdata=*) folder=\${word#--pgdata=} ;; esac; done
+mkdir "$folder" && cd "$folder"
+echo 18 > PG_VERSION
+echo "START WAL LOCATION: 0/3000028 (file $FIRST)" > backup_label
+tar -czf base.tar.gz PG_VERSION backup_label
+tar -czf pg_wal.tar.gz PG_VERSION
+rm PG_VERSION backup_label
+`
+  const run = (first: string) =>
+    spawnSync('sh', [script, 'once'], {
+      env: {
+        PATH: `${join(folder, 'programs')}:${process.env.PATH}`,
+        ...places,
+        PASSWORD_FILE: passwordFile,
+        KEEP: '1',
+        FIRST: first,
+      },
+      encoding: 'utf8',
+    })
+
+  beforeAll(() => {
+    for (const path of [...Object.values(places), join(folder, 'programs')]) mkdirSync(path)
+    writeFileSync(join(folder, 'programs/pg_basebackup'), program, { mode: 0o755 })
+    writeFileSync(passwordFile, 'hunter2\n')
+    for (const name of [wal(2), `${wal(2)}.00000028.backup`, wal(3), wal(4), '00000002.history', `${wal(9)}.part`])
+      writeFileSync(join(places.WAL, name), '')
+  })
+
+  it('keeps the newest backups that open, and the WAL that they need', async () => {
+    const first = run(wal(3))
+    expect([first.status, first.stderr]).toEqual([0, ''])
+    const [taken] = readdirSync(places.BACKUPS)
+    expect(readdirSync(join(places.BACKUPS, taken!)).sort()).toEqual(['base.tar.gz', 'pg_wal.tar.gz'])
+    expect(readdirSync(places.WAL).sort()).toEqual([wal(3), wal(4), `${wal(9)}.part`, '00000002.history'].sort())
+
+    // Names are of seconds.
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    expect(run(wal(4)).status).toBe(0)
+    const [kept, ...others] = readdirSync(places.BACKUPS)
+    expect([kept! > taken!, others]).toEqual([true, []])
+    expect(readdirSync(places.WAL)).not.toContain(wal(3))
+
+    const failed = run('none')
+    expect(failed.status).not.toBe(0)
+    expect(readdirSync(places.BACKUPS)).toEqual([kept])
+    expect(readdirSync(places.WAL)).toContain(wal(4))
+  })
+})

