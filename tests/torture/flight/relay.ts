@@ -28,13 +28,18 @@ export async function startRelay(target: () => string | null): Promise<Relay> {
     await new Promise<void>((resolve) => Object.assign(set, { caught: { toAddress: null }, release: resolve }))
   }
 
-  const forward = async (request: IncomingMessage, aborted: AbortSignal) => {
+  const forward = async (request: IncomingMessage, aborted: AbortSignal | undefined) => {
     const asked = { path: request.url ?? '/', body: await textOf(request) }
     await pass({ ...asked, side: 'request', answer: '' })
     const url = target()
     if (url === null) throw new Error('Nobody is there')
-    const { host: _, ...headers } = request.headers
-    const out = send(url + asked.path, { method: request.method, headers, signal: aborted, agent: false })
+    const { host: _, connection: __, ...headers } = request.headers
+    const out = send(url + asked.path, {
+      method: request.method,
+      headers,
+      agent: false,
+      ...(aborted && { signal: aborted }),
+    })
     // Its answer, or the end of the connection, is what is waited for.
     out.on('error', () => {})
     out.end(asked.body)
@@ -45,12 +50,13 @@ export async function startRelay(target: () => string | null): Promise<Relay> {
   }
 
   const server = createServer((request, response) => {
-    const gone = new AbortController()
+    // An order that is on its way arrives, although its sender is dead; a question ends with who asked.
+    const gone = request.method === 'GET' ? new AbortController() : null
     response.once('close', () => {
-      if (!response.writableFinished) gone.abort()
+      if (!response.writableFinished) gone?.abort()
     })
-    forward(request, gone.signal).then(
-      ({ status, headers: { 'transfer-encoding': _, ...headers }, text }) =>
+    forward(request, gone?.signal).then(
+      ({ status, headers: { 'transfer-encoding': _, connection: __, ...headers }, text }) =>
         response.writeHead(status, headers).end(text),
       () => request.destroy(),
     )
