@@ -156,6 +156,11 @@ describe('deploy/compose', () => {
     expect(on('wallet-database')).toEqual(['wallet-database', 'wallet', 'wallet-backup'])
     expect(on('database')).toEqual(['database', 'migrate', 'node-1', 'node-2', 'backup'])
     expect(on('front')).toEqual(['node-1', 'node-2', 'caddy'])
+    const neighbours = (name: string) => networksOf(compose.services[name]!).flatMap(on)
+    expect([...new Set(neighbours('wallet'))].sort()).toEqual(
+      ['node-1', 'node-2', 'wallet', 'wallet-backup', 'wallet-database'].sort(),
+    )
+    expect([...new Set(neighbours('caddy'))].sort()).toEqual(['caddy', 'node-1', 'node-2'])
     for (const network of ['front', 'database', 'wallet', 'wallet-database'])
       expect(compose.networks[network]).toEqual({ internal: true })
   })
