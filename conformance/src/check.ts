@@ -14,13 +14,13 @@ export type Need = (typeof needs)[number]
 export type Check = {
   /** Stable: scripts and the option --only name it. */
   id: string
-  /** What holds when the check passes. */
+  /** The rule that holds when the check passes. */
   title: string
   /** The heading of docs/wallet-protocol.md that has the rule, as an anchor. */
   section: Section
   /** The words of that section that are checked. */
   rule: string
-  /** What the builder of the wallet service does when the check fails. */
+  /** The next step for the builder of the wallet service when the check fails. */
   advice: string
   needs?: Need[]
   /** @throws Violation when the wallet service breaks the rule */

@@ -9,7 +9,7 @@ export type Call = {
   body?: string | Buffer
 }
 
-/** What came back; `status` 0 when the connection ended without an answer. */
+/** The answer. `status` is 0 if the connection ended without one. */
 export type Answer = {
   status: number
   text: string

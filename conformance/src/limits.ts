@@ -1,28 +1,28 @@
-/** What Strongroom waits for an answer, and so how long a wallet service may take. */
+/** The time that Strongroom waits for an answer, and that a wallet service may take. */
 export const answerMillisecondsMax = 10_000
 /** The kit waits longer, so that it can say how long a slow answer took. */
 export const patienceMilliseconds = 15_000
-/** What the kit keeps of an answer; Strongroom reads less, and a check says so. */
+/** The part of an answer that the kit keeps. Strongroom reads less, which a check says. */
 export const bytesReadMax = 4_194_304
-/** What Strongroom reads of an answer, and of one about changes. */
+/** The sizes that Strongroom reads: of an answer, and of an answer about changes. */
 export const answerBytesMax = 65_536
 export const changesBytesMax = 2_097_152
-/** How much of a body is shown with a failure. */
+/** The part of a body that is shown with a failure. */
 export const shownCharactersMax = 2_000
-/** How often the state of a transfer or a balance is asked for. */
+/** The pause between two questions about a transfer or a balance. */
 export const pollMilliseconds = 200
-/** How long an impossible order is watched; it must not move anything, whether it fails or stays queued. */
+/** The time for which an impossible order is watched. It must move nothing, whether it fails or stays queued. */
 export const impossibleWatchSeconds = 3
-/** How long the kit looks for a second transaction or delivery that must not come. */
+/** The time for which the kit looks for a second transaction or delivery that must not come. */
 export const quietSeconds = 3
-/** How long a webhook is left without an answer; a sender with a shorter time-out gives up before. */
+/** The time for which a webhook is left without an answer. A sender with a shorter time-out gives up earlier. */
 export const silenceSeconds = 30
-/** How long a command of the person who runs the kit may take, and the service until it answers again. */
+/** The time limit of a command such as `--restart-command`, and of the service until it answers again. */
 export const stepMillisecondsMax = 600_000
-/** Orders that the check of long lists places at most, and how many at the same time. */
+/** The most orders that the check of long lists places, and the number placed at the same time. */
 export const manyOrdersMax = 1_000_000
 export const ordersAtOnce = 32
-/** How far the time of a webhook may be off; Strongroom refuses it beyond. */
+/** The largest error of the time of a webhook. Strongroom refuses more. */
 export const webhookToleranceSeconds = 300
 /** Deliveries of one event must be at least this far apart. */
 export const deliveryGapMillisecondsMin = 500

@@ -16,7 +16,7 @@ export type Result = {
   status: 'passed' | 'failed' | 'skipped'
   /** Why it failed or was skipped. */
   reason?: string
-  /** What was sent and received, on failure. */
+  /** The requests and answers of a failed check. */
   exchanges?: Exchange[]
   advice?: string
   milliseconds: number
@@ -35,7 +35,7 @@ export type Observer = {
   /** Something that the person must know or do now. */
   note(text: string): void
   onResult(result: Result): void
-  /** Where the kit listens for deposits. */
+  /** Called with the URL at which the kit listens for deposits. */
   onListening?(url: string): void
 }
 

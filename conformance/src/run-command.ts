@@ -91,7 +91,7 @@ function readKey(text: string): KitKey {
     const privateKey = createPrivateKey(readFileSync(file))
     if (privateKey.asymmetricKeyType === 'ed25519') return { id, privateKey }
   } catch {
-    // What is wrong with it must not show what is in it.
+    // The error could quote the file.
   }
   throw new CouldNotRun(`${file} is no private Ed25519 key in PEM`)
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { stepMillisecondsMax } from './limits.ts'
 import { Blocked } from './outcomes.ts'
 
-/** Runs a command of the person who runs the kit, in a shell. What it prints goes to standard error. @throws Blocked when it fails */
+/** Runs a command of the user in a shell, with its output on standard error. @throws Blocked if it fails */
 export async function runStep(command: string): Promise<void> {
   const child = spawn(command, { shell: true, stdio: ['ignore', 2, 2], timeout: stepMillisecondsMax })
   const end = await new Promise<string | null>((resolve) => {

@@ -22,20 +22,20 @@ export type Options = {
   protectedSecret: string | null
   authorityKeys: KitKey[]
   token: { contract: string; decimals: number } | null
-  /** Whether funds of the purse may be moved. */
+  /** True if the checks may move funds of the purse. */
   spend: boolean
   webhooks: { host: string; port: number; secret: string } | null
-  /** How long to wait for funds, for the end of a transfer, for a deposit. */
+  /** The time to wait for funds, for the end of a transfer, for a deposit. */
   waitSeconds: number
-  /** Restarts the service; null: nobody can. */
+  /** Restarts the service. Null without `--restart-command`. */
   restart: Step | null
-  /** Keeps a backup of the database of the service, and brings it back; null: nobody can. */
+  /** Keep a backup of the database of the service, and restore it. Null without their commands. */
   backup: { keep: Step; restore: Step } | null
-  /** How many orders the check of long lists places; null: it may not. */
+  /** The number of orders that the check of long lists places. Null without `--many`. */
   manyOrders: number | null
 }
 
-/** What only a person, or a command of theirs, can do. @throws Blocked when it fails */
+/** An action outside the protocol, by a command of the user. @throws Blocked if it fails */
 type Step = () => Promise<void>
 
 export type Client = 'main' | 'other' | 'protected'
@@ -74,7 +74,7 @@ export type AnswerSeen = Pick<Answer, 'status' | 'contentType' | 'bytes' | 'mill
   showsSecret: boolean
 }
 
-/** What a check sees of the run. */
+/** The part of the run that a check works with. */
 export type WalletUnderTest = {
   options: Options
   listener: WebhookListener | null
@@ -87,7 +87,7 @@ export type WalletUnderTest = {
   /** An order that can never move anything, because its amount is more than any address holds. */
   order(changes?: Partial<TransferOrder>): Promise<TransferOrder>
   nextId(): string
-  /** Takes a step, and waits until the service answers again. @throws Blocked */
+  /** Runs a step, and waits until the service answers again. @throws Blocked */
   take(step: Step): Promise<void>
   /** Makes something once for all checks. When it fails, `owner` fails, and the checks that build on it are skipped. */
   share<T>(key: string, owner: string, make: () => Promise<T>): Promise<T>
@@ -172,7 +172,7 @@ export function openWallet({ options, agent, listener, selected }: Run): (checkI
   }
 }
 
-/** These answers are not those of a service that runs, so the checks of the whole run do not see them. */
+/** Waits for a 200 of `/healthz`. The checks of the whole run do not see these answers, because the service is starting. */
 async function awaitAnswer({ url }: Options, agent: Agent, checkId: string): Promise<void> {
   const headers = { 'user-agent': userAgentOf(checkId) }
   const deadline = Date.now() + stepMillisecondsMax
@@ -184,7 +184,7 @@ async function awaitAnswer({ url }: Options, agent: Agent, checkId: string): Pro
   }
 }
 
-// The builder of the service finds the requests of a check in a log by this.
+// Names the check in the logs of the wallet service.
 const userAgentOf = (checkId: string) => `strongroom-wallet-conformance (${checkId || 'start'})`
 
 type Send = (checkId: string, ...call: Parameters<WalletUnderTest['call']>) => Promise<Answer>

@@ -11,7 +11,7 @@ export type Trigger = {
 /** A named moment at which a process can be killed: a trigger of a database, or a request that is held back. */
 export type Breakable<Part extends string, At> = { part: Part; name: string; at: At }
 
-/** `caught` is null until a request waits; then it is the recipient of the request, if it names one. */
+/** Holds one request back. `caught` is null until a request waits, and then has the recipient of that request, if it names one. */
 export type Trap = { caught: { toAddress: string | null } | null; release(): void }
 
 const pointMillisecondsMax = 30_000
@@ -48,7 +48,7 @@ export async function installTriggers(
   }
 }
 
-/** What waits at an armed point: a server process of the database, or a request to the wallet. */
+/** The process or request that waits at an armed point: a server process of the database, or a request to the wallet. */
 export type Caught = { backendPid: number | null; toAddress: string | null }
 export type Breakpoint = {
   /** null until something arrives. */

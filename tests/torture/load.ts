@@ -10,13 +10,13 @@ const answerMillisecondsMax = 90_000
 const coin = 10n ** 18n
 const funding = 1_000_000n
 
-/** How many clients deposit and order at the same time. Without depositors the addresses get their funds from elsewhere. */
+/** The numbers of clients that deposit and order at the same time. Without depositors the load funds no address. */
 type Crowd = { depositors: number; initiators: number; pauseMilliseconds(): number }
 const manyDepositors: Crowd = { depositors: 16, initiators: 4, pauseMilliseconds: () => 100 }
 
 type Decision = 'approve' | 'reject'
 
-/** What was acknowledged to the clients: 2xx answers that they received. */
+/** The deposits, transfers and votes for which clients received a 2xx answer. */
 export type Acknowledged = {
   /** By transaction hash. */
   deposits: Map<string, { id: string; amount: bigint }>
@@ -34,7 +34,7 @@ export type Load = {
   end(): Promise<void>
   /** Repeats every request that was answered since `begin`: the answers must be the same. */
   askAgain(): Promise<number>
-  /** How many requests got no answer or an inconclusive one since `begin`. */
+  /** Returns the number of requests without an answer, or with an inconclusive one, since `begin`. */
   unanswered(): number
   /** @throws when a client received a wrong answer */
   assertNoFault(): void

@@ -21,7 +21,7 @@ type Order = {
   amount: string
 }
 type Broadcast = { order: Order; questions: number }
-/** What the wallet service logged when it broadcast a transfer. */
+/** The line that the wallet service logs when it broadcasts a transfer. */
 export type LogLine = { id: string; toAddress: string; amount: string }
 
 /**
@@ -34,7 +34,7 @@ export type Wallet = {
   log: LogLine[]
   /** The next request that reaches this point waits there until it is released. */
   stopAt(stop: WalletStop): Trap
-  /** How many orders for the recipient arrived, accepted or not. */
+  /** Returns the number of orders for the recipient that arrived, accepted or not. */
   ordersFor(toAddress: string): number
   close(): Promise<void>
 }

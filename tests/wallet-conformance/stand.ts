@@ -22,7 +22,7 @@ import { webhookSecret } from '../../wallet/src/testing/webhook-receiver.ts'
 export type Call = { method: string; path: string; headers: IncomingHttpHeaders; body: string }
 export type Reply = { status: number; headers: IncomingHttpHeaders; body: string }
 
-/** What a relay does with a request instead of forwarding it. */
+/** Replaces the forwarding of a request by a relay. */
 export type Fault = (call: Call, forward: (call?: Partial<Call>) => Promise<Reply>) => Promise<Reply>
 
 export type Faults = {
@@ -128,7 +128,7 @@ async function startRestartable(config: Parameters<typeof testConfig>[0]) {
   }
 }
 
-/** A copy of a database to which nobody is connected, which takes its place again: a restore. */
+/** Backs up and restores a database without connections, as a copy under the same server. */
 function copyOf(databaseUrl: string) {
   const name = new URL(databaseUrl).pathname.slice(1)
   const run = async (...statements: string[]) => {
@@ -145,7 +145,7 @@ function copyOf(databaseUrl: string) {
     drop,
     async keep() {
       await drop()
-      // The last connections of the service are still about to end.
+      // The last connections of the stopped service may still be ending.
       for (let attempt = 1; ; attempt += 1) {
         const made = run(`create database ${name}_copy template ${name} strategy file_copy`)
         const fault = await made.then(() => null).catch((error: Error & { code?: string }) => error)

@@ -25,7 +25,7 @@ export function formatRecent(at: string, now: number = Date.now()): string {
   return formatter(Intl.RelativeTimeFormat, { numeric: 'auto' }).format(minutes, 'minute')
 }
 
-/** In seconds under a minute, then as `formatRecent`. A clock that is behind shows no time to come. */
+/** Formats the time since a moment in seconds under a minute, else like `formatRecent`. A moment in the future counts as now. */
 export function formatAgo(at: string, now: number): string {
   const seconds = Math.max(0, Math.round((now - new Date(at).getTime()) / 1_000))
   if (seconds >= 60) return formatRecent(at, now)

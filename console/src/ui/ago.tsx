@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { formatAgo } from '../lib/time.ts'
 
-/** How long ago something was, as time passes. */
+/** Shows the time since a moment, and updates it every second. */
 export function Ago({ at }: { at: string }) {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

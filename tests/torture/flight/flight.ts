@@ -58,7 +58,7 @@ type Scene = {
   load: Load
   random: Random
   edges: Record<Edge, Relay>
-  /** How the second process of the wallet is killed, while there is one. */
+  /** Kill the wallet processes that were overtaken in this cycle. */
   ends: (() => Promise<void>)[]
 }
 

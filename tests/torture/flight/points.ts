@@ -2,7 +2,7 @@ import type { Breakable, Trigger } from '../breakpoints.ts'
 import { points as servicePoints } from '../points.ts'
 import type { Passage, Stop } from './relay.ts'
 
-/** Who is called: the wallet by the service, the chain's node by the wallet, the service by the wallet. */
+/** A connection between two processes, by the called side: the wallet, the node of the chain, the webhook of the service. */
 export type Edge = 'wallet' | 'chain' | 'webhook'
 type At = { database: 'service' | 'wallet'; trigger: Trigger } | { edge: Edge; stop: Stop }
 

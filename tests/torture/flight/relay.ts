@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Trap } from '../breakpoints.ts'
 
-/** What passes: of a request its path and body, of an answer those of its request, and its own text. */
+/** A request or an answer that passes. An answer has the path and body of its request, and its own text. */
 export type Passage = { side: 'request' | 'answer'; path: string; body: string; answer: string }
 export type Stop = { name: string; isAt(passage: Passage): boolean }
 
 /**
- * Stands where one process calls another: the address stays the same when the process behind it is another one, and a
- * request or its answer can be held back. While nobody is behind it, connections are cut.
+ * A proxy between two processes. Its address stays the same when the called process is replaced, and it can hold back a
+ * request or an answer. It cuts connections while there is no process to call.
  */
 export type Relay = {
   url: string
@@ -40,7 +40,7 @@ export async function startRelay(target: () => string | null): Promise<Relay> {
       agent: false,
       ...(aborted && { signal: aborted }),
     })
-    // Its answer, or the end of the connection, is what is waited for.
+    // `once` below throws the error.
     out.on('error', () => {})
     out.end(asked.body)
     const [answer] = (await once(out, 'response')) as [IncomingMessage]
@@ -50,7 +50,7 @@ export async function startRelay(target: () => string | null): Promise<Relay> {
   }
 
   const server = createServer((request, response) => {
-    // An order that is on its way arrives, although its sender is dead; a question ends with who asked.
+    // An order arrives although its sender is dead. A question ends with the process that asked.
     const gone = request.method === 'GET' ? new AbortController() : null
     response.once('close', () => {
       if (!response.writableFinished) gone?.abort()

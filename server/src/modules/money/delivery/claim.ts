@@ -10,7 +10,7 @@ import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
 import { vaultsIn } from '../transfers/vaults-in-queue.ts'
 import { isFollowed } from './following.ts'
 
-/** How long a claim holds; if this process ends, another node continues after it. */
+/** The duration of a claim. If this process ends, another node continues after it. */
 const leaseMilliseconds = 60_000
 /** From the hand-over, or from news, to the first question; also the first pause after an error. */
 export const pollMilliseconds = 1_000
@@ -41,12 +41,12 @@ export type Claim = {
   vaultId: string
   id: string
   phase: Phase
-  /** Whether a replacement was decided on, which waits to be handed over. */
+  /** True if a replacement was decided on and waits to be handed over. */
   isReplacementDue: boolean
-  /** Whether the changes of its wallet service are followed. */
+  /** True if the changes of its wallet service are followed. */
   isFollowed: boolean
   leaseEndsAt: Date
-  /** How often its vault permits that work of the queue begins. */
+  /** The number of steps of the queue that its vault permits to begin in a second. */
   perSecond: number
 }
 

@@ -1,9 +1,9 @@
-/** Work that enters the lane of its vault, and how often the vault permits that some begins. */
+/** A piece of work for the lane of its vault. `perSecond` is the number of pieces that may begin in a second. */
 type Entrant = { vaultId: string; perSecond: number }
 
 /** Limits a kind of work for each vault on this node: the number in progress, and the number begun in a second. */
 export type Lanes = {
-  /** Places of a lane that is empty, if its vault permits so many a second. */
+  /** The places of an empty lane, unless its vault permits fewer a second. */
   max: number
   /** The places of the lanes that have fewer, by vault. */
   places(now: Date): Record<string, number>
@@ -25,7 +25,7 @@ type Lane = { inProgress: number; left: number; countedAt: number; hasMore: bool
 /** Pause until a lane that began too often is looked at again: it then has several places, not one. */
 const refillMilliseconds = 250
 
-/** A lane that was idle has saved up a second of what its vault permits. */
+/** Returns lanes with `max` places each. An idle lane saves up the work of one second. */
 export function createLanes(max: number): Lanes {
   const lanes = new Map<string, Lane>()
 
@@ -33,7 +33,7 @@ export function createLanes(max: number): Lanes {
   const refill = (now: Date) => {
     for (const [vaultId, lane] of lanes) {
       const passed = Math.max(0, now.getTime() - lane.countedAt) / 1_000
-      // Nothing is added to what has no limit: no time times no limit is no number.
+      // Zero times infinity is not a number.
       if (Number.isFinite(lane.perSecond)) lane.left = Math.min(lane.perSecond, lane.left + passed * lane.perSecond)
       lane.countedAt = now.getTime()
       if (lane.inProgress === 0 && lane.left >= lane.perSecond) lanes.delete(vaultId)

@@ -48,7 +48,7 @@ export function toTransfer(row: TransferRow): Static<typeof Transfer> {
   }
 }
 
-/** Until the wallet service has answered, nobody knows whether it has the order. */
+/** Returns null until the wallet service has confirmed that it has the order. */
 const handedOverAt = ({ phase, sent_at }: TransferRow): string | null =>
   phase === 'queued' || phase === 'submitting' ? null : (sent_at?.toISOString() ?? null)
 
