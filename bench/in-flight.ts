@@ -27,7 +27,7 @@ const { values: options } = parseArgs({
 })
 const seconds = Number(options.seconds)
 const goalCount = 10_000
-/** Of a payout. */
+/** The largest number of rows of a payout. */
 const rowsMax = 1_000
 const recipient = fakeAddress('a supplier of the bench')
 const orderOf = (fromAddressId: string) => ({ fromAddressId, toAddress: recipient, token: 'ETH', amount: '0.000001' })
@@ -74,7 +74,7 @@ await runOnStack(async ({ record, stack }) => {
   }
 })
 
-/** The rows are allowed by a policy, so that the answer to the order stands for the last vote. */
+/** Measures a payout. A policy allows its rows, so the answer to the order takes the place of the last vote. */
 async function measurePayout({ record, stack, flight }: Bench): Promise<void> {
   flight.proxy.forget()
   const startedAt = performance.now()
@@ -96,7 +96,7 @@ async function orderOneByOne(stack: Stack, flight: Flight, count: number): Promi
   if (Object.keys(answers).join() !== '201') throw new Error(`Orders were answered ${JSON.stringify(answers)}`)
 }
 
-/** Thousands of orders would take longer than what is measured of them. */
+/** Orders the transfers as payouts, because thousands of single orders would take longer than the measurement. */
 async function orderInPayouts(flight: Flight, count: number): Promise<void> {
   const source = inTurn(flight.addresses)
   for (let ordered = 0; ordered < count; ordered += rowsMax)

@@ -1,7 +1,7 @@
 // Finds the packages that the programs of an archive need at run time, in package-lock.json.
 
 const programs = ['server', 'wallet', 'conformance']
-/** Optional packages of other platforms are no part of the archive. */
+/** Returns true if a package is for this platform. The archive has no optional packages of other platforms. */
 const isOfPlatform = ({ os, cpu, libc }) =>
   (os === undefined || os.includes('linux')) &&
   (cpu === undefined || cpu.includes('x64')) &&
@@ -44,7 +44,7 @@ function namesNeeded({
   return [...new Set([...Object.keys(dependencies), ...Object.keys(optionalDependencies), ...peers])]
 }
 
-/** The folder that Node.js would find from `path`: the nearest node_modules that has it. */
+/** Returns the folder that Node.js would find from `path`: the nearest node_modules with the package. */
 function resolve(packages, path, name) {
   for (let folder = path; ; folder = parentOf(folder)) {
     const place = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Compares what is installed with package-lock.json, which the list of parts is made from.
+ * Compares the installed packages with package-lock.json, from which the list of parts is made.
  * @returns {string[]} a line for each package that is missing, or of another version
  */
 export function findStale(root, closure) {

@@ -1,5 +1,5 @@
-// npm run package [-- --output FOLDER]: makes the archive of the present commit. It builds a copy of that commit in a temporary
-// folder, so that nothing that lies about here becomes a part of it.
+// npm run package [-- --output FOLDER]: makes the archive of the present commit. It builds a copy of that commit in a
+// temporary folder, so that no other file of the checkout gets into the archive.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Makes the archive of a tree that is built: the programs, and of node_modules what they need at run time.
+// Makes the archive of a built tree: the programs, and the packages of node_modules that they need at run time.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -20,15 +20,18 @@ import { dirname, join } from 'node:path'
 import { findClosure } from './closure.js'
 import { describeParts } from './sbom.js'
 
-/** Types, maps and sources are for people who develop, as are the texts of packages other than licenses. */
+/**
+ * Returns true for types, maps and sources, which only developers need, and for texts of packages other than licenses.
+ */
 const isForDevelopers = (path) =>
   /\.(map|tsbuildinfo|[cm]?ts|md|markdown)$/i.test(path) && !/(^|\/)(licen[cs]e|notice|copying)[^/]*$/i.test(path)
-/** Folders at the top of a package that no program reads. */
+/** Returns true for folders at the top of a package that no program reads. */
 const isAside = (path) => /^(\.github|benchmarks?|docs|examples?|tests?|__tests__)\//.test(path)
 
 /**
- * @param {{ root: string, output: string, commit: string | null, time: Date }} order `time` is that of every file
- * @returns {{ archive: string, sbom: string, sums: string }} the files that were written
+ * @param {{ root: string, output: string, commit: string | null, time: Date }} order `time` is the time of every file
+ * in the archive
+ * @returns {{ archive: string, sbom: string, sums: string }} the paths of the written files
  */
 export function pack({ root, output, commit, time }) {
   const { version } = readJson(join(root, 'package.json'))
@@ -75,7 +78,7 @@ function filesOfPackage(root, path) {
   return files.filter((file) => !isForDevelopers(file) && !isAside(file))
 }
 
-/** Leaves out files that were compiled from a source that is gone, or are for tests. */
+/** Returns the files of a workspace, without compiled tests and compiled files whose source is gone. */
 function filesOfWorkspace(root, path) {
   const compiled = filesOf(join(root, path, 'dist')).filter((file) => {
     if (isForDevelopers(file) || /(^|\/)testing\/|\.test\.js$|^bundled\//.test(file)) return false
@@ -89,7 +92,7 @@ function filesOfWorkspace(root, path) {
   return ['package.json', ...programs, ...compiled.map((file) => `dist/${file}`)]
 }
 
-/** Files and links below a folder, sorted. */
+/** Returns files and links below a folder, sorted. */
 function filesOf(folder) {
   const found = []
   const walk = (prefix) => {
@@ -103,14 +106,14 @@ function filesOf(folder) {
   return found.sort()
 }
 
-/** Copies, because a hard link would change the time of the file that others may be packing too. */
+/** Copies a file. A hard link would not do: it would change the time of the file, which other runs may be packing too. */
 function copy(from, to) {
   mkdirSync(dirname(to), { recursive: true })
   if (lstatSync(from).isSymbolicLink()) symlinkSync(readlinkSync(from), to)
   else copyFileSync(from, to, constants.COPYFILE_FICLONE)
 }
 
-/** Names are sorted, and times, owners, rights and the order of links say nothing about this machine. */
+/** Makes the archive with sorted names, and with times, owners and rights that do not depend on this machine. */
 function compress({ staging, name, archive, time }) {
   const tar = [
     '--format=gnu',

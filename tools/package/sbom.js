@@ -1,8 +1,8 @@
 /**
- * The parts of an archive as CycloneDX 1.6 (https://cyclonedx.org). It has no serial number and no time of its own, so that the
- * same commit gives the same bytes.
- *
- * @param {{ version: string, commit: string | null, time: Date, closure: ReturnType<typeof import('./closure.js').findClosure> }} archive
+ * Describes the parts of an archive as CycloneDX 1.6 (https://cyclonedx.org). The document has no serial number and no
+ * other time, so that the same commit gives the same bytes.
+ * @param {{ version: string, commit: string | null, time: Date, closure: ReturnType<typeof
+ * import('./closure.js').findClosure> }} archive
  */
 export function describeParts({ version, commit, time, closure }) {
   const packages = [...closure].map(([path, { entry, needs }]) => ({ path, entry, needs, ref: refOf(path, entry) }))
@@ -35,7 +35,7 @@ export function describeParts({ version, commit, time, closure }) {
 
 const nameOf = (path, { name }) => name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
-/** A package that is installed twice is in two places. */
+/** Returns the reference of a package. It contains the path, because a package may be installed at two places. */
 const refOf = (path, entry) => `${nameOf(path, entry)}@${entry.version}|${path}`
 
 function describePackage({ path, entry, ref }) {
@@ -56,11 +56,11 @@ function describePackage({ path, entry, ref }) {
   }
 }
 
-/** A word is the id of a license; several with operators are an expression. */
+/** Describes a license: a single word is an id, several with operators are an expression. */
 const describeLicense = (license) =>
   /^[\w.+-]+$/.test(license) ? { license: { id: license } } : { expression: license.replace(/^\((.*)\)$/, '$1') }
 
-/** SHA-512 of the package as the registry has it. */
+/** Describes the SHA-512 of the package as the registry has it. */
 const describeHash = (integrity) => ({
   alg: 'SHA-512',
   content: Buffer.from(integrity.replace(/^sha512-/, ''), 'base64').toString('hex'),

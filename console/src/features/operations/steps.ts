@@ -2,7 +2,7 @@ import type { Transfer } from '@strongroom/sdk'
 import { t } from '../../lib/language.ts'
 
 export type StepState = 'done' | 'current' | 'failed' | 'skipped' | 'ahead'
-/** `isRecent`: it is told how long ago that was. */
+/** A step. If `isRecent` is set, its display says how long ago it was. */
 export type Step = { title: string; state: StepState; detail: string | null; at: string | null; isRecent?: boolean }
 
 type StepFacts = Pick<
