@@ -60,22 +60,22 @@ describe('T82 an adjustment in a vault with governance', () => {
 
   it('T82 of one administrator turns no block into an allow', async () => {
     expect(outcome(await bench.order(address.id, '60'))).toEqual([403, 'blocked_by_policy'])
-    const asked = await adjust(alone, address, '1000000')
-    expect([asked.status, asked.body.request.action]).toEqual([202, 'balance_adjust'])
+    const response = await adjust(alone, address, '1000000')
+    expect([response.status, response.body.request.action]).toEqual([202, 'balance_adjust'])
     expect((await bench.balances(address.id)).available).toBe('100')
     expect(outcome(await bench.order(address.id, '60'))).toEqual([403, 'blocked_by_policy'])
-    expect(outcome(await approve(alone, asked.body.request.id))).toEqual([403, 'not_an_approver'])
+    expect(outcome(await approve(alone, response.body.request.id))).toEqual([403, 'not_an_approver'])
     expect((await bench.balances(address.id)).available).toBe('100')
   })
 
   it('is made by the vote of a second administrator, and counts for policies', async () => {
-    const asked = await adjust(alone, address, '100')
-    expect(asked.body.request.payload).toEqual({
+    const response = await adjust(alone, address, '100')
+    expect(response.body.request.payload).toEqual({
       ...bodyOf(address, '100'),
       address: address.address,
       asset: 'USDT',
     })
-    expect((await approve(second, asked.body.request.id)).body.status).toBe('applied')
+    expect((await approve(second, response.body.request.id)).body.status).toBe('applied')
     expect((await bench.balances(address.id)).available).toBe('200')
     expect((await bench.order(address.id, '60')).status).toBe(201)
     const { body } = await alone.get(`${base()}/adjustments?isAgreed=true`)
@@ -122,16 +122,16 @@ describe('T82 adjustments of single people from before the vault had governance'
 
     const agreeing = `${base()}/adjustments/${made.body.id}/agree` as const
     expect((await bench.owner.post(agreeing)).status).toBe(403)
-    const asked = await alone.post(agreeing)
-    expect(asked.body.request).toMatchObject({
+    const response = await alone.post(agreeing)
+    expect(response.body.request).toMatchObject({
       action: 'balance_adjust',
       targetId: made.body.id,
       targetType: 'adjustment',
       payload: { amount: '900', createdById: alone.userId },
     })
-    expect(outcome(await approve(alone, asked.body.request.id))).toEqual([403, 'not_an_approver'])
+    expect(outcome(await approve(alone, response.body.request.id))).toEqual([403, 'not_an_approver'])
     expect(outcome(await bench.order(address.id, '60'))).toEqual([403, 'blocked_by_policy'])
-    expect((await approve(second, asked.body.request.id)).body.status).toBe('applied')
+    expect((await approve(second, response.body.request.id)).body.status).toBe('applied')
     expect((await bench.order(address.id, '60')).status).toBe(201)
     expect(outcome(await alone.post(agreeing))).toEqual([409, 'wrong_state'])
     expect((await alone.post(`${base()}/adjustments/${address.id}/agree`)).status).toBe(404)
@@ -158,8 +158,8 @@ describe('T82 in a vault without governance one administrator', () => {
   it('lifts no exposure by an adjustment', async () => {
     await deposit(bench.test, { address: address.address, asset: usdtContract, amount: '10' })
     await bench.sql('update ledger_accounts set exposure = 5 where address_id = $1', [address.id])
-    const asked = await adjust(alone, address, '5')
-    expect(asked.status).toBe(202)
+    const response = await adjust(alone, address, '5')
+    expect(response.status).toBe(202)
     const exposed = 'select max(exposure)::int as exposure from ledger_accounts where address_id = $1'
     expect(await bench.sql(exposed, [address.id])).toEqual([{ exposure: 5 }])
   })
@@ -188,14 +188,14 @@ describe('T82 in a protected vault', () => {
       403,
       'passkey_required',
     ])
-    const asked = await alone.post(
+    const response = await alone.post(
       `${base()}/adjustments`,
       bodyOf(address, '5'),
       await confirmationOf(alone, key, write),
     )
-    expect(asked.status).toBe(202)
-    expect(outcome(await approve(second, asked.body.request.id))).toEqual([403, 'signature_required'])
-    const voted = await acceptRequest({ admin: second, key: secondKey, url: base() }, asked.body.request)
+    expect(response.status).toBe(202)
+    expect(outcome(await approve(second, response.body.request.id))).toEqual([403, 'signature_required'])
+    const voted = await acceptRequest({ admin: second, key: secondKey, url: base() }, response.body.request)
     expect([voted.status, voted.body.status]).toEqual([200, 'applied'])
     expect((await bench.balances(address.id)).available).toBe('105')
   })

@@ -101,19 +101,19 @@ type Asked = ByMember & { confirm: Confirm; approvalTtlHours: number }
  * Adjusts a balance at once where one administrator may, and otherwise asks a second one. @throws as `adjustBalance`, 403 for a
  * service or without a passkey, 409 when nobody else could agree
  */
-export async function adjustOrAsk(trx: Trx, body: Body, asked: Asked): Promise<Static<typeof Adjustment> | Waits> {
-  const { member, now } = asked
+export async function adjustOrAsk(trx: Trx, body: Body, request: Asked): Promise<Static<typeof Adjustment> | Waits> {
+  const { member, now } = request
   const vaultId = member.vault.id
   await planAdjustment(trx, vaultId, body)
-  if (await takesTwo(trx, member, body)) return ask(trx, { targetId: null, payload: body }, asked)
+  if (await takesTwo(trx, member, body)) return ask(trx, { targetId: null, payload: body }, request)
   const id = await adjustBalance(trx, body, { vaultId, actorId: member.userId, now })
   const [row] = await listAdjustments(trx, vaultId, { id }, { after: null, limit: 1 })
   return toAdjustment(row!)
 }
 
 /** Asks a second administrator to agree on an adjustment that is in the books. @throws 404, 409 */
-export function askAgreement(trx: Trx, id: string, asked: Asked): Promise<Waits> {
-  return ask(trx, { targetId: id, payload: {} }, asked)
+export function askAgreement(trx: Trx, id: string, request: Asked): Promise<Waits> {
+  return ask(trx, { targetId: id, payload: {} }, request)
 }
 
 /**

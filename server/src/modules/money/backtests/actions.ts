@@ -130,7 +130,7 @@ const dayMilliseconds = 86_400_000
 export function intervalOfVoter({ from, to }: { from: Date; to: Bounds['to'] }, askedAt: Date): Interval {
   if (to !== null) throw badRequest('to', 'must be left out: the interval ends when the votes were asked for')
   const beginnings = backtestDaysOfVoters.map((days) => new Date(askedAt.getTime() - days * dayMilliseconds))
-  const beginning = beginnings.find((one) => one <= from)
+  const beginning = beginnings.find((instant) => instant <= from)
   if (beginning === undefined) {
     throw badRequest('from', `must be at most ${backtestDaysOfVoters.at(-1)} days before the votes were asked for`)
   }

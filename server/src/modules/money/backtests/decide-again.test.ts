@@ -20,7 +20,7 @@ describe('the change of an outcome', () => {
   const ofGroups = (...thresholds: number[]) => {
     const { requirements, ...rest } = outcome('approval', 3)
     const approvers = thresholds.map((threshold, i) => ({ kind: 'group' as const, id: `g${i}`, threshold }))
-    return { ...rest, requirements: requirements.map((one) => ({ ...one, approvers })) }
+    return { ...rest, requirements: requirements.map((requirement) => ({ ...requirement, approvers })) }
   }
   it.each([
     [outcome('allow'), outcome('allow'), 'same'],

@@ -91,9 +91,9 @@ export function createDecideAgain(rules: Rules): (stored: StoredDecision) => Pro
     const windows = velocityWindowsOf(policies)
     const alone = windows.length === 0 ? null : withoutEachOther(rules.vaultId, together)
     const initiator = { isAdmin: groupIds.includes(administratorsId) }
-    const { each, decisive, ...outcome } = await decideViews(policies, { together, alone }, initiator)
+    const { each: decisions, decisive, ...outcome } = await decideViews(policies, { together, alone }, initiator)
     const lacking = lackingInAll(
-      each.map((decision) => ({ effect: decision.effect, lacking: lackingFacts(policies, decision) })),
+      decisions.map((decision) => ({ effect: decision.effect, lacking: lackingFacts(policies, decision) })),
     )
     // What is unknown of all rows together may have been known of each, which is not recorded.
     const isBlurred = together.length > 1 && together.some(({ velocity }) => velocity?.some(({ usd }) => usd === null))
@@ -113,7 +113,7 @@ export function createDecideAgain(rules: Rules): (stored: StoredDecision) => Pro
     const decided = known.map(decideStep)
     const outcome = outcomeOfSteps(decided.map(({ decision }) => decision))
     const trace = decided.flatMap(({ decision }) => decision.trace)
-    const lacking = lackingInAll(decided.map((one) => ({ effect: one.decision.effect, lacking: one.lacking })))
+    const lacking = lackingInAll(decided.map((step) => ({ effect: step.decision.effect, lacking: step.lacking })))
     return toAgain(before, outcome, { trace, lacking, usd })
   }
 }
@@ -131,7 +131,7 @@ function toAgain(before: Outcome, after: Outcome, more: Pick<Again, 'trace' | 'l
 function lackingFacts(policies: PolicySnapshot[], { effect, trace, facts }: Decision): string[] {
   const doubted = new Set(trace.filter(({ inDoubt }) => inDoubt).map(({ policyId }) => policyId))
   if (doubted.size === 0) return []
-  const certain = new Set(trace.filter((one) => one.matched && !one.inDoubt).map(({ policyId }) => policyId))
+  const certain = new Set(trace.filter((entry) => entry.matched && !entry.inDoubt).map(({ policyId }) => policyId))
   if (effect === 'block' && policies.some((policy) => policy.effect === 'block' && certain.has(policy.id))) return []
   return policies
     .filter(({ id }) => doubted.has(id))

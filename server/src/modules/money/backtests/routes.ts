@@ -93,13 +93,13 @@ export function backtestRoutes(app: App, deps: Deps): void {
 
 /** @throws 400, 404 for a change set that the vault does not have */
 async function rulesToTry(db: Db, vaultId: string, body: BacktestOrder, now: Date): Promise<Rules> {
-  const { changeSetId, ...given } = body
+  const { changeSetId, ...order } = body
   if (changeSetId !== undefined) {
-    if (given.policies !== undefined || given.draft !== undefined)
+    if (order.policies !== undefined || order.draft !== undefined)
       throw badRequest('changeSetId', 'cannot stand beside policies or draft')
     return rulesOfChangeSet(db, vaultId, changeSetId)
   }
-  const { draft, path } = oneOfDrafts(given)
+  const { draft, path } = oneOfDrafts(order)
   const drafts = await readDrafts(db, vaultId, draft, { now, path })
   return { vaultId, ...(await policiesUnder(db, vaultId, drafts)) }
 }
@@ -142,8 +142,8 @@ async function decideRowsAgain(db: Db, member: Member, backtest: BacktestRow, ro
   for (const type of subjectTypes) {
     const ids = rows.filter(({ subject_type }) => subject_type === type).map(({ subject_id }) => subject_id)
     if (ids.length === 0) continue
-    for (const one of await listStoredDecisions(db, type, { viewer: member, ids, limit: ids.length }))
-      stored.set(`${type} ${one.id}`, one)
+    for (const decision of await listStoredDecisions(db, type, { viewer: member, ids, limit: ids.length }))
+      stored.set(`${type} ${decision.id}`, decision)
   }
   const found: { row: ChangeRow; present: () => BacktestChange }[] = []
   for (const row of rows) {

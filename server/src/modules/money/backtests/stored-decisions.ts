@@ -206,10 +206,10 @@ const tables: Record<SubjectType, string> = {
 export function isChangeSeen(alias: string, viewer: Viewer): RawBuilder<boolean> {
   if (viewer.readsAll) return sql<boolean>`true`
   const of = (column: string) => sql.ref(`${alias}.${column}`)
-  const each = subjectTypes.map(
+  const conditions = subjectTypes.map(
     (type) => sql`(${of('subject_type')} = ${type} and exists (
       select from ${sql.table(tables[type])} seen where seen.vault_id = ${of('vault_id')}
         and seen.id = ${of('subject_id')} and ${isDecisionSeen(type, 'seen', viewer)}))`,
   )
-  return sql<boolean>`(${sql.join(each, sql` or `)})`
+  return sql<boolean>`(${sql.join(conditions, sql` or `)})`
 }

@@ -30,10 +30,10 @@ const followedMilliseconds = 600_000
  * a quarter, so that what was handed over together is not asked about together for ever; where changes are followed, the first
  * question comes at any moment of the pause.
  */
-export function askAgainAt(now: Date, asked: number, isFollowed: boolean): Date {
-  if (isFollowed) return after(now, followedMilliseconds * (asked === 0 ? Math.random() : 1))
-  const pause = retryAt(now, asked + 1, questions).getTime() - now.getTime()
-  return after(now, asked === 0 ? pause : pause * (1 - Math.random() / 4))
+export function askAgainAt(now: Date, timesAsked: number, isFollowed: boolean): Date {
+  if (isFollowed) return after(now, followedMilliseconds * (timesAsked === 0 ? Math.random() : 1))
+  const pause = retryAt(now, timesAsked + 1, questions).getTime() - now.getTime()
+  return after(now, timesAsked === 0 ? pause : pause * (1 - Math.random() / 4))
 }
 
 /** A transfer that this node has claimed until `leaseEndsAt`, in the phase it had when it was claimed. */

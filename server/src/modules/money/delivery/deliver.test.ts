@@ -108,8 +108,8 @@ describe('a wallet service that does not answer', () => {
     bench.vault.wallet.swallow = false
     const before = bench.vault.wallet.requests.length
     await bench.deliver(impatient)
-    const asked = bench.vault.wallet.requests.slice(before).filter(({ path }) => path.startsWith('/transfers'))
-    expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual([`GET /transfers/${id}`])
+    const questions = bench.vault.wallet.requests.slice(before).filter(({ path }) => path.startsWith('/transfers'))
+    expect(questions.map(({ method, path }) => `${method} ${path}`)).toEqual([`GET /transfers/${id}`])
     bench.vault.wallet.confirm(id)
     await bench.deliver()
     expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
@@ -261,7 +261,7 @@ describe('T25 a wallet service that lies', () => {
     const id = await ordered()
     await bench.deliver()
     bench.vault.wallet.confirm(id)
-    bench.vault.wallet.mutateStatus = (asked, status) => (asked === id ? { ...status, ...lie } : status)
+    bench.vault.wallet.mutateStatus = (transferId, status) => (transferId === id ? { ...status, ...lie } : status)
     await bench.deliver()
     await expectHalted(id, `The wallet service reports another ${what} than ordered`)
   })
@@ -508,15 +508,15 @@ describe('the lanes of a vault', () => {
     // All are handed over.
     expect((await delivery.round()).claimed).toBe(ids.length)
     await delivery.finish()
-    const asked: number[] = []
+    const claimed: number[] = []
     for (let second = 0; second < 3; second += 1) {
       bench.test.clock.advance(second === 0 ? 61_000 : 1_000)
-      asked.push((await delivery.round()).claimed)
+      claimed.push((await delivery.round()).claimed)
       await delivery.finish()
-      asked.push((await delivery.round()).claimed)
+      claimed.push((await delivery.round()).claimed)
       await delivery.finish()
     }
-    expect(asked).toEqual([perSecond, 0, perSecond, 0, perSecond, 0])
+    expect(claimed).toEqual([perSecond, 0, perSecond, 0, perSecond, 0])
     expect((await set(questionsPerSecondDefault)).status).toBe(200)
     for (const id of ids) bench.vault.wallet.confirm(id)
     await bench.deliver()
@@ -722,7 +722,7 @@ describe('T23 a node that dies', () => {
           )
         : deliverDueTransfers(
             bench.test.deps,
-            withCalls((honest) => ({ getTransfer: (asked) => honest.getTransfer(asked).then(fallAsleep) })),
+            withCalls((honest) => ({ getTransfer: (transferId) => honest.getTransfer(transferId).then(fallAsleep) })),
           )
     // Deliver everything that is due, including the transfers of earlier tests, so that no row stays locked.
     await expect.poll(() => asleepCount).toBe(unfinished.length)
@@ -756,7 +756,7 @@ describe('T23 a node that dies', () => {
           isAsleep = true
           return asleep.then(() => Promise.reject(fault()))
         },
-        getTransfer: (asked) => (asked === id ? Promise.resolve(null) : honest.getTransfer(asked)),
+        getTransfer: (transferId) => (transferId === id ? Promise.resolve(null) : honest.getTransfer(transferId)),
       })),
     )
     await expect.poll(() => isAsleep).toBe(true)
@@ -829,17 +829,17 @@ describe('T23 a node that dies', () => {
       await bench.deliver()
       bench.vault.wallet.confirm(id)
       const opposite = withCalls((honest) => ({
-        getTransfer: async (asked) => ({ ...(await honest.getTransfer(asked))!, status: 'failed' as const }),
+        getTransfer: async (transferId) => ({ ...(await honest.getTransfer(transferId))!, status: 'failed' as const }),
       }))
       await bench.sql(`update deliveries set next_attempt_at = now() where id = $1`, [id])
       // The claim keeps two nodes apart; here both have it, as after a lease that ended too early.
       const first = deliverDueTransfers(
         bench.test.deps,
         withCalls((honest) => ({
-          getTransfer: async (asked) => {
+          getTransfer: async (transferId) => {
             await bench.sql(`update deliveries set next_attempt_at = now() where id = $1`, [id])
             await deliverDueTransfers(otherNode.deps, opposite)
-            return honest.getTransfer(asked)
+            return honest.getTransfer(transferId)
           },
         })),
       )
@@ -897,7 +897,7 @@ describe('the fee', () => {
 
 async function outstandingFees(): Promise<bigint> {
   const { body } = await bench.vault.admin.get('/vaults/main-vault/ledger/reconciliation')
-  return BigInt(body.tokens.find((one) => one.token.code === 'ETH')!.outstandingFees)
+  return BigInt(body.tokens.find((row) => row.token.code === 'ETH')!.outstandingFees)
 }
 
 describe('T29 the kill switch at the hand-over', () => {
@@ -1002,8 +1002,8 @@ describe('T29 the hand-over decides again', () => {
       rules: amountRule({ op: 'between', min: '33', max: '33' }),
     })
     const second = await addMember(bench.test, bench.vault, 'second.admin@example.org', ['administrators', 'treasury'])
-    const own = await bench.fundedAddress({}, second)
-    const waived = (await bench.order(own.id, '33', {}, second)).body
+    const ownAddress = await bench.fundedAddress({}, second)
+    const waived = (await bench.order(ownAddress.id, '33', {}, second)).body
     expect(waived.status).toBe('pending')
     const { administrators } = bench.vault.groups
     expect((await bench.vault.admin.delete(`/policy-groups/${administrators}/members/${second.userId}`)).status).toBe(

@@ -120,9 +120,9 @@ const partsOf = (deps: Deps, connect: Connect) => ({
       return claimed.map((claim) => begun.get(claim) ?? null)
     }),
   ),
-  opened: together(deps, async (vaultId, asked: Claim[]) => {
+  opened: together(deps, async (vaultId, claimed: Claim[]) => {
     const wallet = await connect(deps, vaultId)
-    return asked.map(() => wallet)
+    return claimed.map(() => wallet)
   }),
   answered: together(deps, async (vaultId, answers: Answer[]) => {
     await applyReportsAlone(deps, {
@@ -227,8 +227,8 @@ async function begin(trx: Trx, { log, clock, config }: Deps, claim: Claim): Prom
   const { isClear, score } =
     config.screening === null ? unscreened : await clearTransfer(trx, claim.vaultId, claim.id, now)
   const signature = signatureOf(payload, protection, now)
-  const asked = { signature, isSumKept: true, riskScore: score, now }
-  const objections = await findObjections(trx, transfer, compared.recorded, asked)
+  const circumstances = { signature, isSumKept: true, riskScore: score, now }
+  const objections = await findObjections(trx, transfer, compared.recorded, circumstances)
   const [objection = null] = objections
   const signed = await readSignatures(trx, transfer, payload)
   if (claim.phase === 'submitting') return { payload, objection, isClear, signed }

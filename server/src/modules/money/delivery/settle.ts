@@ -80,7 +80,7 @@ export async function applyReports(trx: Trx, { log, clock }: Deps, reported: Rep
   const now = clock()
   const locked = await lockAnswerable(trx, vaultId, [...reports.keys()])
   const judged = await judge(trx, inOrderOf(reports, locked), reports)
-  const halted = judged.filter((each) => each.verdict.kind === 'halt')
+  const halted = judged.filter((judgement) => judgement.verdict.kind === 'halt')
   for (const { transfer, verdict } of halted)
     if (verdict.kind === 'halt') await haltTransfer(trx, log, transfer, verdict.reason, now)
   const waiting = judged.flatMap(({ transfer, verdict }) => (verdict.kind === 'wait' ? [{ transfer, ...verdict }] : []))
@@ -136,11 +136,11 @@ async function keepAsking(
     const to: Phase = txHash === null ? 'submitted' : 'broadcast'
     const newHash = txHash === transfer.wallet_tx_hash ? null : txHash
     const isNews = to !== transfer.phase || newHash !== null
-    const asked = isNews ? 0 : Math.min(transfer.asked + 1, 1_000)
+    const timesAsked = isNews ? 0 : Math.min(transfer.asked + 1, 1_000)
     const { columns, records } = followHash(trx, transfer, txHash, now)
-    const isPlanned = isFollowed && !isAsked && asked === transfer.asked && willBeAsked(transfer, now)
-    const next_attempt_at = isPlanned ? transfer.next_attempt_at : askAgainAt(now, asked, isFollowed)
-    const changes = { ...columns, halt_reason: null, attempts: 0, asked, next_attempt_at }
+    const isPlanned = isFollowed && !isAsked && timesAsked === transfer.asked && willBeAsked(transfer, now)
+    const next_attempt_at = isPlanned ? transfer.next_attempt_at : askAgainAt(now, timesAsked, isFollowed)
+    const changes = { ...columns, halt_reason: null, attempts: 0, asked: timesAsked, next_attempt_at }
     return { transfer, txHash, to, newHash, isNews: isNews || transfer.halt_reason !== null, changes, records }
   })
   const taken = isAsked ? steps : steps.filter(({ isNews }) => isNews)

@@ -54,16 +54,16 @@ export async function commitWalletEvents(db: Db, arrivals: Arrival[], crediting:
   const answers = new Map<Arrival, ArrivalAnswer>()
   try {
     const found = usual.length === 0 ? [] : await receive(usual, creditDeposits)
-    for (const [i, one] of usual.entries()) answers.set(one, found[i]!)
+    for (const [i, arrival] of usual.entries()) answers.set(arrival, found[i]!)
   } catch (error) {
     if (arrivals.length > 1 || !isOverflow(error)) throw error
     return receive(arrivals, applyOneByOne)
   }
   // Each by itself, because it locks the vault before anything else.
-  for (const one of arrivals) {
-    if (!answers.has(one)) answers.set(one, (await receive([one], applyOneByOne))[0]!)
+  for (const arrival of arrivals) {
+    if (!answers.has(arrival)) answers.set(arrival, (await receive([arrival], applyOneByOne))[0]!)
   }
-  return arrivals.map((one) => answers.get(one)!)
+  return arrivals.map((arrival) => answers.get(arrival)!)
 }
 
 type CreditEvents = (trx: Trx, events: AuthenticEvent[], crediting: Crediting) => Promise<Outcome[]>
@@ -81,8 +81,8 @@ async function receiveWalletEvents(
     event === null ? notCredited('ignored', 'unknown_kind', signedBy) : found.shift()!,
   )
   await insertWalletEvents(trx, arrivals, outcomes, crediting.now)
-  return outcomes.map((one) =>
-    isCredit(one) ? { outcome: one.outcome, reason: one.reason, depositId: one.depositId } : one,
+  return outcomes.map((outcome) =>
+    isCredit(outcome) ? { outcome: outcome.outcome, reason: outcome.reason, depositId: outcome.depositId } : outcome,
   )
 }
 
@@ -132,9 +132,9 @@ export async function creditUnmatchedEvents(
     .where((e) => e.or([e('signed_by', 'is', null), e(e.val(address.vaultId), '=', e.fn.any('signed_by'))]))
     .orderBy('wallet_events.id')
     .execute()
-  const events = stored.flatMap((one) => {
-    const event = parseStoredEvent(one)
-    return event === null ? [] : [{ id: one.id, event, signedBy: one.signed_by }]
+  const events = stored.flatMap((row) => {
+    const event = parseStoredEvent(row)
+    return event === null ? [] : [{ id: row.id, event, signedBy: row.signed_by }]
   })
   // What the chain lost before the address existed is never credited, not even for a moment.
   events.sort((a, b) => Number(isTopUp(a)) - Number(isTopUp(b)) || a.event.occurrence - b.event.occurrence)

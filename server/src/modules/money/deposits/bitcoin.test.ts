@@ -37,8 +37,8 @@ describe('addresses of Bitcoin', () => {
   }
 
   it('are the same in capitals, where case carries nothing', async () => {
-    const own = await create(first.toUpperCase())
-    expect(own.address).toBe(first)
+    const created = await create(first.toUpperCase())
+    expect(created.address).toBe(first)
     const { body: known } = await vault.admin.post('/vaults/main-vault/counterparties', {
       name: 'Miner',
       kind: 'company',
@@ -52,10 +52,10 @@ describe('addresses of Bitcoin', () => {
     })
     expect(body.outcome).toBe('credited')
     const credited = await vault.admin.get(`/vaults/main-vault/deposits/${body.depositId}`)
-    expect(credited.body).toMatchObject({ addressId: own.id, counterparty: { id: known.id }, flowType: 'external' })
+    expect(credited.body).toMatchObject({ addressId: created.id, counterparty: { id: known.id }, flowType: 'external' })
 
     const other = await create(second)
-    const order = { fromAddressId: own.id, toAddress: second.toUpperCase(), amount: '0.5' }
+    const order = { fromAddressId: created.id, toAddress: second.toUpperCase(), amount: '0.5' }
     const transfer = await vault.admin.post('/vaults/main-vault/transfers', order)
     expect(transfer.status).toBe(201)
     expect(transfer.body).toMatchObject({ toAddress: second, toAddressId: other.id, flowType: 'internal' })

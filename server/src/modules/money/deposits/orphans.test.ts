@@ -113,7 +113,7 @@ describe('T17 a credited deposit that the chain lost', () => {
     expect(await standing()).toEqual(['0', '0', '70'])
     expect((await readDeposit(depositId)).orphaned).toMatchObject({ takenDecimal: '30', exposedDecimal: '70' })
     const { accounts } = await totals()
-    expect(accounts!.find((one) => one.purpose === 'available')).toMatchObject({
+    expect(accounts!.find((account) => account.purpose === 'available')).toMatchObject({
       balance: '0',
       exposureDecimal: '70',
     })
@@ -150,10 +150,10 @@ describe('T17 a credited deposit that the chain lost', () => {
       amount: '120',
       reason: 'Loss',
     }
-    const asked = await bench.vault.admin.post(`${base()}/adjustments`, body)
-    expect(asked.status).toBe(202)
+    const response = await bench.vault.admin.post(`${base()}/adjustments`, body)
+    expect(response.status).toBe(202)
     expect(await standing()).toEqual(['0', '0', '100'])
-    const { request } = asked.body
+    const { request } = response.body
     expect((await other.post(`${base()}/approval-requests/${request.id}/approve`)).body.status).toBe('applied')
     expect(await standing()).toEqual(['20', '0', '0'])
   })
@@ -301,10 +301,10 @@ describe('T17 the loss of a deposit that is not simply credited', () => {
     bench.vault.wallet.mine({ hash: txHash, from: fakeAddress('payer'), payments })
     expect((await ask()).body).toMatchObject({ reason: 'not_proven', details: 'The chain has the payment' })
     bench.vault.wallet.transactions.clear()
-    const asked = await ask()
-    expect(asked.status).toBe(202)
-    expect(asked.body.request.payload).toHaveProperty('evidence.finding', 'The chain does not have the payment')
-    const voted = await other.post(`${base()}/approval-requests/${asked.body.request.id}/approve`, {})
+    const response = await ask()
+    expect(response.status).toBe(202)
+    expect(response.body.request.payload).toHaveProperty('evidence.finding', 'The chain does not have the payment')
+    const voted = await other.post(`${base()}/approval-requests/${response.body.request.id}/approve`, {})
     expect([voted.body.status, voted.body.details]).toEqual(['applied', undefined])
     expect(await standing()).toEqual(['0', '0', '0'])
     expect((await readDeposit(depositId)).orphaned).toMatchObject({ takenDecimal: '100' })
@@ -319,11 +319,11 @@ describe('T17 the loss of a deposit that is not simply credited', () => {
     const payments = [{ index: 0, toAddress: address.address, contractAddress: usdtContract, amount: '90000000' }]
     bench.vault.wallet.mine({ hash: txHash, from: fakeAddress('payer'), payments })
     const { body } = await bench.vault.admin.get(`${base()}/deposits?outcome=quarantined&addressId=${address.id}`)
-    const asked = await bench.vault.admin.post(`${base()}/wallet-events/${body.items[0]!.id}/resolve`, {
+    const response = await bench.vault.admin.post(`${base()}/wallet-events/${body.items[0]!.id}/resolve`, {
       outcome: 'credit',
       reason: 'It was mined again',
     })
-    const voted = await other.post(`${base()}/approval-requests/${asked.body.request.id}/approve`, {})
+    const voted = await other.post(`${base()}/approval-requests/${response.body.request.id}/approve`, {})
     expect([voted.body.status, voted.body.details]).toEqual(['applied', undefined])
     expect(await standing()).toEqual(['90', '0', '0'])
     expect(await readDeposit(depositId)).toMatchObject({ amountDecimal: '90', orphaned: null })
@@ -334,12 +334,12 @@ describe('T17 the loss of a deposit that is not simply credited', () => {
     const quarantined = async () =>
       (await bench.vault.admin.get(`${base()}/deposits?outcome=quarantined&addressId=${address.id}`)).body.items
     const resolve = async (outcome: string) => {
-      const [one, ...others] = await quarantined()
+      const [event, ...others] = await quarantined()
       expect(others).toEqual([])
-      const path = `${base()}/wallet-events/${one!.id}/resolve` as const
-      const asked = await bench.vault.admin.post(path, { outcome, reason: 'Somebody looked' })
-      expect([asked.status, asked.body.details]).toEqual([202, undefined])
-      const voted = await other.post(`${base()}/approval-requests/${asked.body.request.id}/approve`, {})
+      const path = `${base()}/wallet-events/${event!.id}/resolve` as const
+      const response = await bench.vault.admin.post(path, { outcome, reason: 'Somebody looked' })
+      expect([response.status, response.body.details]).toEqual([202, undefined])
+      const voted = await other.post(`${base()}/approval-requests/${response.body.request.id}/approve`, {})
       expect([voted.body.status, voted.body.details]).toEqual(['applied', undefined])
       expect(await quarantined()).toEqual([])
     }
@@ -422,16 +422,22 @@ describe('T17 the books and the chain', () => {
   it('T17 agree when what addresses are exposed by is taken off', async () => {
     const fresh = await createTransferBench()
     try {
-      const own = await createAddress(fresh.owner, { token: 'USDT' })
+      const ownAddress = await createAddress(fresh.owner, { token: 'USDT' })
       const tell = (kind: string, amount: string, hash: string) =>
         fresh.test.anonymous.post('//webhooks/wallet', {
           kind,
-          tx: { network: 'ethereum', asset: usdtContract, amount, toAddress: own.address, txHash: fakeTxHash(hash) },
+          tx: {
+            network: 'ethereum',
+            asset: usdtContract,
+            amount,
+            toAddress: ownAddress.address,
+            txHash: fakeTxHash(hash),
+          },
         })
       await tell('TOPUP', '100', 'a')
-      await fresh.order(own.id, '60')
+      await fresh.order(ownAddress.id, '60')
       await tell('DEPOSIT_ORPHANED', '100', 'a')
-      fresh.vault.wallet.balances.set(`${own.address} ${usdtContract}`.toLowerCase(), '0')
+      fresh.vault.wallet.balances.set(`${ownAddress.address} ${usdtContract}`.toLowerCase(), '0')
       const { body } = await fresh.vault.admin.get(`/vaults/${fresh.vault.code}/ledger/reconciliation`)
       expect(body.differences).toEqual([])
       expect(body.tokens).toEqual([

@@ -49,11 +49,11 @@ const ask = (id: string, outcome: string, by: Person = bench.vault.admin) =>
 const vote = (requestId: string, by: Person = other) => by.post(`${base()}/approval-requests/${requestId}/approve`, {})
 
 async function resolved(id: string, outcome: string) {
-  const asked = await ask(id, outcome)
-  expect([asked.status, asked.body.details]).toEqual([202, undefined])
-  const voted = await vote(asked.body.request.id)
+  const response = await ask(id, outcome)
+  expect([response.status, response.body.details]).toEqual([202, undefined])
+  const voted = await vote(response.body.request.id)
   expect([voted.status, voted.body.status, voted.body.details]).toEqual([200, 'applied', undefined])
-  return asked.body.request
+  return response.body.request
 }
 
 it('a resolution has a reason that is not blank', async () => {
@@ -96,8 +96,8 @@ describe('credit', () => {
     const id = await quarantined('10')
     mined('10000000')
     expect((await bench.order(address.id, '95')).status).toBe(201)
-    const asked = await ask(id, 'credit')
-    const voted = await vote(asked.body.request.id)
+    const response = await ask(id, 'credit')
+    const voted = await vote(response.body.request.id)
     expect([voted.status, voted.body.reason]).toEqual([409, 'not_applied'])
     expect(voted.body.details).toContain('less available')
   })
@@ -117,9 +117,9 @@ describe('credit', () => {
   it('asks the chain again before the last vote counts', async () => {
     const id = await quarantined('150')
     mined('150000000')
-    const asked = await ask(id, 'credit')
+    const response = await ask(id, 'credit')
     bench.vault.wallet.transactions = new Map()
-    const voted = await vote(asked.body.request.id)
+    const voted = await vote(response.body.request.id)
     expect([voted.status, voted.body.reason]).toEqual([409, 'not_applied'])
     expect(await available()).toBe('100')
   })
@@ -127,8 +127,8 @@ describe('credit', () => {
   it('happens once, whichever of two requests is voted on', async () => {
     const id = await quarantined('150')
     mined('150000000')
-    const asked = [await ask(id, 'credit'), await ask(id, 'credit')]
-    const votes = await Promise.all(asked.map(({ body }) => vote(body.request.id)))
+    const responses = [await ask(id, 'credit'), await ask(id, 'credit')]
+    const votes = await Promise.all(responses.map(({ body }) => vote(body.request.id)))
     expect(votes.map(({ status }) => status).toSorted()).toEqual([200, 409])
     expect(await available()).toBe('150')
   })
@@ -151,9 +151,9 @@ describe('who', () => {
   it('one administrator alone decides nothing', async () => {
     const id = await quarantined('150')
     mined('150000000')
-    const asked = await ask(id, 'credit')
-    const own = await vote(asked.body.request.id, bench.vault.admin)
-    expect([own.status, own.body.reason]).toEqual([403, 'not_an_approver'])
+    const response = await ask(id, 'credit')
+    const ownVote = await vote(response.body.request.id, bench.vault.admin)
+    expect([ownVote.status, ownVote.body.reason]).toEqual([403, 'not_an_approver'])
     expect(await available()).toBe('100')
   })
 

@@ -166,7 +166,7 @@ describe('the same event again', () => {
       { ...event, asset: null },
       { ...event, txHash: newHash() },
     ]
-    for (const one of others) expect((await send(one)).body.outcome).toBe('credited')
+    for (const event of others) expect((await send(event)).body.outcome).toBe('credited')
     expect([await availableOf(address.id), await availableOf(other.id), await availableOf(address.id, 'ETH')]).toEqual([
       '3',
       '1',
@@ -475,14 +475,14 @@ describe('events that arrive before their address', () => {
   it('are credited when it appears: once each, contradictions set aside', async () => {
     const toAddress = nextAddress()
     const event = eventTo(toAddress)
-    for (const one of [
+    for (const change of [
       event,
       event,
       { ...event, amount: '77' },
       eventTo(toAddress, { amount: '2' }),
       eventTo(toAddress, { asset: null }),
     ]) {
-      expect((await send(one)).body.outcome).toBe('unmatched')
+      expect((await send(change)).body.outcome).toBe('unmatched')
     }
     const address = await create()
     expect(address.address).toBe(toAddress)
@@ -491,7 +491,7 @@ describe('events that arrive before their address', () => {
     const quarantined = await bench.vault.admin.get(
       `/vaults/main-vault/deposits?outcome=quarantined&addressId=${address.id}`,
     )
-    expect([quarantined.status, quarantined.body.items.map((one) => one.amountDecimal)]).toEqual([200, ['77']])
+    expect([quarantined.status, quarantined.body.items.map((item) => item.amountDecimal)]).toEqual([200, ['77']])
     expect((await send(event)).body.outcome).toBe('duplicate')
     expect(
       await bench.sql(`select count(*) from wallet_events where outcome = 'unmatched' and address_key = lower($1)`, [
@@ -694,7 +694,7 @@ describe('who sees what', () => {
     let cursor = ''
     do {
       const { body } = await bench.owner.get(`/vaults/main-vault/deposits?addressId=${address.id}&limit=2${cursor}`)
-      ids.push(...body.items.map((one) => one.id))
+      ids.push(...body.items.map((item) => item.id))
       cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`
     } while (cursor !== '')
     expect(ids).toEqual(made)

@@ -79,13 +79,13 @@ const written = () =>
   Promise.all(['wallet_events', 'deposits', 'operations', 'ledger_entries', 'ledger_accounts'].map(bench.count))
 
 it('T66 who may credit which vault', () => {
-  const own = { vaultId: 'a', hasVaultSecret: true }
+  const withSecret = { vaultId: 'a', hasVaultSecret: true }
   const none = { vaultId: 'n', hasVaultSecret: false }
   expect(mayCredit(null, none)).toBe(true)
-  expect(mayCredit(null, own)).toBe(false)
-  expect(mayCredit(['a'], own)).toBe(true)
-  expect(mayCredit(['b', 'a'], own)).toBe(true)
-  expect(mayCredit(['b'], own)).toBe(false)
+  expect(mayCredit(null, withSecret)).toBe(false)
+  expect(mayCredit(['a'], withSecret)).toBe(true)
+  expect(mayCredit(['b', 'a'], withSecret)).toBe(true)
+  expect(mayCredit(['b'], withSecret)).toBe(false)
   expect(mayCredit(['b'], none)).toBe(false)
   expect(mayCredit([], none)).toBe(false)
 })

@@ -56,9 +56,9 @@ const askRelease = (id: string, by: Person = bench.vault.admin) =>
 const vote = (by: Person, id: string, verb = 'approve') => by.post(`${base}/approval-requests/${id}/${verb}`)
 
 async function release(id: string): Promise<void> {
-  const asked = await askRelease(id)
-  expect(asked.status, JSON.stringify(asked.body)).toBe(202)
-  const voted = await vote(second, asked.body.request.id)
+  const response = await askRelease(id)
+  expect(response.status, JSON.stringify(response.body)).toBe(202)
+  const voted = await vote(second, response.body.request.id)
   expect([voted.status, voted.body.status]).toEqual([200, 'applied'])
 }
 
@@ -419,9 +419,9 @@ describe('T72 a person who is held', () => {
     const hold = await held('user', userId)
     expect(outcome(await bench.thirdApprover.get('/auth/session'))).toEqual([401, 'invalid_token'])
     expect(await bench.sql('select 1 from sessions where user_id = $1', [userId])).toEqual([])
-    const asked = await bench.test.anonymous.post('/auth/magic-link', { email: bench.thirdApprover.email })
+    const response = await bench.test.anonymous.post('/auth/magic-link', { email: bench.thirdApprover.email })
     const stranger = await bench.test.anonymous.post('/auth/magic-link', { email: 'nobody@example.org' })
-    expect([asked.status, asked.body]).toEqual([stranger.status, stranger.body])
+    expect([response.status, response.body]).toEqual([stranger.status, stranger.body])
     await bench.test.sendMails()
     expect(await bench.sql('select 1 from magic_links where email = $1', [bench.thirdApprover.email])).toEqual([])
     await release(hold.id)
@@ -443,9 +443,9 @@ describe('T72 a person who is held', () => {
 describe('T72 the release of a hold', () => {
   it('waits for the vote of another administrator, who is shown what is held and why', async () => {
     const hold = await held('address', address.id)
-    const asked = await askRelease(hold.id)
-    expect(asked.status).toBe(202)
-    const { request } = asked.body
+    const response = await askRelease(hold.id)
+    expect(response.status).toBe(202)
+    const { request } = response.body
     expect(request).toMatchObject({
       action: 'hold_release',
       targetType: 'hold',
@@ -486,9 +486,9 @@ describe('T72 the release of a hold', () => {
 
   it('happens once, however many ask for it', async () => {
     const hold = await held('address', address.id)
-    const [one, two] = [await askRelease(hold.id), await askRelease(hold.id)]
-    expect((await vote(second, one.body.request.id)).body.status).toBe('applied')
-    expect(outcome(await vote(second, two.body.request.id))).toEqual([409, 'not_applied'])
+    const [first, next] = [await askRelease(hold.id), await askRelease(hold.id)]
+    expect((await vote(second, first.body.request.id)).body.status).toBe('applied')
+    expect(outcome(await vote(second, next.body.request.id))).toEqual([409, 'not_applied'])
   })
 })
 

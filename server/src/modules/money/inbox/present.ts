@@ -33,9 +33,9 @@ export function votesOf(requirements: RequirementState[]): { given: number; need
     .filter(({ bypassed }) => !bypassed)
     .toSorted((a, b) => lackOf(b) - lackOf(a) || b.threshold - a.threshold)
   if (strictest === undefined) return { given: 0, needed: 0 }
-  const given = strictest.approvalsCount
+  const votes = strictest.approvalsCount
   // Votes of a group may lack although there are as many votes as it takes.
-  return { given, needed: Math.max(strictest.threshold, given + lackOf(strictest)) }
+  return { given: votes, needed: Math.max(strictest.threshold, votes + lackOf(strictest)) }
 }
 
 /** What names the object in the payload of an action, in the order of preference. */
@@ -47,8 +47,8 @@ export function subjectOf(steps: PreparedStep[], targetName: string | null): str
   const payload = first?.step.payload ?? {}
   const { subjectName: held } = (payload.hold ?? {}) as { subjectName?: unknown }
   const names = [...naming.map((field) => payload[field]), held]
-  const given = names.find((value) => typeof value === 'string' && value.trim() !== '')
+  const name = names.find((value) => typeof value === 'string' && value.trim() !== '')
   // Ids in the payload: of the operation that is to be categorised, of the counterparty that is to join a group.
   const id = payload.operationId ?? payload.network ?? first?.targetId ?? first?.step.action ?? ''
-  return String(given ?? targetName ?? id)
+  return String(name ?? targetName ?? id)
 }

@@ -35,7 +35,7 @@ describe('T2 the database itself refuses an entry that does not balance', () => 
   it.each(['owner', 'strongroom_app'])('T2 as %s', async (who) => {
     const accounts = await accountsOf(from)
     const find = (token: string, purpose: string) =>
-      accounts.find((one) => one.token_id === token && one.purpose === purpose)!
+      accounts.find((account) => account.token_id === token && account.purpose === purpose)!
     const available = find(usdt, 'available').number
     const reserved = find(usdt, 'reserved').number
     const coins = find(eth, 'available').number

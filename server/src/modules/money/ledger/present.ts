@@ -32,7 +32,7 @@ const holdingOf = ({ available, reserved, token: { decimals }, usd_rate }: Total
 /** What all totals are worth together, of those that have a rate. */
 export function toUsdTotal(rows: TotalRow[]): { usdValue: string | null; usdComplete: boolean } {
   const holdings = rows.map(holdingOf)
-  const rated = holdings.filter((one) => usdOfHolding(one) !== null)
+  const rated = holdings.filter((holding) => usdOfHolding(holding) !== null)
   const isComplete = rated.length === holdings.length
   return { usdValue: rated.length === 0 && !isComplete ? null : sumOfHoldings(rated), usdComplete: isComplete }
 }

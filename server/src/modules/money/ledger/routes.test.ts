@@ -59,15 +59,15 @@ describe('balances', () => {
         usdValue: null,
       },
     ])
-    const accounts = body.accounts!.map((one) => [one.token.code, one.purpose, one.balanceDecimal])
+    const accounts = body.accounts!.map((account) => [account.token.code, account.purpose, account.balanceDecimal])
     expect(accounts.sort()).toEqual([
       ['ETH', 'available', '0.5'],
       ['USDT', 'available', '850'],
       ['USDT', 'reserved', '150'],
     ])
     expect(body.nextCursor).toBeNull()
-    const [one] = (await bench.owner.get(`${base}/addresses?search=${address.address}`)).body.items
-    expect([one!.balance, one!.balanceDecimal]).toEqual(['1000000000', '1000'])
+    const [found] = (await bench.owner.get(`${base}/addresses?search=${address.address}`)).body.items
+    expect([found!.balance, found!.balanceDecimal]).toEqual(['1000000000', '1000'])
   })
 
   it('T10 a token never touched is absent, one that is back to zero is there', async () => {
@@ -97,7 +97,7 @@ describe('balances', () => {
     let cursor = ''
     do {
       const { body } = await bench.owner.get(`${base}/balances?addressId=${address.id}&limit=1${cursor}`)
-      ids.push(...body.accounts!.map((one) => one.id))
+      ids.push(...body.accounts!.map((account) => account.id))
       cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`
     } while (cursor !== '')
     expect([ids.length, new Set(ids).size]).toEqual([3, 3])
@@ -107,15 +107,15 @@ describe('balances', () => {
 
   it('of the vault itself balance all others, and are shown to administrators only', async () => {
     const { body } = await bench.vault.admin.get(`${base}/balances?token=USDT&limit=100`)
-    const sum = body.accounts!.reduce((total, one: { balance: string }) => total + BigInt(one.balance), 0n)
+    const sum = body.accounts!.reduce((total, account: { balance: string }) => total + BigInt(account.balance), 0n)
     expect(sum).toBe(0n)
     const external = await bench.vault.admin.get(`${base}/balances?purpose=external`)
     for (const account of external.body.accounts!) expect(account).toMatchObject({ purpose: 'external', address: null })
     for (const purpose of ['external', 'adjustment']) {
       expect((await bench.owner.get(`${base}/balances?purpose=${purpose}`)).status).toBe(403)
     }
-    const own = (await bench.owner.get(`${base}/balances?limit=100`)).body.accounts
-    expect(own!.some((one) => one.address === null)).toBe(false)
+    const ownAccounts = (await bench.owner.get(`${base}/balances?limit=100`)).body.accounts
+    expect(ownAccounts!.some((account) => account.address === null)).toBe(false)
   })
 
   it('T40 of others are in no total and no list of a member', async () => {
@@ -143,7 +143,7 @@ describe('the statement', () => {
     const tokenId = bench.vault.tokens.usdt.id
     const path = `${base}/ledger/entries?addressId=${address.id}&tokenId=${tokenId}` as const
     const all = (await bench.owner.get(path)).body.items
-    expect(all.map((one) => [one.kind, one.amountDecimal, one.balanceDecimal])).toEqual([
+    expect(all.map((entry) => [entry.kind, entry.amountDecimal, entry.balanceDecimal])).toEqual([
       ['adjust', '-70.5', '929.5'],
       ['release', '30', '1000'],
       ['reserve', '-30', '970'],
@@ -158,13 +158,13 @@ describe('the statement', () => {
     } while (cursor !== '')
     expect(paged).toEqual(all)
     const reserved = (await bench.owner.get(`${path}&purpose=reserved`)).body.items
-    expect(reserved.map((one) => [one.kind, one.balanceDecimal])).toEqual([
+    expect(reserved.map((entry) => [entry.kind, entry.balanceDecimal])).toEqual([
       ['release', '0'],
       ['reserve', '30'],
     ])
     const { createdAt } = all[2]!
     const bounded = (await bench.owner.get(`${path}&from=${createdAt}&to=${createdAt}`)).body.items
-    expect(bounded.map((one) => one.createdAt)).toContain(createdAt)
+    expect(bounded.map((entry) => entry.createdAt)).toContain(createdAt)
     expect((await bench.owner.get(`${path}&to=2020-01-01`)).body.items).toEqual([])
   })
 
@@ -214,7 +214,7 @@ describe('the balance at a time', () => {
     const entries: { id: string; createdAt: string; balance: string; balanceDecimal: string }[] = (
       await bench.owner.get(path)
     ).body.items
-    expect(entries.map((one) => one.balanceDecimal)).toEqual(['0', '930', '929.5', '1000'])
+    expect(entries.map((entry) => entry.balanceDecimal)).toEqual(['0', '930', '929.5', '1000'])
     for (const [i, entry] of entries.entries()) {
       const at = new Date(entry.createdAt).getTime()
       const left = { balance: entry.balance, balanceDecimal: entry.balanceDecimal, entryId: entry.id }
@@ -343,7 +343,7 @@ describe('reconciliation', () => {
       expect(status).toBe(200)
       return {
         differences: body.differences,
-        usdt: body.tokens.find((one) => one.token.id === tokens.usdt.id),
+        usdt: body.tokens.find((row) => row.token.id === tokens.usdt.id),
       }
     }
     const first = await ask()
@@ -375,8 +375,8 @@ describe('reconciliation', () => {
     expect(status).toBe(200)
     expect(body.tokens.length).toBeGreaterThan(1)
     expect(body.tokens.map(({ onChain }) => onChain)).toEqual(body.tokens.map(() => null))
-    const asked = wallet.requests.map(({ path }) => new URL(path, wallet.url).searchParams.get('contract'))
-    expect(new Set(asked).size).toBe(1)
+    const contracts = wallet.requests.map(({ path }) => new URL(path, wallet.url).searchParams.get('contract'))
+    expect(new Set(contracts).size).toBe(1)
   })
 })
 

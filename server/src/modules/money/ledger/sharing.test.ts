@@ -9,7 +9,7 @@ const base = '/vaults/main-vault'
 let bench: TransferBench
 let reader: Person
 let stranger: Person
-let own: Address
+let ownAddress: Address
 let shared: Address
 let inFolder: Address
 let folderId: string
@@ -19,7 +19,7 @@ beforeAll(async () => {
   bench = await createTransferBench()
   reader = await addMember(bench.test, bench.vault, 'auditor@example.org', ['finance'])
   stranger = await addMember(bench.test, bench.vault, 'payroll@example.org')
-  own = await bench.fundedAddress({ usdt: '10' }, reader)
+  ownAddress = await bench.fundedAddress({ usdt: '10' }, reader)
   shared = await bench.fundedAddress({ usdt: '200', eth: '3' })
   inFolder = await bench.fundedAddress({ usdt: '3000' })
   await bench.fundedAddress({ usdt: '40000' })
@@ -40,20 +40,20 @@ afterAll(() => bench.close())
 async function balancesOf(by: Person, query = ''): Promise<{ totals: Record<string, string>; addresses: string[] }> {
   const { status, body } = await by.get(`${base}/balances?limit=100&${query}`)
   expect(status, JSON.stringify(body)).toBe(200)
-  const totals = body.totals.map((one) => [one.token.code, one.availableDecimal])
-  const addresses = body.accounts!.map((one) => one.address?.id ?? one.purpose)
+  const totals = body.totals.map((total) => [total.token.code, total.availableDecimal])
+  const addresses = body.accounts!.map((account) => account.address?.id ?? account.purpose)
   return { totals: Object.fromEntries(totals), addresses: [...new Set<string>(addresses)].sort() }
 }
 const ids = (...list: Address[]) => list.map(({ id }) => id).sort()
 
 describe('balances', () => {
   it('are of one’s own addresses, and with includeShared of those shared with the caller too', async () => {
-    const ownOnly = { totals: { USDT: '10' }, addresses: ids(own) }
+    const ownOnly = { totals: { USDT: '10' }, addresses: ids(ownAddress) }
     expect(await balancesOf(reader)).toEqual(ownOnly)
     expect(await balancesOf(reader, 'includeShared=false')).toEqual(ownOnly)
     expect(await balancesOf(reader, 'includeShared=true')).toEqual({
       totals: { ETH: '3', USDT: '3210' },
-      addresses: ids(own, shared, inFolder),
+      addresses: ids(ownAddress, shared, inFolder),
     })
     expect(await balancesOf(stranger, 'includeShared=true')).toEqual({ totals: {}, addresses: [] })
   })
@@ -117,7 +117,7 @@ describe('the statement', () => {
     expect(await Promise.all([statement(reader, shared.id), statement(reader, inFolder.id)])).toEqual([200, 404])
     expect(await balancesOf(reader, 'includeShared=true')).toEqual({
       totals: { ETH: '3', USDT: '210' },
-      addresses: ids(own, shared),
+      addresses: ids(ownAddress, shared),
     })
   })
 })

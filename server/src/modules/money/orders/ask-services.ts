@@ -96,8 +96,8 @@ async function findLacking(
   const order = { source: question, amount }
   const canPay = (fee: bigint) => lackingOf(order, { fee, coin: question }) === null
   const { toAddress, feeLevel } = body
-  const asked = toFeeQuestion({ source: question, to: { address: toAddress }, amount, feeLevel })
-  const fee = await expectFee(deps, estimates, { vaultId: scope.vaultId, asked, now, suffices: canPay })
+  const feeQuestion = toFeeQuestion({ source: question, to: { address: toAddress }, amount, feeLevel })
+  const fee = await expectFee(deps, estimates, { vaultId: scope.vaultId, asked: feeQuestion, now, suffices: canPay })
   return fee === null ? null : lackingOf(order, { fee, coin: question })
 }
 
@@ -108,16 +108,18 @@ type Expecting = { vaultId: string; asked: FeeQuestion; now: Date; suffices: (fe
 export async function expectFee(
   deps: Deps,
   estimates: FeeEstimates,
-  { vaultId, asked, now, suffices }: Expecting,
+  { vaultId, asked: question, now, suffices }: Expecting,
 ): Promise<bigint | null> {
-  const key = [vaultId, asked.network, asked.contractAddress ?? '', asked.feeLevel ?? defaultFeeLevel].join(' ')
+  const key = [vaultId, question.network, question.contractAddress ?? '', question.feeLevel ?? defaultFeeLevel].join(
+    ' ',
+  )
   const before = estimates.get(key)
   const isFresh = before !== undefined && now.getTime() - before.at < feeEstimateAgeMilliseconds
   if (isFresh && (before.fee === null || suffices(before.fee))) return before.fee
   try {
     const wallet = await walletOfVault(deps, vaultId)
     const deadline = AbortSignal.timeout(orderEstimateMilliseconds)
-    const fee = BigInt((await wallet.estimateFee(asked, deadline)).fee)
+    const fee = BigInt((await wallet.estimateFee(question, deadline)).fee)
     remember(estimates, key, { fee, at: now.getTime() })
     return fee
   } catch (error) {

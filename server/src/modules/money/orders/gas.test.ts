@@ -18,7 +18,7 @@ afterEach(async () => {
   await bench.expectSoundLedger()
 })
 
-const asked = () => bench.vault.wallet.requests.filter(({ path }) => path === '/fees').length
+const countFeeQuestions = () => bench.vault.wallet.requests.filter(({ path }) => path === '/fees').length
 const refusalOf = async (addressId: string, amount: string, more = {}) => {
   const { status, body } = await bench.order(addressId, amount, more)
   return [status, body.reason, body.details]
@@ -75,17 +75,17 @@ describe('the wallet service', () => {
   it('is asked once for orders that can pay, and each time before one is refused', async () => {
     const rich = await bench.fundedAddress({ eth: '1' })
     const poor = await bench.fundedAddress()
-    const before = asked()
+    const before = countFeeQuestions()
     for (let i = 0; i < 3; i += 1) expect((await bench.order(rich.id, '1')).status).toBe(201)
-    expect(asked() - before).toBe(1)
+    expect(countFeeQuestions() - before).toBe(1)
     expect((await refusalOf(poor.id, '1'))[1]).toBe('insufficient_gas')
     // Fees fell: what was known would refuse, and is not believed.
     bench.vault.wallet.fee = '0'
     expect((await bench.order(poor.id, '1')).status).toBe(201)
-    expect(asked() - before).toBe(3)
+    expect(countFeeQuestions() - before).toBe(3)
     bench.test.clock.advance(16_000)
     expect((await bench.order(rich.id, '1')).status).toBe(201)
-    expect(asked() - before).toBe(4)
+    expect(countFeeQuestions() - before).toBe(4)
   })
 
   it.each(['no fees', 'an error', 'nothing'])(
@@ -95,9 +95,9 @@ describe('the wallet service', () => {
       if (says === 'no fees') bench.vault.wallet.fee = null
       else bench.vault.wallet.down = says === 'nothing' ? 'refused' : 'error'
       expect((await bench.order(id, '1')).status).toBe(201)
-      const before = asked()
+      const before = countFeeQuestions()
       expect((await bench.order(id, '1')).status).toBe(201)
-      expect(asked()).toBe(before)
+      expect(countFeeQuestions()).toBe(before)
     },
   )
 
@@ -111,8 +111,8 @@ describe('the wallet service', () => {
 
   it('is not asked about an address that the caller may not spend from', async () => {
     const { id } = await bench.fundedAddress()
-    const before = asked()
+    const before = countFeeQuestions()
     expect((await bench.order(id, '1', {}, bench.firstApprover)).status).toBe(404)
-    expect(asked()).toBe(before)
+    expect(countFeeQuestions()).toBe(before)
   })
 })

@@ -152,13 +152,13 @@ export async function findSource(
   { initiator, now, locksHolds }: { initiator: Initiator; now: Date; locksHolds: boolean },
 ): Promise<FoundSource | null> {
   const policies = askPolicies(scope.vaultId, 'transfer')
-  const asked = { scope, now, key: addressKeyOn('n', body.toAddress), body, initiator, policies }
+  const payment = { scope, now, key: addressKeyOn('n', body.toAddress), body, initiator, policies }
   const { rows } = await sql<SourceRow & OrderRow>`${prepared}
-    select ${select(facts, asked)}, ${select(ofOrder, asked)}
+    select ${select(facts, payment)}, ${select(ofOrder, payment)}
     from ${locksHolds ? sql`${sharedHoldLock(scope.vaultId)} cross join` : sql``} addresses a
     join networks n on n.id = a.network_id
     left join tokens t on t.network_id = a.network_id and ${isTokenOf(body)}
-    ${joined(asked)}
+    ${joined(payment)}
     where a.id = ${body.fromAddressId} and ${isAddressInScope(scope, 'a')}`.execute(db)
   const [found] = rows
   if (found === undefined) return null

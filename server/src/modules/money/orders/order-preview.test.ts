@@ -233,9 +233,9 @@ describe('who could vote', () => {
     const names = requirement!.approvers.map(({ name }) => name)
     expect(names).toEqual(['second.approver', 'third.approver', 'Zoe'])
     const { body } = await bench.order(id, '500')
-    const asked = body.approvers.map(({ user }) => user)
-    expect(requirement!.approvers).toHaveLength(asked.length)
-    expect(requirement!.approvers).toEqual(expect.arrayContaining(asked))
+    const users = body.approvers.map(({ user }) => user)
+    expect(requirement!.approvers).toHaveLength(users.length)
+    expect(requirement!.approvers).toEqual(expect.arrayContaining(users))
   })
 
   it('is nobody for an order that needs no votes', async () => {
@@ -245,24 +245,24 @@ describe('who could vote', () => {
   })
 
   it('is not who is disabled, who left, or who orders, unless the policy lets them', async () => {
-    const own = await bench.fundedAddress({ eth: '1' }, bench.secondApprover)
-    expect((await approversOf(own.id, bench.secondApprover)).toSorted()).toEqual([three[0], three[2]])
+    const ownAddress = await bench.fundedAddress({ eth: '1' }, bench.secondApprover)
+    expect((await approversOf(ownAddress.id, bench.secondApprover)).toSorted()).toEqual([three[0], three[2]])
     const members = `/policy-groups/${bench.approversId}/members` as const
     expect((await bench.vault.admin.delete(`${members}/${bench.thirdApprover.userId}`)).status).toBe(204)
     try {
-      const { problems } = await preview(own.id, '500', {}, bench.secondApprover)
+      const { problems } = await preview(ownAddress.id, '500', {}, bench.secondApprover)
       expect(problems.map(({ message }) => message)).toEqual(['Policy large needs 2 approvals, and only 1 can vote'])
     } finally {
       expect((await bench.vault.admin.post(members, { userId: bench.thirdApprover.userId })).status).toBe(201)
     }
     const { userId } = bench.firstApprover
     await bench.sql('update users set disabled_at = now() where id = $1', [userId])
-    expect(await approversOf(own.id, bench.secondApprover)).toEqual([three[2]])
+    expect(await approversOf(ownAddress.id, bench.secondApprover)).toEqual([three[2]])
     await bench.sql('update users set disabled_at = null where id = $1', [userId])
     const policy = { code: 'self', effect: 'requireApproval', allowInitiatorApproval: true, approvalThreshold: 1 }
     const approvers = [{ kind: 'group', groupId: bench.approversId }]
     await withPolicy({ ...policy, approvers, rules: amountRule({ op: 'lte', value: '100' }) }, async () => {
-      const [requirement] = (await preview(own.id, '10', {}, bench.secondApprover)).decision.requirements
+      const [requirement] = (await preview(ownAddress.id, '10', {}, bench.secondApprover)).decision.requirements
       expect(requirement!.approvers.map(({ email }) => email).toSorted()).toEqual(three)
     })
   })

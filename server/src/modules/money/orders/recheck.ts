@@ -65,8 +65,8 @@ export async function findObjections(
 }
 
 /** The first of them, which is the reason of a refusal, or null. */
-export const findObjection = async (...asked: Parameters<typeof findObjections>): Promise<Objection | null> =>
-  (await findObjections(...asked))[0] ?? null
+export const findObjection = async (...question: Parameters<typeof findObjections>): Promise<Objection | null> =>
+  (await findObjections(...question))[0] ?? null
 
 /** The facts of an accepted transfer as they are now, before its policies are asked. */
 export function factsNow(
@@ -202,12 +202,12 @@ const columns: Columns<StoredNow, Asked> = {
 }
 
 /** Reads all of it in one statement. */
-export async function findOrderNow(trx: Trx, asked: Asked): Promise<OrderNow> {
-  const policies = askPolicies(asked.vaultId, 'transfer')
+export async function findOrderNow(trx: Trx, sought: Asked): Promise<OrderNow> {
+  const policies = askPolicies(sought.vaultId, 'transfer')
   const { rows } = await sql<StoredNow & { sent: SentPolicies }>`${prepared}
-    select ${select(columns, asked)}, ${policies.column} as sent
+    select ${select(columns, sought)}, ${policies.column} as sent
     from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
-    where o.vault_id = ${asked.vaultId} and o.id = ${asked.transferId}`.execute(trx)
+    where o.vault_id = ${sought.vaultId} and o.id = ${sought.transferId}`.execute(trx)
   const { sent, ...stored } = rows[0]!
   return { ...stored, policiesOf: (groupIds) => policies.read(sent, groupIds) }
 }

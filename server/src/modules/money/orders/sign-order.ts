@@ -113,9 +113,9 @@ export async function readPayload(
   signed: OrderBody['signed'],
   { member, now, rulesVersion, order }: Unplaced,
 ): Promise<{ payload: Payload; payloadHash: Buffer; verified?: Verified }> {
-  const given = signed && { ...signed, id: signed.transferId }
+  const signedOrder = signed && { ...signed, id: signed.transferId }
   const planning = { kind: 'transfer', member, now, rulesVersion, plan: planOf(member, order) } as const
-  const read = await readSigned(trx, signing, given, planning)
+  const read = await readSigned(trx, signing, signedOrder, planning)
   if (read !== null) return { payload: read.payload, payloadHash: read.hash, verified: read.verified }
   const payload = toPayload(newId(now), member, order)
   return { payload, payloadHash: hashPayload(payload) }

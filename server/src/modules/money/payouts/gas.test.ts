@@ -23,7 +23,7 @@ const rowsFrom = (fromAddressId: string, amounts: string[], more: object = {}) =
   })
 const base = () => `/vaults/${bench.vault.code}/payouts` as const
 const pay = (rows: object[]) => bench.owner.post(base(), { rows })
-const asked = () => bench.vault.wallet.requests.filter(({ path }) => path === '/fees').length
+const countFeeQuestions = () => bench.vault.wallet.requests.filter(({ path }) => path === '/fees').length
 
 it('refuses the rows whose fees the address cannot pay after the rows before', async () => {
   const { id } = await bench.fundedAddress({ eth: '0.00000000000000025' })
@@ -57,9 +57,9 @@ it('refuses the rows whose fees the address cannot pay after the rows before', a
 it('counts the coin that rows pay, and asks once for each token', async () => {
   const { id } = await bench.fundedAddress({ eth: '0.000000000000002' })
   const coins = rowsFrom(id, ['0.000000000000001'], { token: 'ETH' })
-  const before = asked()
+  const before = countFeeQuestions()
   expect((await pay([...coins, ...rowsFrom(id, Array(9).fill('1'))])).status).toBe(201)
-  expect(asked() - before).toBe(2)
+  expect(countFeeQuestions() - before).toBe(2)
   // 1,000 wei are left after the coin that was reserved.
   const { body } = await pay(rowsFrom(id, Array(11).fill('1')))
   expect([body.reason, body.details[0]!.line]).toEqual(['insufficient_gas', 11])

@@ -57,13 +57,13 @@ export async function orderPayout(
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
   const rows = await loadRows(trx, body, { scope, now, locksHolds: true, riskScores })
-  const given = body.signed && { ...body.signed, id: body.signed.payoutId }
-  const rulesVersion = given === undefined ? 0 : await newestNumber(trx, vaultId)
+  const signedPayout = body.signed && { ...body.signed, id: body.signed.payoutId }
+  const rulesVersion = signedPayout === undefined ? 0 : await newestNumber(trx, vaultId)
   const planning = { kind: 'payout', member, now, rulesVersion, plan: planOf(member, rows) } as const
-  const signed = await readSigned(trx, signing, given, planning)
+  const signed = await readSigned(trx, signing, signedPayout, planning)
   await assertUnused(trx, member, rows)
-  const asked = questionOf(rows, vaultId, member, now)
-  const candidates = await lockBatch(trx, asked)
+  const candidatesQuestion = questionOf(rows, vaultId, member, now)
+  const candidates = await lockBatch(trx, candidatesQuestion)
   const sources = rows.map(({ order }) => order.source)
   const availableOf = await lockAccountsOf(trx, vaultId, sources)
   if (signed !== null) await assertNotPlaced(trx, 'payout', vaultId, signed.payoutId)
@@ -83,7 +83,7 @@ export async function orderPayout(
   const { shortages } = approval
   const [raisedByVoters] = objectionsToPayout(rows, factsOfRows(rows, { ...gathered, shortages }), 'order')
   if (raisedByVoters !== undefined) throw raisedByVoters.refusal
-  const expiresAt = decision.effect === 'approval' ? approvalEnd(now, signing.config, given?.expiresAt) : null
+  const expiresAt = decision.effect === 'approval' ? approvalEnd(now, signing.config, signedPayout?.expiresAt) : null
   const accepted = { ...planned, member, now, decision, expiresAt, verified: signed?.verified, approval }
   await writePayout(trx, body, rows, accepted)
   return { payoutId }
@@ -121,7 +121,7 @@ async function assertUnused(trx: Trx, member: Member, rows: LoadedRow[]): Promis
   const used = await listUsedIds(trx, member, rows)
   if (used.length === 0) return
   const faults = rows.flatMap(({ body }, i) => {
-    const earlier = used.find((one) => one.external_id === body.externalId)
+    const earlier = used.find((row) => row.external_id === body.externalId)
     if (earlier === undefined) return []
     const place = earlier.visible ? `row ${earlier.payout_row} of the payout ${earlier.payout_id}` : 'another payout'
     return [atRow(i, 'externalId', `was used by ${place}`)]
@@ -144,7 +144,9 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
   const initiatorId = member.userId
   const { requirements, decisionPolicy } = decision
   const { snapshot, approvers, parts } = accepted.approval
-  const bypassed = requirements.filter((one) => one.bypassed).map((one) => one.policyCode)
+  const bypassed = requirements
+    .filter((requirement) => requirement.bypassed)
+    .map((requirement) => requirement.policyCode)
   const record: PayoutRequestRecord = {
     status: expiresAt === null ? 'approved' : 'awaiting_approval',
     payloadHash: hash.toString('hex'),
@@ -213,7 +215,7 @@ function toPayoutRow(id: string, record: PayoutRequestRecord, { member, now, dec
 }
 
 const thresholdOf = ({ requirements, decisionPolicy }: BatchDecision) =>
-  requirements.find((one) => one.policyId === decisionPolicy?.id)?.threshold ?? 0
+  requirements.find((requirement) => requirement.policyId === decisionPolicy?.id)?.threshold ?? 0
 
 const usedMeanwhile = (): AppError =>
   conflict('already_exists', 'An external id was used before', 'It was used just now')

@@ -30,7 +30,7 @@ export async function previewPayout(
   const { db } = deps
   const riskScores = await scoreRows(deps, body, { member, now })
   const rows = await loadRows(db, body, { scope, now, riskScores })
-  const used = new Set((await listUsedIds(db, member, rows)).map((one) => one.external_id))
+  const used = new Set((await listUsedIds(db, member, rows)).map((row) => row.external_id))
   const candidates = await listCandidates(db, vaultId, 'transfer', member.groupIds)
   const question = questionOf(rows, vaultId, member, now)
   const decided = await decideBatch(db, candidates, question, { areStored: false })

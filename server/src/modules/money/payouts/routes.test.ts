@@ -75,7 +75,7 @@ describe('ordering', () => {
     for (const { transferId } of rows) expect(bench.vault.wallet.broadcastCount(transferId)).toBe(1)
     expect((await bench.read(rows[0]!.transferId)).payoutId).toBe(body.id)
     const { items } = (await bench.owner.get(`/vaults/${bench.vault.code}/history?limit=3`)).body
-    expect(items.map((one) => one.payoutId)).toEqual(Array(3).fill(body.id))
+    expect(items.map((item) => item.payoutId)).toEqual(Array(3).fill(body.id))
     await expectAsRecorded()
   })
 
@@ -98,7 +98,7 @@ describe('ordering', () => {
     rows.push({ ...rowOf('1'), externalId: rows[0]!.externalId })
     const { status, body } = await pay(rows)
     expect([status, body.reason]).toEqual([400, 'validation_failed'])
-    expect(body.details.map((one) => [one.line, one.field])).toEqual([
+    expect(body.details.map((detail) => [detail.line, detail.field])).toEqual([
       [2, 'rows.1.amount'],
       [3, 'rows.2.amount'],
       [4, 'rows.3.toAddress'],
@@ -144,8 +144,8 @@ describe('ordering', () => {
     expect(again.body.details).toEqual([
       { line: 2, field: 'rows.1.externalId', message: `was used by row 1 of the payout ${first.body.id}` },
     ])
-    const own = await bench.fundedAddress({}, bench.firstApprover)
-    const other = await pay([{ ...row!, fromAddressId: own.id }], {}, bench.firstApprover)
+    const ownAddress = await bench.fundedAddress({}, bench.firstApprover)
+    const other = await pay([{ ...row!, fromAddressId: ownAddress.id }], {}, bench.firstApprover)
     expect([other.status, other.body.details[0]!.message]).toEqual([409, 'was used by another payout'])
   })
 
@@ -223,10 +223,10 @@ describe('a CSV file', () => {
   })
 
   it('names every faulty line and its column', async () => {
-    const [one, two, three] = rowsOf('1', 'much', '0.0000001')
+    const [first, two, three] = rowsOf('1', 'much', '0.0000001')
     const long = { ...rowOf('1'), externalId: 'x'.repeat(1_000) }
     const hidden = { ...rowOf('1'), externalId: 'a\u200Bb' }
-    expect(await refusalOf(csv([one!, { ...rowOf(''), toAddress: '' }, long, hidden]))).toEqual([
+    expect(await refusalOf(csv([first!, { ...rowOf(''), toAddress: '' }, long, hidden]))).toEqual([
       400,
       expect.stringMatching(/^3 (toAddress|amount) /),
       expect.stringMatching(/^3 (toAddress|amount) /),
@@ -234,7 +234,7 @@ describe('a CSV file', () => {
       expect.stringMatching(/^5 externalId must not hold the invisible character/),
     ])
     // An empty line is a line; a cell of two lines moves the rows behind it.
-    const text = csv([{ ...one!, note: '"a\nb"' }, two!, three!, { ...two!, toAddress: 'nowhere' }], ',', [
+    const text = csv([{ ...first!, note: '"a\nb"' }, two!, three!, { ...two!, toAddress: 'nowhere' }], ',', [
       ...head,
       'note',
     ])
@@ -328,8 +328,8 @@ describe('deciding: the strictest result counts', () => {
   })
 
   it('blocks by the sum of several sources', async () => {
-    const [one, two] = [await bench.fundedAddress({ usdt: '900000' }), await bench.fundedAddress({ usdt: '900000' })]
-    const rows = [one, two].map(({ id }) => rowOf('500000', { fromAddressId: id }))
+    const [first, next] = [await bench.fundedAddress({ usdt: '900000' }), await bench.fundedAddress({ usdt: '900000' })]
+    const rows = [first, next].map(({ id }) => rowOf('500000', { fromAddressId: id }))
     expect((await pay(rows)).status).toBe(403)
   })
 
@@ -526,12 +526,12 @@ describe('who sees a payout', () => {
       expect((await by.get(`${base()}/${id}`)).status).toBe(200)
       expect((await by.get(`${base()}/${id}/rows`)).status).toBe(200)
     }
-    const { body: own } = await pay(rowsOf('1'))
+    const { body: ownPayout } = await pay(rowsOf('1'))
     for (const path of ['', '/rows'])
-      expect((await bench.firstApprover.get(`${base()}/${own.id}${path}`)).status).toBe(404)
-    expect((await act(bench.firstApprover, own.id, 'approve')).status).toBe(404)
+      expect((await bench.firstApprover.get(`${base()}/${ownPayout.id}${path}`)).status).toBe(404)
+    expect((await act(bench.firstApprover, ownPayout.id, 'approve')).status).toBe(404)
     const { items } = (await bench.firstApprover.get(`${base()}?awaitingMyApproval=true`)).body
-    expect(items.map((one) => one.id)).toContain(id)
+    expect(items.map((item) => item.id)).toContain(id)
     for (const verb of ['approve', 'reject', 'cancel'])
       expect((await act(auditor, id, verb)).body.reason).toBe('auditor_reads_only')
     await act(bench.owner, id, 'cancel')
@@ -541,7 +541,7 @@ describe('who sees a payout', () => {
     const { body } = await pay(rowsOf('1', '2', '3'))
     const first = (await bench.owner.get(`${base()}/${body.id}/rows?limit=2`)).body
     const second = (await bench.owner.get(`${base()}/${body.id}/rows?limit=2&cursor=${first.nextCursor}`)).body
-    expect([...first.items, ...second.items].map((one) => one.row)).toEqual([1, 2, 3])
+    expect([...first.items, ...second.items].map((item) => item.row)).toEqual([1, 2, 3])
     expect(second.nextCursor).toBeNull()
   })
 })

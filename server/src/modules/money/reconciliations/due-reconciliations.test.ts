@@ -66,7 +66,7 @@ describe('T76 a reconciliation', () => {
     await runAfter(reconciliationAgainMinutes * 60_000 + 1_000)
     const [told, ...others] = await announcements()
     expect(others).toEqual([])
-    expect(told.differences.map((one: { difference: string }) => one.difference).sort()).toEqual([
+    expect(told.differences.map((entry: { difference: string }) => entry.difference).sort()).toEqual([
       '-30000000',
       '30000000',
     ])

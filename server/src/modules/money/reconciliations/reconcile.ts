@@ -18,8 +18,8 @@ export async function reconcileVault(
   }))
   const { onChain: sumsOnChain, addresses } = await compareAddresses(deps, vaultId)
   const tokens = sums.map((sum) => {
-    const asked = sumsOnChain.get(sum.token.id)
-    const onChain = asked === undefined ? 0n : asked
+    const sumOnChain = sumsOnChain.get(sum.token.id)
+    const onChain = sumOnChain === undefined ? 0n : sumOnChain
     const difference = onChain === null ? null : onChain - BigInt(sum.cached) + BigInt(sum.exposure)
     return { ...sum, onChain: onChain?.toString() ?? null, difference: difference?.toString() ?? null }
   })

@@ -78,10 +78,10 @@ describe.each(['transfer_resolve', 'event_resolve'])('%s in a protected vault', 
 
   it('is asked for with a passkey, once, and decided by a signed vote', async () => {
     const headers = await confirmationOf(admin, key, ask())
-    const asked = await admin.post(ask().url, ask().body, headers)
-    expect([asked.status, asked.body.details]).toEqual([202, undefined])
+    const response = await admin.post(ask().url, ask().body, headers)
+    expect([response.status, response.body.details]).toEqual([202, undefined])
     expect(outcome(await admin.post(ask().url, ask().body, headers))).toEqual(required)
-    const { request } = asked.body
+    const { request } = response.body
     expect(request).toMatchObject({ action, status: 'pending' })
     const unsigned = await second.post(`${base()}/approval-requests/${request.id}/approve`, {})
     expect(outcome(unsigned)).toEqual([403, 'signature_required'])

@@ -132,10 +132,10 @@ class Schedule {
     )
     if (ours.length === 0) return
     const hold = this.random.pick(ours)
-    const asked = await bench.vault.admin.post(`${base}/holds/${hold.id}/release`, { reason: 'Go on' })
-    if (asked.status !== 202) return
+    const response = await bench.vault.admin.post(`${base}/holds/${hold.id}/release`, { reason: 'Go on' })
+    if (response.status !== 202) return
     if (this.random.below(2) === 0) await this.work()
-    const voted = await second.post(`${base}/approval-requests/${asked.body.request.id}/approve`)
+    const voted = await second.post(`${base}/approval-requests/${response.body.request.id}/approve`)
     const isReleased = voted.body.status === 'applied'
     this.log.push(`release of ${hold.origin}: ${isReleased}`)
     if (isReleased && hold.origin === 'screening') this.allowed.add(hold.subjectId)
@@ -172,7 +172,7 @@ class Schedule {
 
   /** Exposure is what was paid out of deposits that the chain has lost, so it counts for what it has now, and only for that. */
   async check(): Promise<void> {
-    const allowed = [...this.deposits].filter(([id]) => this.allowed.has(id)).map(([, one]) => one)
+    const allowed = [...this.deposits].filter(([id]) => this.allowed.has(id)).map(([, deposit]) => deposit)
     const sumOf = (some: Deposited[]) => BigInt(some.reduce((sum, { amount }) => sum + amount, 0)) * 1_000_000n
     const [{ available, spent, exposure }] = await bench.sql(
       `select coalesce(sum(balance), 0) as available, coalesce(sum(exposure), 0) as exposure,

@@ -53,9 +53,9 @@ const askRelease = (id: string) => bench.vault.admin.post(`${base}/holds/${id}/r
 const vote = (requestId: string) => second.post(`${base}/approval-requests/${requestId}/approve`)
 
 async function release(holdId: string): Promise<void> {
-  const asked = await askRelease(holdId)
-  expect(asked.status, JSON.stringify(asked.body)).toBe(202)
-  expect((await vote(asked.body.request.id)).body.status).toBe('applied')
+  const response = await askRelease(holdId)
+  expect(response.status, JSON.stringify(response.body)).toBe(202)
+  expect((await vote(response.body.request.id)).body.status).toBe('applied')
 }
 
 const place = (subjectType: string, subjectId: string) =>
@@ -100,9 +100,9 @@ describe('a deposit', () => {
       1, 1,
     ])
     // It is one for each deposit, so that the list of holds leaves it out.
-    expect((await holdsOn(id)).map((one) => one.isActive)).toEqual([false])
+    expect((await holdsOn(id)).map((hold) => hold.isActive)).toEqual([false])
     const { body } = await bench.vault.admin.get(`${base}/holds?origin=screening`)
-    expect(body.items.map((one) => one.id)).not.toContain(hold!.id)
+    expect(body.items.map((item) => item.id)).not.toContain(hold!.id)
   })
 
   it('is asked about with what identifies the payment, under the same id until there is an answer', async () => {
@@ -253,10 +253,10 @@ describe('a deposit', () => {
 
   it('T73 a release that was asked for before the answer block does not release what it blocked', async () => {
     const id = await arrives('100')
-    const asked = await askRelease((await activeOn(id))[0]!.id)
+    const response = await askRelease((await activeOn(id))[0]!.id)
     screener.behave = () => honest('block', 100)
     await screen()
-    const voted = await vote(asked.body.request.id)
+    const voted = await vote(response.body.request.id)
     expect([voted.status === 200 && voted.body.status === 'applied', await balances()]).toEqual([false, none])
   })
 
@@ -300,12 +300,12 @@ describe('a deposit', () => {
       payments: [{ index: 0, toAddress: address.address, contractAddress: usdtContract, amount: '150000000' }],
     })
     return async () => {
-      const asked = await bench.vault.admin.post(`${base}/wallet-events/${body.items[0]!.id}/resolve`, {
+      const response = await bench.vault.admin.post(`${base}/wallet-events/${body.items[0]!.id}/resolve`, {
         outcome: 'credit',
         reason: 'The chain has it',
       })
-      expect(asked.status, JSON.stringify(asked.body)).toBe(202)
-      return vote(asked.body.request.id)
+      expect(response.status, JSON.stringify(response.body)).toBe(202)
+      return vote(response.body.request.id)
     }
   }
 

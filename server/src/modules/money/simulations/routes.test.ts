@@ -102,8 +102,8 @@ describe('simulating', () => {
     expect(answer.body.effect).toBe('allow')
     const daily = answer.body.trace.find(({ policyCode }) => policyCode === 'daily')
     expect(daily!.rules[0]!.selectors[0]).toMatchObject({ matched: false, observed: '50' })
-    const own = await simulate(bench.owner, { ...transfer('50'), initiatorId: bench.owner.userId })
-    expect(own.body.trace.at(-1)!.rules[0]!.selectors[0]!.observed).toBeNull()
+    const ownSimulation = await simulate(bench.owner, { ...transfer('50'), initiatorId: bench.owner.userId })
+    expect(ownSimulation.body.trace.at(-1)!.rules[0]!.selectors[0]!.observed).toBeNull()
   })
 
   it('uses the groups of the initiator, not those of the caller', async () => {

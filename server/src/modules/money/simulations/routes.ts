@@ -32,15 +32,17 @@ export function simulationRoutes(app: App, deps: Deps, executors: Executors): vo
         )
       const initiator = isOwn ? member : await findInitiator(db, member.vault.id, initiatorId)
       // A bound that the caller chooses tells, by matching or not, the sums that the trace hides.
-      const given = draftsIn(body)
-      if (given !== null && !member.readsAll)
+      const policiesDraft = draftsIn(body)
+      if (policiesDraft !== null && !member.readsAll)
         throw forbidden(
           'administrator_required',
           'Only administrators and auditors may simulate policies that are not saved',
         )
       if (initiator === null) throw badRequest('initiatorId', 'is not a member of the vault, or is disabled')
       const drafts =
-        given === null ? null : await readDrafts(db, member.vault.id, given.draft, { now, path: given.path })
+        policiesDraft === null
+          ? null
+          : await readDrafts(db, member.vault.id, policiesDraft.draft, { now, path: policiesDraft.path })
       const outcome = await simulate(db, executors, { member, initiator, actionType, targetId, payload, drafts, now })
       const simulation = toPolicySimulation(outcome.decision, { readsAll: member.readsAll, isInitiator: true })
       return { ...simulation, funds: outcome.funds }

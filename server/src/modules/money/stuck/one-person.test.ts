@@ -152,12 +152,12 @@ it('and with the other person it goes', async () => {
   await alone.post(members, { userId: other.userId })
   const policies = await bench.sql(`select id from policies where action_type = 'transfer_resolve'`)
   for (const { id } of policies) await alone.delete(`/policies/${id}`)
-  const asked = await alone.post(`${base()}/transfers/${stuckId}/resolve`, {
+  const response = await alone.post(`${base()}/transfers/${stuckId}/resolve`, {
     outcome: 'settle',
     txHash: paying,
     reason: 'It was paid',
   })
-  expect(asked.status, JSON.stringify(asked.body)).toBe(202)
-  const voted = await other.post(`${base()}/approval-requests/${asked.body.request.id}/approve`, {})
+  expect(response.status, JSON.stringify(response.body)).toBe(202)
+  const voted = await other.post(`${base()}/approval-requests/${response.body.request.id}/approve`, {})
   expect([voted.status, voted.body.status]).toEqual([200, 'applied'])
 })

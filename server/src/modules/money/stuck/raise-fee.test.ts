@@ -197,9 +197,9 @@ describe('a raised limit', () => {
     expect([refused.status, refused.body.reason]).toEqual([409, 'quorum_unreachable'])
     const path = `/policies/${policyId}` as const
     expect((await bench.vault.admin.patch(path, { allowInitiatorApproval: true })).status).toBe(200)
-    const asked = await ask(bench.vault.admin, id, { txHash, maxFee: needed })
-    expect((await vote(asked.body.request.id)).body.status).toBe('pending')
-    expect((await vote(asked.body.request.id, 'approve', bench.owner)).body.status).toBe('applied')
+    const response = await ask(bench.vault.admin, id, { txHash, maxFee: needed })
+    expect((await vote(response.body.request.id)).body.status).toBe('pending')
+    expect((await vote(response.body.request.id, 'approve', bench.owner)).body.status).toBe('applied')
     await bench.vault.admin.delete(path)
   })
 

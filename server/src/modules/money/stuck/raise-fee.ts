@@ -143,7 +143,7 @@ async function decideOnRaise(
     mayWaive: asker.isAdmin,
   })
   if (again.decision === null) throw refusalFor(lostPermission(again.lost))
-  const requirements = again.decision.requirements.map((one) => ({ ...one, decidedForId: initiatorId }))
+  const requirements = again.decision.requirements.map((requirement) => ({ ...requirement, decidedForId: initiatorId }))
   return { ...again.decision, requirements }
 }
 

@@ -64,8 +64,12 @@ const answers = (changes: Partial<WalletAnswers> = {}): WalletAnswers => ({
 })
 
 /** The step that is proven, or the words of the refusal. */
-function judged(outcome: ResolutionOutcome, given: Partial<WalletAnswers>, changes: Partial<StuckTransfer> = {}) {
-  const verdict = judge(outcome, stuck(changes), answers(given))
+function judged(
+  outcome: ResolutionOutcome,
+  walletAnswers: Partial<WalletAnswers>,
+  changes: Partial<StuckTransfer> = {},
+) {
+  const verdict = judge(outcome, stuck(changes), answers(walletAnswers))
   return 'refusal' in verdict ? verdict.refusal : [verdict.proof, verdict.step]
 }
 
@@ -155,8 +159,8 @@ describe('release', () => {
       { transfer: transfer(), replacement: transaction({ hash: '0xAA', payments: [] }) },
       'as broadcast',
     ],
-  ])('refuses %s', (_name, given, words) => {
-    expect(judged('release', given)).toContain(words)
+  ])('refuses %s', (_name, walletAnswers, words) => {
+    expect(judged('release', walletAnswers)).toContain(words)
   })
 })
 

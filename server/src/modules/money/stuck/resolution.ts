@@ -141,8 +141,8 @@ function judgeRelease(stuck: StuckTransfer, answers: WalletAnswers): Verdict {
     const finding = `The wallet service reports a failure: ${reason}`
     return { proof: 'failed', finding, step: { kind: 'fail', txHash: txHash ?? knownTxHash, fee, reason } }
   }
-  const own = [knownTxHash, transfer.txHash, ...stuck.earlierTxHashes]
-  const isOther = replacement !== null && !own.some((hash) => isHash(replacement, hash))
+  const knownHashes = [knownTxHash, transfer.txHash, ...stuck.earlierTxHashes]
+  const isOther = replacement !== null && !knownHashes.some((hash) => isHash(replacement, hash))
   if (isOther && replacement.status !== 'pending' && isSender(order, replacement)) {
     const reason = `REPLACED: its nonce was used by the transaction ${replacement.hash}`
     const finding = `Its nonce was used by another mined transaction: ${replacement.hash}`
@@ -171,13 +171,13 @@ function judgeResumption(stuck: StuckTransfer, answers: WalletAnswers): Verdict 
 
 /** The refusal because a transaction pays what was ordered, or may still. */
 function findPaying(order: Payload, { transaction, replacement, earlier }: WalletAnswers): Verdict | null {
-  for (const one of [transaction, replacement, ...earlier]) {
-    if (one === null || one.status === 'failed') continue
-    if (one.status === 'pending' && one === transaction && isSender(order, one)) {
-      return { refusal: `Its transaction ${one.hash} is not final yet` }
+  for (const candidate of [transaction, replacement, ...earlier]) {
+    if (candidate === null || candidate.status === 'failed') continue
+    if (candidate.status === 'pending' && candidate === transaction && isSender(order, candidate)) {
+      return { refusal: `Its transaction ${candidate.hash} is not final yet` }
     }
-    if (mismatchOf(order, one) === null) {
-      return { refusal: `The transaction ${one.hash} pays what was ordered; settle the transfer with it` }
+    if (mismatchOf(order, candidate) === null) {
+      return { refusal: `The transaction ${candidate.hash} pays what was ordered; settle the transfer with it` }
     }
   }
   return null
@@ -188,12 +188,16 @@ function mismatchOf(order: Payload, transaction: TransactionState): string | nul
   if (!isSender(order, transaction)) return 'its sender is another'
   const toRecipient = transaction.payments.filter(({ toAddress }) => isSameAddress(toAddress, order.toAddress))
   if (toRecipient.length === 0) return 'it pays nothing to this recipient'
-  const ofToken = toRecipient.filter((one) => isSameAddress(one.contractAddress ?? '', order.contractAddress ?? ''))
+  const ofToken = toRecipient.filter((payment) =>
+    isSameAddress(payment.contractAddress ?? '', order.contractAddress ?? ''),
+  )
   if (ofToken.length === 0) return 'it pays another token'
   // The sender of a token is in its log; the sender of the transaction may be somebody who was allowed to spend.
-  const own = ofToken.filter(({ fromAddress }) => fromAddress == null || isSameAddress(fromAddress, order.fromAddress))
-  if (own.length === 0) return 'it pays from another address'
-  return own.some(({ amount }) => amount === order.amount) ? null : 'it pays another amount'
+  const fromSender = ofToken.filter(
+    ({ fromAddress }) => fromAddress == null || isSameAddress(fromAddress, order.fromAddress),
+  )
+  if (fromSender.length === 0) return 'it pays from another address'
+  return fromSender.some(({ amount }) => amount === order.amount) ? null : 'it pays another amount'
 }
 
 function isSender(order: Payload, { from }: TransactionState): boolean {

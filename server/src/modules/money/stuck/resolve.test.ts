@@ -68,11 +68,11 @@ const vote = (requestId: string, by: Person = other) =>
 
 /** Both administrators agree. */
 async function resolved(id: string, body: object) {
-  const asked = await ask(id, body)
-  expect([asked.status, asked.body.details]).toEqual([202, undefined])
-  const voted = await vote(asked.body.request.id)
+  const response = await ask(id, body)
+  expect([response.status, response.body.details]).toEqual([202, undefined])
+  const voted = await vote(response.body.request.id)
   expect([voted.status, voted.body.status, voted.body.details]).toEqual([200, 'applied', undefined])
-  return asked.body.request
+  return response.body.request
 }
 
 const released = { available: '1000', reserved: '0' }
@@ -122,9 +122,9 @@ describe('settle', () => {
     const ids = [await forgotten(), await forgotten()]
     const txHash = fakeTxHash('one payment for two')
     bench.vault.wallet.mine({ hash: txHash, from: address.address, payments: [usdt()] })
-    const asked = []
-    for (const id of ids) asked.push(await ask(id, { outcome: 'settle', txHash }))
-    const votes = await Promise.all(asked.map(({ body }) => vote(body.request.id)))
+    const responses = []
+    for (const id of ids) responses.push(await ask(id, { outcome: 'settle', txHash }))
+    const votes = await Promise.all(responses.map(({ body }) => vote(body.request.id)))
     expect(votes.map(({ status }) => status).toSorted()).toEqual([200, 409])
     const statuses = await Promise.all(ids.map(async (id) => (await bench.read(id)).status))
     expect(statuses.toSorted()).toEqual(['confirmed', 'pending'])
@@ -155,12 +155,12 @@ describe('settle', () => {
     const id = await halted()
     const txHash = fakeTxHash('reorganised')
     bench.vault.wallet.mine({ hash: txHash, from: address.address, payments: [usdt()] })
-    const asked = await ask(id, { outcome: 'settle', txHash })
+    const response = await ask(id, { outcome: 'settle', txHash })
     bench.vault.wallet.transactions?.delete(txHash)
-    const voted = await vote(asked.body.request.id)
+    const voted = await vote(response.body.request.id)
     expect([voted.status, voted.body.reason]).toEqual([409, 'not_applied'])
     expect(await bench.balances(address.id)).toEqual(reserved)
-    const { body } = await other.get(`/vaults/${bench.vault.code}/approval-requests/${asked.body.request.id}`)
+    const { body } = await other.get(`/vaults/${bench.vault.code}/approval-requests/${response.body.request.id}`)
     expect(body.status).toBe('failed')
   })
 })
@@ -237,7 +237,7 @@ describe('resume', () => {
 
   it('is out of date when the transfer went on by itself', async () => {
     const id = await forgotten()
-    const asked = await ask(id, { outcome: 'resume' })
+    const response = await ask(id, { outcome: 'resume' })
     const { body } = await bench.vault.admin.get(`/vaults/${bench.vault.code}/transfers/${id}`)
     bench.vault.wallet.remember(id, {
       id,
@@ -255,7 +255,7 @@ describe('resume', () => {
       amount: '40000000',
     })
     await bench.deliver()
-    const voted = await vote(asked.body.request.id)
+    const voted = await vote(response.body.request.id)
     expect([voted.status, voted.body.reason]).toEqual([409, 'not_applied'])
     expect((await bench.read(id)).status).toBe('confirmed')
   })
@@ -329,11 +329,11 @@ describe('who', () => {
     const denied = await ask(id, { outcome: 'release' }, bench.owner)
     expect([denied.status, denied.body.reason]).toEqual([403, 'no_policy_allows'])
     expect(bench.vault.wallet.requests.length).toBe(requests)
-    const asked = await ask(id, { outcome: 'release' })
-    const own = await vote(asked.body.request.id, bench.vault.admin)
-    expect([own.status, own.body.reason]).toEqual([403, 'not_an_approver'])
+    const response = await ask(id, { outcome: 'release' })
+    const ownVote = await vote(response.body.request.id, bench.vault.admin)
+    expect([ownVote.status, ownVote.body.reason]).toEqual([403, 'not_an_approver'])
     expect(await bench.balances(address.id)).toEqual(reserved)
-    expect((await vote(asked.body.request.id)).status).toBe(200)
+    expect((await vote(response.body.request.id)).status).toBe(200)
   })
 
   it('a transfer that is not stuck has nothing to resolve', async () => {

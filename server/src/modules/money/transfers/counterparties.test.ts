@@ -71,11 +71,11 @@ describe('a transfer to a counterparty', () => {
   })
 
   it('is refused when counterpartyId does not own the address, or the address is unknown', async () => {
-    const [one, two] = [await counterparty('Right'), await counterparty('Wrong')]
+    const [right, two] = [await counterparty('Right'), await counterparty('Wrong')]
     for (const [to, counterpartyId] of [
       ['Right', two.id],
       ['Right', 'nobody'],
-      ['an unknown address', one.id],
+      ['an unknown address', right.id],
     ]) {
       const { status, body } = await pay(to!, '1', { counterpartyId })
       expect([status, body.details[0]!.field]).toEqual([400, 'counterpartyId'])
@@ -117,8 +117,8 @@ describe('a transfer to a counterparty', () => {
     expect((await pay('Acme')).status).toBe(201)
     await bench.owner.delete(`${groups}/${groupId}/members/${inGroup.id}`)
     expect((await pay('In the group')).status).toBe(201)
-    const own = await bench.fundedAddress({ usdt: '0' })
-    expect((await bench.order(source.id, '1', { toAddress: own.address })).status).toBe(201)
+    const ownAddress = await bench.fundedAddress({ usdt: '0' })
+    expect((await bench.order(source.id, '1', { toAddress: ownAddress.address })).status).toBe(201)
     for (const { id } of policies) await bench.vault.admin.delete(`/policies/${id}`)
   })
 })
@@ -143,17 +143,17 @@ describe('T29 the last vote', () => {
   })
 
   it('is refused when the counterparty is archived meanwhile', async () => {
-    const one = await counterparty('Archived meanwhile')
+    const archived = await counterparty('Archived meanwhile')
     const id = await order('Archived meanwhile')
-    await archive(one.id)
+    await archive(archived.id)
     await refused(id, 'The counterparty is archived')
   })
 
   it('was the last look but one: the hand-over refuses a counterparty that was archived after it', async () => {
-    const one = await counterparty('Archived late')
+    const archived = await counterparty('Archived late')
     const id = await order('Archived late')
     expect((await bench.act(bench.secondApprover, id, 'approve')).body.status).toBe('pending')
-    await archive(one.id)
+    await archive(archived.id)
     await bench.deliver()
     const { status, failureReason } = await bench.read(id)
     expect([status, failureReason]).toEqual(['failed', 'NO_LONGER_ALLOWED: The counterparty is archived'])
@@ -174,7 +174,7 @@ describe('T29 the last vote', () => {
   })
 
   it('is refused when a policy blocks the groups that the counterparty is in by now', async () => {
-    const one = await counterparty('Listed meanwhile')
+    const listed = await counterparty('Listed meanwhile')
     const id = await order('Listed meanwhile')
     const groupId = await groupOf('sanctioned')
     const { id: policyId } = await bench.policy({
@@ -182,15 +182,15 @@ describe('T29 the last vote', () => {
       effect: 'block',
       rules: [{ conditionType: 'require', selectors: [{ selectorType: 'counterpartyGroup', value: groupId }] }],
     })
-    await bench.owner.post(`${groups}/${groupId}/members`, { counterpartyId: one.id })
+    await bench.owner.post(`${groups}/${groupId}/members`, { counterpartyId: listed.id })
     await refused(id, 'A policy blocks this transfer now')
-    await bench.owner.delete(`${groups}/${groupId}/members/${one.id}`)
+    await bench.owner.delete(`${groups}/${groupId}/members/${listed.id}`)
     expect((await bench.act(bench.secondApprover, id, 'approve')).body.status).toBe('pending')
     await bench.vault.admin.delete(`/policies/${policyId}`)
   })
 
   it('is refused when the address is nobody’s any more and strangers are blocked', async () => {
-    const one = await counterparty('Forgotten')
+    const forgotten = await counterparty('Forgotten')
     const id = await order('Forgotten')
     const { id: policyId } = await bench.policy({
       code: 'strangers',
@@ -200,7 +200,7 @@ describe('T29 the last vote', () => {
         { conditionType: 'require', selectors: [{ selectorType: 'destinationType', value: 'unknown' }] },
       ],
     })
-    await bench.owner.delete(`${book}/${one.id}/addresses/${one.addresses[0]!.id}`)
+    await bench.owner.delete(`${book}/${forgotten.id}/addresses/${forgotten.addresses[0]!.id}`)
     await refused(id, 'A policy blocks this transfer now')
     await bench.vault.admin.delete(`/policies/${policyId}`)
   })

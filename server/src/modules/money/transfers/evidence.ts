@@ -21,7 +21,9 @@ export async function getEvidence(db: Db, row: TransferRow): Promise<Static<type
     .where('target_id', 'in', row.payout_id === null ? [transferId] : [transferId, row.payout_id])
     .orderBy('id')
     .execute()
-  const sequences = new Set(auditRecords.map(({ seal_sequence }) => seal_sequence).filter((one) => one !== null))
+  const sequences = new Set(
+    auditRecords.map(({ seal_sequence }) => seal_sequence).filter((sequence) => sequence !== null),
+  )
   const { rows: seals } = await sql<Omit<SealRow, 'chain'> & { records: { id: string; hash: string }[] }>`
     select s.*, (
       select json_agg(json_build_object('id', i.id, 'hash', encode(r.hash, 'hex')) order by i.n)

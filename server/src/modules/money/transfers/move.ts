@@ -245,12 +245,16 @@ function requeued(moves: PhaseMove[]): Part[] {
       ended.push(transfer)
       continue
     }
-    const { next_attempt_at = transfer.next_attempt_at, attempts = transfer.attempts, asked = transfer.asked } = changes
+    const {
+      next_attempt_at = transfer.next_attempt_at,
+      attempts = transfer.attempts,
+      asked: timesAsked = transfer.asked,
+    } = changes
     // A row of a payout waits as long as its payout.
     const untilExpiry = payout_id === null ? expires_at : null
     const at = queue === 'votes' ? untilExpiry : next_attempt_at
-    if (isInPlace(transfer, { queue, at, attempts, asked })) continue
-    rows.push({ vault_id, id, queue, next_attempt_at: at, attempts, asked })
+    if (isInPlace(transfer, { queue, at, attempts, asked: timesAsked })) continue
+    rows.push({ vault_id, id, queue, next_attempt_at: at, attempts, asked: timesAsked })
   }
   const inserts = insertsOf({ deliveries: rows }).map(
     (insert) => sql`${insert} on conflict (vault_id, id) do update set queue = excluded.queue,
@@ -264,11 +268,11 @@ function requeued(moves: PhaseMove[]): Part[] {
 type InQueue = { queue: Queue; at: Date | null; attempts: number; asked: number }
 
 /** Returns true if the transfer has this place already. A place without a time may be missing, so it is written. */
-const isInPlace = (transfer: LockedTransfer, { queue, at, attempts, asked }: InQueue): boolean =>
+const isInPlace = (transfer: LockedTransfer, { queue, at, attempts, asked: timesAsked }: InQueue): boolean =>
   at !== null &&
   transfer.next_attempt_at?.getTime() === at.getTime() &&
   transfer.attempts === attempts &&
-  transfer.asked === asked &&
+  transfer.asked === timesAsked &&
   queueOf(transfer.phase, transfer.replacement_due) === queue
 
 /** SQL: what changes in the rows of transfers, together for those of which the same columns change. */

@@ -225,7 +225,9 @@ function toRows(trx: Trx, accepted: AcceptedOrder) {
     ...hashesOf(decision),
     requirements: voters,
     counterpartyId: order.source.counterparty?.id ?? null,
-    bypassed: payout?.bypassed ?? decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
+    bypassed:
+      payout?.bypassed ??
+      decision.requirements.filter((requirement) => requirement.bypassed).map((requirement) => requirement.policyCode),
     ...(payout === undefined ? {} : { payout: toPayoutRecord(payout) }),
     ...(verified === undefined ? {} : { signedVote: verified.hash }),
   }
@@ -281,7 +283,7 @@ function toOperation(
 function toTransferRow(accepted: AcceptedOrder) {
   const { order, payload, payloadHash, decision, payout, expiresAt, now } = accepted
   const { source, to } = order
-  const strictest = decision.requirements.find((one) => one.policyId === decision.decisionPolicy?.id)
+  const strictest = decision.requirements.find((requirement) => requirement.policyId === decision.decisionPolicy?.id)
   return {
     vault_id: payload.vaultId,
     id: payload.transferId,

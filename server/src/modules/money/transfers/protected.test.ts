@@ -283,9 +283,9 @@ describe('votes on approval requests in a protected vault', () => {
       approvalThreshold: 1,
       approvers: [{ kind: 'group', groupId: bench.approversId }],
     })
-    const asked = await bench.owner.post(`${base()}/counterparties`, { name: 'Northwind', kind: 'company' })
-    expect(asked.status, JSON.stringify(asked.body)).toBe(202)
-    const { id, payloadHash } = asked.body.request
+    const response = await bench.owner.post(`${base()}/counterparties`, { name: 'Northwind', kind: 'company' })
+    expect(response.status, JSON.stringify(response.body)).toBe(202)
+    const { id, payloadHash } = response.body.request
     const path = `${base()}/approval-requests/${id}` as const
     const unsigned = await bench.firstApprover.post(`${path}/approve`, { payloadHash })
     expect([unsigned.status, unsigned.body.reason]).toEqual([403, 'signature_required'])
@@ -378,8 +378,8 @@ describe('a service in a protected vault', () => {
     const made = await admin.post(`${base()}/service-tokens`, { name: 'Bot', groupIds: [groups.administrators] })
     const service = bench.test.client({ authorization: `Bearer ${made.body.token}` }) as Person
     const path = `${base()}/service-tokens/${made.body.id}/keys` as const
-    const own = await service.post(path, { name: 'Own', publicKey: spki })
-    expect([own.status, own.body.reason]).toEqual([403, 'person_required'])
+    const byService = await service.post(path, { name: 'Own', publicKey: spki })
+    expect([byService.status, byService.body.reason]).toEqual([403, 'person_required'])
     expect(
       (await admin.post(path, { name: 'EC', publicKey: Buffer.from('nonsense').toString('base64url') })).status,
     ).toBe(400)
@@ -421,8 +421,8 @@ describe('what is not signed is not possible in a protected vault', () => {
     expect(preview.body.speedUp).toEqual({ maxFee: null, refusal: raised.body.message, needsApproval: false })
     expect(preview.body.cancelOnChain).toMatchObject({ maxFee: { amount: '2000' }, needsApproval: true })
     // Nothing is paid by a cancellation, so it is decided on as everywhere, and then handed over.
-    const asked = await ask('cancel-on-chain', { maxFee: '2000' })
-    expect(asked.status).toBe(200)
+    const response = await ask('cancel-on-chain', { maxFee: '2000' })
+    expect(response.status).toBe(200)
     await bench.deliver()
     const told = bench.vault.wallet.requests.find(({ path }) => path.endsWith(`/${body.id}/cancel-on-chain`))
     expect(told?.body).toEqual({ txHash, maxFee: '2000' })

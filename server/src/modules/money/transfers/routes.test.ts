@@ -124,15 +124,15 @@ describe('ordering a transfer', () => {
     const { admin } = bench.vault
     const category = await admin.post('/vaults/main-vault/operation-categories', { key: 'rent', name: 'Rent' })
     expect(category.status).toBe(201)
-    const own = await createAddress(bench.owner, { token: 'USDT' })
+    const ownAddress = await createAddress(bench.owner, { token: 'USDT' })
     const hidden = await createAddress(admin, { token: 'USDT' })
     const orders: [string, Record<string, unknown>][] = [
       ['1', {}],
       ['1', { metadata: { category: 'rent', tags: ['march'], note: 'Keys' } }],
-      ['1', { toAddress: own.address }],
+      ['1', { toAddress: ownAddress.address }],
       ['1', { toAddress: hidden.address }],
       ['101', {}],
-      ['101', { toAddress: own.address, metadata: { category: 'rent' } }],
+      ['101', { toAddress: ownAddress.address, metadata: { category: 'rent' } }],
     ]
     for (const [amount, more] of orders) {
       const answer = await order(amount, more)
@@ -173,7 +173,9 @@ describe('policies', () => {
       async () => {
         const { body } = await order('600')
         expect(body).toMatchObject({ decisionPolicyCode: 'large', approvalThreshold: 2 })
-        expect(body.approvalRequirements.map((one) => [one.policyCode, one.threshold]).sort()).toEqual([
+        expect(
+          body.approvalRequirements.map((requirement) => [requirement.policyCode, requirement.threshold]).sort(),
+        ).toEqual([
           ['directors-look', 1],
           ['large', 2],
         ])
@@ -237,7 +239,7 @@ describe('policies', () => {
           const simulation = { actionType: 'transfer', payload }
           const simulated = (await bench.owner.post('/vaults/main-vault/policies/simulate', simulation)).body
           expect(simulated).toMatchObject({ effect: 'deny', trace })
-          expect(trace.find((one) => one.policyCode === 'below-1000-usd')).toMatchObject({
+          expect(trace.find((entry) => entry.policyCode === 'below-1000-usd')).toMatchObject({
             matched: true,
             inDoubt: true,
             rules: [{ matched: true, selectors: [{ matched: true, observed: null }] }],
@@ -257,7 +259,7 @@ describe('policies', () => {
 
   it('T35 a bypass of an administrator goes ahead and is on record', async () => {
     const { admin } = bench.vault
-    const own = await bench.fundedAddress({}, admin)
+    const ownAddress = await bench.fundedAddress({}, admin)
     await withPolicy(
       {
         code: 'votes-but-for-administrators',
@@ -268,7 +270,7 @@ describe('policies', () => {
         approvers: [{ kind: 'group', groupId: bench.approversId }],
       },
       async () => {
-        const byAdmin = await bench.order(own.id, '55', {}, admin)
+        const byAdmin = await bench.order(ownAddress.id, '55', {}, admin)
         expect(byAdmin.body).toMatchObject({
           status: 'pending',
           decisionPolicyCode: 'votes-but-for-administrators',
@@ -398,7 +400,7 @@ describe('what is refused', () => {
     address = await bench.fundedAddress({ usdt: '5', eth: '5' })
     const payload = (more: object) => ({ fromAddressId: address.id, toAddress: bench.recipient, amount: '1', ...more })
     const simulation = (more: object) => ({ actionType: 'transfer', payload: payload(more) })
-    const asked = async (more: object) => {
+    const reasonsOf = async (more: object) => {
       const answers = [
         await bench.owner.post('/vaults/main-vault/transfers', payload(more)),
         await bench.owner.post('/vaults/main-vault/transfers/preview', payload(more)),
@@ -417,10 +419,10 @@ describe('what is refused', () => {
       ['DOGE', usdt],
       ['usdt', usdt],
     ] as const) {
-      expect(await asked({ token, tokenId: id }), token).toEqual(refused)
+      expect(await reasonsOf({ token, tokenId: id }), token).toEqual(refused)
     }
     expect(await bench.balances(address.id)).toEqual({ available: '5', reserved: '0' })
-    expect((await asked({ token: 'ETH', tokenId: eth.id })).map(([status]) => status)).toEqual([201, 200, 200])
+    expect((await reasonsOf({ token: 'ETH', tokenId: eth.id })).map(([status]) => status)).toEqual([201, 200, 200])
   })
 
   it('T41 an unknown field, status or initiator included, is a 400 that names it', async () => {
@@ -462,7 +464,7 @@ describe('preview', () => {
       available: '1000000000',
       availableDecimal: '1000',
     })
-    expect(small.body.trace.map((one) => [one.policyCode, one.matched]).sort()).toEqual([
+    expect(small.body.trace.map((entry) => [entry.policyCode, entry.matched]).sort()).toEqual([
       ['absurd', false],
       ['large', false],
       ['small', true],
@@ -536,8 +538,8 @@ describe('security', () => {
   })
 
   it('the list is scoped to the caller, filters by status and pages without gaps', async () => {
-    const own = []
-    for (const amount of ['1', '2', '300']) own.unshift((await order(amount)).body.id)
+    const ownIds = []
+    for (const amount of ['1', '2', '300']) ownIds.unshift((await order(amount)).body.id)
     const all: string[] = []
     let cursor = ''
     do {
@@ -545,12 +547,12 @@ describe('security', () => {
       all.push(...body.items.map((item) => item.id))
       cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`
     } while (cursor !== '')
-    expect(all.slice(0, 3)).toEqual(own)
+    expect(all.slice(0, 3)).toEqual(ownIds)
     expect(new Set(all).size).toBe(all.length)
     const waiting = await bench.owner.get('/vaults/main-vault/transfers?status=awaiting_approval&limit=1')
-    expect(waiting.body.items[0]!.id).toBe(own[0])
+    expect(waiting.body.items[0]!.id).toBe(ownIds[0])
     const ofOwner = await bench.vault.admin.get(`/vaults/main-vault/transfers?userId=${bench.owner.userId}&limit=1`)
-    expect(ofOwner.body.items[0]!.id).toBe(own[0])
+    expect(ofOwner.body.items[0]!.id).toBe(ownIds[0])
     expect((await bench.firstApprover.get(`/vaults/main-vault/transfers?userId=${bench.owner.userId}`)).status).toBe(
       403,
     )

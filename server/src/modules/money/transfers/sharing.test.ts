@@ -292,7 +292,7 @@ describe('policies by folder', () => {
     await grant(user(grantee), { canTransfer: true })
     const { body } = await order('1', grantee)
     const { decision } = (await grantee.get(`${base}/transfers/${body.id}`)).body
-    const traced = decision!.trace.find((one) => one.policyCode === 'named')
+    const traced = decision!.trace.find((entry) => entry.policyCode === 'named')
     expect(traced!.rules[0]!.selectors[0]).toEqual({
       selectorType: 'addressGroup',
       matched: true,
@@ -308,18 +308,19 @@ describe('policies by folder', () => {
 describe('lists of transfers, deposits and history', () => {
   it('hold one’s own, with includeShared also what is shared, and of a folder what is in it', async () => {
     const reader = await addMember(bench.test, bench.vault, 'reader@example.org')
-    const own = await bench.fundedAddress({ usdt: '10' }, reader)
+    const ownAddress = await bench.fundedAddress({ usdt: '10' }, reader)
     const [shared, inFolder, hidden] = [address, await bench.fundedAddress(), await bench.fundedAddress()]
     const folderId = await createFolder(inFolder.id, shared.id)
     await grant(user(reader), {}, `addresses/${shared.id}`)
     const ordered = new Map<string, string>()
-    for (const one of [own, shared, inFolder, hidden]) {
-      const { status, body } = await bench.order(one.id, '1', {}, one === own ? reader : bench.owner)
+    for (const source of [ownAddress, shared, inFolder, hidden]) {
+      const { status, body } = await bench.order(source.id, '1', {}, source === ownAddress ? reader : bench.owner)
       expect(status).toBe(201)
-      ordered.set(one.id, body.id)
+      ordered.set(source.id, body.id)
     }
     const transfersOf = (...list: Address[]) => list.map(({ id }) => ordered.get(id)).sort()
-    const depositOf = async (one: Address) => (await idsOf(bench.vault.admin, `deposits?addressId=${one.id}`))[0]
+    const depositOf = async (recipient: Address) =>
+      (await idsOf(bench.vault.admin, `deposits?addressId=${recipient.id}`))[0]
     const depositsOf = async (...list: Address[]) => (await Promise.all(list.map(depositOf))).sort()
 
     const seen = async (query: string, by = reader) => ({
@@ -331,14 +332,14 @@ describe('lists of transfers, deposits and history', () => {
       const [transfers, deposits] = [transfersOf(...list), await depositsOf(...list)]
       return { transfers, deposits, history: [...transfers, ...deposits].sort() }
     }
-    expect(await seen('')).toEqual(await about(own))
-    expect(await seen('includeShared=false')).toEqual(await about(own))
-    expect(await seen('includeShared=true')).toEqual(await about(own, shared))
+    expect(await seen('')).toEqual(await about(ownAddress))
+    expect(await seen('includeShared=false')).toEqual(await about(ownAddress))
+    expect(await seen('includeShared=true')).toEqual(await about(ownAddress, shared))
     // The reader may not see the folder, even though they see an address in it.
     expect(await seen(`folderId=${folderId}`)).toEqual(await about())
 
     const { id } = await grant(user(reader), {}, `address-groups/${folderId}`)
-    expect(await seen('includeShared=true')).toEqual(await about(own, shared, inFolder))
+    expect(await seen('includeShared=true')).toEqual(await about(ownAddress, shared, inFolder))
     expect(await seen(`folderId=${folderId}`)).toEqual(await about(shared, inFolder))
     expect(await seen(`folderId=${folderId}&includeShared=false`)).toEqual(await about())
     expect(await seen(`folderId=${folderId}`, bench.owner)).toEqual(await about(shared, inFolder))
@@ -348,7 +349,7 @@ describe('lists of transfers, deposits and history', () => {
     await bench.owner.delete(`${base}/address-groups/${folderId}/members/${shared.id}`)
     expect(await seen(`folderId=${folderId}`)).toEqual(await about(inFolder))
     await revoke(id, `address-groups/${folderId}`)
-    expect(await seen('includeShared=true')).toEqual(await about(own, shared))
+    expect(await seen('includeShared=true')).toEqual(await about(ownAddress, shared))
     expect((await reader.get(`${base}/deposits/${await depositOf(inFolder)}`)).status).toBe(404)
     await bench.owner.delete(`${base}/address-groups/${folderId}`)
     expect(await seen(`folderId=${folderId}`, bench.owner)).toEqual(await about())

@@ -12,7 +12,7 @@ import { newVote } from '../../../testing/votes.ts'
 
 const page = 'https://sign.example.org'
 /** Where `createTransferBench` has people use the service. */
-const own = 'http://localhost:8420'
+const ownOrigin = 'http://localhost:8420'
 
 let bench: TransferBench
 let address: Address
@@ -21,7 +21,7 @@ const here = new Map<Person, Authenticator>()
 /** Passkeys that only the authority knows. */
 const there = { owner: new Authenticator(page), first: new Authenticator(page) }
 /** In the authority for the pages of the service, and not registered there. */
-const removed = new Authenticator(own)
+const removed = new Authenticator(ownOrigin)
 const base = () => `/vaults/${bench.vault.code}` as const
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ describe('T78 keys of the page of the wallet service', () => {
     const { body } = await bench.vault.admin.get(`${base()}/transfers/${ordered.id}/evidence`)
     const places = body.signedVotes.map(({ rpId, origin }) => [rpId, origin])
     expect(places.sort()).toEqual([
-      ['localhost', own],
+      ['localhost', ownOrigin],
       ['sign.example.org', page],
       ['sign.example.org', page],
     ])
@@ -88,9 +88,9 @@ describe('T78 keys of the page of the wallet service', () => {
   it('count only with their own RP ID and origin', async () => {
     const { body } = await send('200', here.get(bench.owner)!)
     for (const claims of [
-      { origin: own },
+      { origin: ownOrigin },
       { rpId: 'localhost' },
-      { origin: own, rpId: 'localhost' },
+      { origin: ownOrigin, rpId: 'localhost' },
       { origin: 'https://evil.sign.example.org' },
       { crossOrigin: true },
       { isVerified: false },
@@ -103,7 +103,7 @@ describe('T78 keys of the page of the wallet service', () => {
       rpId: 'sign.example.org',
     })
     expect([ofPage.status, ofPage.body.reason]).toEqual([403, 'signature_required'])
-    expect((await send('40', there.owner, { origin: own })).body.reason).toBe('signature_required')
+    expect((await send('40', there.owner, { origin: ownOrigin })).body.reason).toBe('signature_required')
   })
 
   it('are those that the authority has of the person, and none of the service’s own pages', async () => {
@@ -121,8 +121,8 @@ describe('T78 keys of the page of the wallet service', () => {
   it('are not needed for others while the wallet service is silent', async () => {
     const { body } = await send('200', here.get(bench.owner)!)
     bench.vault.wallet.down = 'error'
-    const asked = await approve(bench.firstApprover, body.id, there.first)
-    expect([asked.status, asked.body.reason]).toEqual([502, 'wallet_service_failed'])
+    const response = await approve(bench.firstApprover, body.id, there.first)
+    expect([response.status, response.body.reason]).toEqual([502, 'wallet_service_failed'])
     expect((await approve(bench.secondApprover, body.id, here.get(bench.secondApprover)!)).status).toBe(200)
   })
 

@@ -45,11 +45,11 @@ const order = async (): Promise<string> => {
 const approve = async (id: string, ...voters: Person[]) => {
   for (const voter of voters) expect((await bench.act(voter, id, 'approve')).status).toBe(200)
   const transfer = await bench.read(id)
-  const own = transfer.approvalRequirements.find(({ policyId: of }) => of === policyId)
+  const requirement = transfer.approvalRequirements.find(({ policyId: of }) => of === policyId)
   return {
     status: transfer.status,
-    missing: own!.votesMissing,
-    given: own!.groups.map(countOf),
+    missing: requirement!.votesMissing,
+    given: requirement!.groups.map(countOf),
     isReachable: transfer.quorumReachable,
   }
 }
@@ -102,8 +102,8 @@ it('T34 nothing is ordered that its groups could never approve', async () => {
   })
   const codes = preview.body.problems.map(({ code }) => code)
   expect(codes).toContain('quorum_unreachable')
-  const own = preview.body.decision.requirements.find((one) => one.policyId === policyId)
-  expect(own!.groups).toEqual([
+  const ofPolicy = preview.body.decision.requirements.find((requirement) => requirement.policyId === policyId)
+  expect(ofPolicy!.groups).toEqual([
     { groupId: treasury, threshold: 2 },
     { groupId: compliance, threshold: 3 },
   ])

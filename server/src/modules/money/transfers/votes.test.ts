@@ -35,7 +35,7 @@ describe('approving', () => {
     const first = await approve(bench.firstApprover, id, { comment: 'Checked against the invoice' })
     expect(first.status).toBe(200)
     expect(first.body.approvalRequirements[0]!.approvalsCount).toBe(1)
-    expect(first.body.approvers.find((one) => one.userId === bench.firstApprover.userId)).toMatchObject({
+    expect(first.body.approvers.find((approver) => approver.userId === bench.firstApprover.userId)).toMatchObject({
       decision: 'approve',
       comment: 'Checked against the invoice',
     })
@@ -162,8 +162,8 @@ describe('T29 the last vote looks again', () => {
 
   it('T29 at the membership of the initiator, whose account may be disabled too', async () => {
     const leaver = await addMember(bench.test, bench.vault, 'leaver@example.org', ['treasury'])
-    const own = await bench.fundedAddress({}, leaver)
-    const order = async () => (await bench.order(own.id, '200', {}, leaver)).body.id
+    const ownAddress = await bench.fundedAddress({}, leaver)
+    const order = async () => (await bench.order(ownAddress.id, '200', {}, leaver)).body.id
     const [left, disabled] = [await order(), await order()]
     for (const id of [left, disabled]) await approve(bench.firstApprover, id)
     await bench.sql('update users set disabled_at = now() where id = $1', [leaver.userId])
@@ -188,9 +188,9 @@ describe('T29 the last vote looks again', () => {
 describe('T30 the initiator', () => {
   it('T30 has no vote, not even as a member of the approving group', async () => {
     const both = await addMember(bench.test, bench.vault, 'both@example.org', ['treasury', 'approvers'])
-    const own = await bench.fundedAddress({}, both)
-    const { body } = await bench.order(own.id, '200', {}, both)
-    expect(body.approvers.map((one) => one.userId)).not.toContain(both.userId)
+    const ownAddress = await bench.fundedAddress({}, both)
+    const { body } = await bench.order(ownAddress.id, '200', {}, both)
+    expect(body.approvers.map((approver) => approver.userId)).not.toContain(both.userId)
     for (const verb of ['approve', 'reject'] as const) expect((await bench.act(both, body.id, verb)).status).toBe(403)
     const approvers = await ensureGroup(bench.vault, 'approvers')
     await bench.vault.admin.delete(`/policy-groups/${approvers}/members/${both.userId}`)
@@ -209,9 +209,11 @@ describe('T30 the initiator', () => {
     expect((await approve(bench.owner, alone)).body.status).toBe('pending')
 
     const both = (await bench.order(address.id, '280')).body.id
-    const own = await approve(bench.owner, both)
-    expect(own.body.status).toBe('awaiting_approval')
-    const counts = Object.fromEntries(own.body.approvalRequirements.map((one) => [one.policyCode, one.approvalsCount]))
+    const voted = await approve(bench.owner, both)
+    expect(voted.body.status).toBe('awaiting_approval')
+    const counts = Object.fromEntries(
+      voted.body.approvalRequirements.map((requirement) => [requirement.policyCode, requirement.approvalsCount]),
+    )
     expect(counts).toEqual({ large: 0, 'initiator-may': 1 })
     await approve(bench.firstApprover, both)
     expect((await approve(bench.secondApprover, both)).body.status).toBe('pending')
@@ -371,7 +373,7 @@ describe('T33 who lost what made them an approver', () => {
 describe('who can vote, and what a vote is worth', () => {
   const readAs = async (id: string) => bench.read(id, bench.vault.admin)
   const voterIn = (transfer: { approvers: { userId: string }[] }, { userId }: Person) =>
-    transfer.approvers.find((one) => one.userId === userId)
+    transfer.approvers.find((approver) => approver.userId === userId)
 
   it('T33 says that the vote of an approver who left is void, and that the quorum is out of reach', async () => {
     const id = await waiting()

@@ -43,11 +43,11 @@ export async function buildActivity(db: Db, request: ActivityRequest): Promise<A
 }
 
 /** Reads the facts of a report in the snapshot of `trx`. */
-export async function readFacts(trx: Trx, given: ActivityRequest) {
-  const calendar = cutInterval(given.filter.interval, given.timezone, given.groupBy)
+export async function readFacts(trx: Trx, ordered: ActivityRequest) {
+  const calendar = cutInterval(ordered.filter.interval, ordered.timezone, ordered.groupBy)
   const days = calendar.days.map(({ start }) => start)
   const { request, few, groups } = await avoiding(trx, stepsNotToSumBy, async () => {
-    const named = await nameFew(trx, given)
+    const named = await nameFew(trx, ordered)
     const operations = await readFewOperations(trx, named.filter)
     const sums =
       operations === null

@@ -84,13 +84,13 @@ describe('statements with two forms', () => {
     })
     const { member, query } = request
     const { addressId, ...interval } = query
-    const asked = readExceptionsRequest(
+    const exceptionsRequest = readExceptionsRequest(
       'operations_exceptions',
       member,
       { ...interval, ownAddressIds: [addressId] },
       request.now,
     )
-    const { dataQuality, items } = await buildExceptions(world.test.deps.db, asked)
+    const { dataQuality, items } = await buildExceptions(world.test.deps.db, exceptionsRequest)
     expect(dataQuality).toMatchObject({
       totalOperations: 7,
       retroactivelyMatchedOperations: 1,
@@ -104,7 +104,7 @@ describe('statements with two forms', () => {
         await sumOperations(trx, request.filter, [request.filter.interval.from]),
       ]
       expect(few).toEqual(many)
-      const unnamed = await listExceptions(trx, asked, dataQuality)
+      const unnamed = await listExceptions(trx, exceptionsRequest, dataQuality)
       expect(unnamed.map((row) => [row.id, row.exceptions])).toEqual(items.map((item) => [item.id, item.exceptions]))
       expect(items.find((item) => item.id === id)?.exceptions).toContain('retroactivelyMatchedOperations')
     })

@@ -86,13 +86,13 @@ const onlyAddressIdOf = (filter: OperationFilter) => filter.addressIdLists.find(
 /** SQL after `from`: the operations of the report. */
 const reported = (filter: OperationFilter) => sql`operations o where ${isReported(filter)}`
 
-function statementOf(asked: OperationFilter, dayStarts: readonly Date[], sides: Sides): RawBuilder<OverallRow> {
-  const filter = sides.laterEntries ? { ...asked, later: sql`later` } : asked
+function statementOf(requested: OperationFilter, dayStarts: readonly Date[], sides: Sides): RawBuilder<OverallRow> {
+  const filter = sides.laterEntries ? { ...requested, later: sql`later` } : requested
   const hasAssignments = sides.assignments > 0
   const tables = [
-    ...(sides.laterEntries ? [sql`entries as materialized (${entriesOf(asked, sides.entries)})`] : []),
-    ...(hasAssignments ? [sql`firsts as materialized (${firstCategories(asked)})`] : []),
-    ...(sides.laterEntries || hasAssignments ? [sql`aside as materialized (${asideOf(asked, sides)})`] : []),
+    ...(sides.laterEntries ? [sql`entries as materialized (${entriesOf(requested, sides.entries)})`] : []),
+    ...(hasAssignments ? [sql`firsts as materialized (${firstCategories(requested)})`] : []),
+    ...(sides.laterEntries || hasAssignments ? [sql`aside as materialized (${asideOf(requested, sides)})`] : []),
     ...(sides.laterEntries
       ? [
           sql`later as materialized (select id, later_id as counterparty_id from aside where later_id is not null)`,

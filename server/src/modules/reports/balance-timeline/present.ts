@@ -34,7 +34,7 @@ export function toBalanceTimeline(
     tokens,
     usd: instants.map((at) => {
       const holdings = held.get(at.getTime())!
-      const isComplete = holdings.every((one) => usdOfHolding(one) !== null)
+      const isComplete = holdings.every((holding) => usdOfHolding(holding) !== null)
       return { at: at.toISOString(), usdValue: isComplete ? sumOfHoldings(holdings) : null }
     }),
   }

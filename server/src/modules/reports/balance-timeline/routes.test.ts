@@ -6,7 +6,7 @@ import { createTransferBench, type TransferBench } from '../../../testing/transf
 import { pointsOf } from './points.ts'
 
 let bench: TransferBench
-let own: Address
+let ownAddress: Address
 let foreign: Address
 let other: Person
 let start: Date
@@ -18,17 +18,17 @@ beforeAll(async () => {
   other = await addMember(bench.test, bench.vault, 'other.owner@example.org', ['treasury'])
   bench.test.clock.advance(hour - (bench.test.clock.now().getTime() % hour))
   start = bench.test.clock.now()
-  own = await bench.fundedAddress({ usdt: '1000' })
+  ownAddress = await bench.fundedAddress({ usdt: '1000' })
   bench.test.clock.advance(2 * hour)
   foreign = await bench.fundedAddress({ usdt: '70' }, other)
-  const paid = await bench.order(own.id, '40')
+  const paid = await bench.order(ownAddress.id, '40')
   expect(paid.status).toBe(201)
-  expect((await bench.order(own.id, '200')).status).toBe(201)
+  expect((await bench.order(ownAddress.id, '200')).status).toBe(201)
   await bench.deliver()
   bench.vault.wallet.confirm(paid.body.id)
   await bench.deliver()
   bench.test.clock.advance(3 * hour)
-  await deposit(bench.test, { address: own.address, amount: '2' })
+  await deposit(bench.test, { address: ownAddress.address, amount: '2' })
   bench.test.clock.advance(hour)
 })
 afterAll(() => bench.close())
@@ -49,7 +49,7 @@ describe('the timeline of balances', () => {
       for (const { at, total } of points) {
         const before = new Date(Date.parse(at) - 1).toISOString()
         const held = async (purpose: string) => {
-          const query = `addressId=${own.id}&tokenId=${token.id}&purpose=${purpose}&at=${before}`
+          const query = `addressId=${ownAddress.id}&tokenId=${token.id}&purpose=${purpose}&at=${before}`
           const { status, body } = await bench.owner.get(`/vaults/main-vault/ledger/balance?${query}`)
           return status === 404 ? 0n : BigInt(body.balance)
         }
@@ -84,7 +84,7 @@ describe('the timeline of balances', () => {
     expect(rated.usd.at(-2)!.usdValue).toBeNull()
     expect((await read(bench.owner)).usd.at(-1)!.usdValue).toBeNull()
     const { body } = await bench.owner.get('/vaults/main-vault/balances?summary=true')
-    const byCode = Object.fromEntries(body.totals.map((one) => [one.token.code, one.usdValue]))
+    const byCode = Object.fromEntries(body.totals.map((total) => [total.token.code, total.usdValue]))
     expect([byCode.USDT, byCode.ETH, body.usdValue, body.usdComplete]).toEqual(['480.00', null, '480.00', false])
     const alone = (await bench.owner.get('/vaults/main-vault/balances?summary=true&token=USDT')).body
     expect([alone.usdValue, alone.usdComplete]).toEqual(['480.00', true])

@@ -24,8 +24,8 @@ export function balanceTimelineRoutes(app: App, deps: Deps): void {
       const { timezone = 'UTC', groupBy = 'day', addressId = null, tokenId = null, folderId, includeShared } = query
       const scope = addressScopeOf(member, { folderId, includeShared })
       if (!isZone(timezone)) throw badRequest('timezone', 'must be a zone of the IANA database, such as Europe/Berlin')
-      const asked = query.to === undefined ? now : parseInstant('to', query.to, timezone)
-      const to = new Date(Math.min(asked.getTime(), now.getTime()))
+      const requestedTo = query.to === undefined ? now : parseInstant('to', query.to, timezone)
+      const to = new Date(Math.min(requestedTo.getTime(), now.getTime()))
       const from =
         query.from === undefined ? daysBefore(to, timezone, defaultDays) : parseInstant('from', query.from, timezone)
       if (from >= to) throw badRequest('from', 'must be before to, and before now')

@@ -22,7 +22,7 @@ const group = (parts: Partial<Group>): Group => ({
   ...parts,
 })
 const overallOf = (groups: Group[]): Activity['overall'] =>
-  groups.map((one) => ({ ...golden.overall[0]!, ...one, largestUsd: one.usd }))
+  groups.map((group) => ({ ...golden.overall[0]!, ...group, largestUsd: group.usd }))
 
 const onDays = (usd: number[]): Activity => {
   const groups = usd.map((dollars, day) => ({ ...group({ usd: BigInt(dollars) * 100n }), key: day }))

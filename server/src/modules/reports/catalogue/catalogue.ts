@@ -254,7 +254,7 @@ export type ReportType = (typeof reports)[number]['type']
 export const reportTypes: readonly ReportType[] = reports.map(({ type }) => type)
 
 export function reportOf(type: ReportType): Report {
-  return reports.find((one) => one.type === type)!
+  return reports.find((report) => report.type === type)!
 }
 
 /** Every component that the answers refer to, in the order of the documentation. */

@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe.each(reportTypes)('POST of %s', (type) => {
-  const given = () => ({ ...interval, ...scopes[type] })
+  const validParameters = () => ({ ...interval, ...scopes[type] })
   const post = (body: object, headers?: Record<string, string>) => world.owner.post(pathOf(type), body, headers)
 
   it('answers as its GET does', async () => {
@@ -46,14 +46,14 @@ describe.each(reportTypes)('POST of %s', (type) => {
       const { id: _, dataCutoff: _1, generatedAt: _2, ...header } = report as Record<string, unknown>
       return { ...rest, report: header }
     }
-    const read = await world.report(type, { ...given(), includeShared: 'true' })
-    const posted = await post({ ...given(), includeShared: true })
+    const read = await world.report(type, { ...validParameters(), includeShared: 'true' })
+    const posted = await post({ ...validParameters(), includeShared: true })
     expect([posted.status, withoutTimes(posted.body)]).toEqual([200, withoutTimes(read)])
   })
 
   it('makes files', async () => {
     for (const format of ['csv', 'xlsx', 'pdf']) {
-      const { status, headers } = await post({ ...given(), format })
+      const { status, headers } = await post({ ...validParameters(), format })
       const extension = format === 'csv' && type !== 'operations' ? 'zip' : format
       expect([status, headers['content-disposition']]).toEqual([200, expect.stringContaining(`.${extension}"`)])
     }
@@ -61,11 +61,11 @@ describe.each(reportTypes)('POST of %s', (type) => {
 
   it('repeats its answer for an Idempotency-Key, and refuses another body', async () => {
     const key = { 'idempotency-key': `report-${type}` }
-    const first = await post(given(), key)
+    const first = await post(validParameters(), key)
     expect(first.status).toBe(200)
-    const again = await post(given(), key)
+    const again = await post(validParameters(), key)
     expect([again.headers['idempotency-replayed'], again.body.report.id]).toEqual(['true', first.body.report.id])
-    const other = await post({ ...given(), to: '2001-03-20' }, key)
+    const other = await post({ ...validParameters(), to: '2001-03-20' }, key)
     expect([other.status, other.body.reason]).toEqual([409, 'idempotency_key_reused'])
   })
 
@@ -77,11 +77,13 @@ describe.each(reportTypes)('POST of %s', (type) => {
       [{ from: '2002-01-01' }, 'from'],
     ]
     for (const [wrong, field] of refusals) {
-      const { status, body } = await post({ ...given(), ...wrong })
+      const { status, body } = await post({ ...validParameters(), ...wrong })
       expect([status, body.details[0]!.field]).toEqual([400, field])
     }
-    expect((await world.other.post(pathOf(type), { ...given(), userId: world.owner.userId })).status).toBe(403)
-    expect((await world.test.anonymous.post(pathOf(type), given())).status).toBe(401)
+    expect((await world.other.post(pathOf(type), { ...validParameters(), userId: world.owner.userId })).status).toBe(
+      403,
+    )
+    expect((await world.test.anonymous.post(pathOf(type), validParameters())).status).toBe(401)
   })
 })
 

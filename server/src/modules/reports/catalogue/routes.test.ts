@@ -308,7 +308,7 @@ describe('address_activity', () => {
     )
     const by = async (counterpartyClassification: string) => {
       const body = await world.report('address_activity', { ...ofOwn(), counterpartyClassification })
-      const usd = Object.fromEntries(body.byCounterparty.map((one) => [one.name ?? 'nobody', one.grossTurnoverUsd]))
+      const usd = Object.fromEntries(body.byCounterparty.map((row) => [row.name ?? 'nobody', row.grossTurnoverUsd]))
       const { unmatchedOperations, retroactivelyMatchedOperations, conflictingCounterpartyClassifications } =
         body.dataQuality
       return [usd, unmatchedOperations, retroactivelyMatchedOperations, conflictingCounterpartyClassifications]
@@ -379,8 +379,8 @@ describe('address_activity', () => {
     const both = await add({ at: month.on(1), amount: '1' })
     await assign(both, travel, { [`city${year}`]: 'Oslo', [`cost${year}`]: '5.00' })
     await assign(both, meals, { [`city${year}`]: 'Rome', [`cost${year}`]: '7.00' })
-    const one = await add({ at: month.on(2), amount: '2' })
-    await assign(one, travel, { [`city${year}`]: 'Rome', [`cost${year}`]: '5.00' })
+    const single = await add({ at: month.on(2), amount: '2' })
+    await assign(single, travel, { [`city${year}`]: 'Rome', [`cost${year}`]: '5.00' })
     await add({ at: month.on(3), amount: '4' })
     const usdOf = async (query: Record<string, string>) =>
       (await world.report('address_activity', { ...ofOwn(), ...query })).summary.incomingUsd
@@ -440,7 +440,11 @@ describe('address_activity', () => {
   })
 
   it('returns the waiting times of approvals', async () => {
-    const asked = async (status: 'pending' | 'rejected' | 'awaiting_approval', minutes: number | null, day: number) => {
+    const addDecided = async (
+      status: 'pending' | 'rejected' | 'awaiting_approval',
+      minutes: number | null,
+      day: number,
+    ) => {
       const id = await add({ type: 'transfer', at: month.on(day), amount: '1', status })
       await world.sql(
         `insert into approval_requirements (vault_id, subject_id, policy_id, policy_code, policy_name, threshold, allow_initiator,
@@ -463,10 +467,10 @@ describe('address_activity', () => {
         ],
       )
     }
-    await asked('pending', 10, 1)
-    await asked('pending', 25, 2)
-    await asked('rejected', 500, 3)
-    await asked('awaiting_approval', null, 4)
+    await addDecided('pending', 10, 1)
+    await addDecided('pending', 25, 2)
+    await addDecided('rejected', 500, 3)
+    await addDecided('awaiting_approval', null, 4)
     await add({ type: 'transfer', at: month.on(5), amount: '1' })
     const expected = {
       operationsRequiringApproval: 4,
@@ -533,7 +537,7 @@ describe('drill-downs list exactly the operations meant', () => {
   /** The ids that the link of the only observation with this code lists. */
   async function drill(code: string, query: Record<string, string> = ofOwn()): Promise<string[]> {
     const { observations } = await world.report('address_activity', query)
-    const found = observations.filter((one: { code: string }) => one.code === code)
+    const found = observations.filter((observation: { code: string }) => observation.code === code)
     expect(found, JSON.stringify(observations)).toHaveLength(1)
     return world.history(found[0]!.drilldownFilters)
   }
@@ -668,7 +672,7 @@ describe('drill-downs list exactly the operations meant', () => {
     const of = async (includeShared: string) => {
       const query = { ...interval(), folderId: folder, includeShared }
       const { observations } = await world.report('address_activity', query, world.other)
-      const missing = observations.find((one: { code: string }) => one.code === 'MISSING_RATES')
+      const missing = observations.find((observation: { code: string }) => observation.code === 'MISSING_RATES')
       return world.history(missing!.drilldownFilters, world.other)
     }
     expect(await of('false')).toEqual([ordered])
@@ -712,7 +716,7 @@ describe('the other reports', () => {
     const read = async () => {
       const query = { ...interval(), ownAddressIds: addressId }
       const { balances } = await world.report('asset_movement', query)
-      return balances.find((one) => one.tokenId === tokenId)!
+      return balances.find((balance) => balance.tokenId === tokenId)!
     }
     await add({ type: 'transfer', at: `${year}-02-01T00:00:00Z`, amount: '1', address: world.second })
     const { openingBalance } = await read()
@@ -839,14 +843,14 @@ describe('the other reports', () => {
       { centre: 'B', currency: 'GBP', total: '-3.00', hours: '-0.125' },
       {},
     ] as Record<string, string>[]
-    for (const [i, one] of values.entries()) {
-      await assign(await add({ at: month.on(i + 1), amount: String(2 ** i) }), category, one)
+    for (const [i, value] of values.entries()) {
+      await assign(await add({ at: month.on(i + 1), amount: String(2 ** i) }), category, value)
     }
     const query = { ...interval(), categoryKey: `invoice${year}`, breakdownBy: 'owner' }
     const body = await world.report('category_analytics', query)
     expect(body.summary).toMatchObject({ count: 4, usdValue: '15.00' })
     const fieldOf = (key: string, of = body) => of.fields.find((field) => field.key === key)
-    expect(fieldOf('centre')!.values.map((one) => [one.value, one.count, one.usdValue])).toEqual([
+    expect(fieldOf('centre')!.values.map((value) => [value.value, value.count, value.usdValue])).toEqual([
       [null, 1, '8.00'],
       ['B', 1, '4.00'],
       ['A', 2, '3.00'],
@@ -995,9 +999,9 @@ describe('faults', () => {
       { breakdownBy: 'address' },
     ]
     for (const [type, scope] of Object.entries(scopes)) {
-      for (const one of wrong) {
-        const { status, body } = await world.get(type, { ...scope, ...one })
-        expect([type, status, body.details?.[0]?.field]).toEqual([type, 400, Object.keys(one)[0]])
+      for (const parameters of wrong) {
+        const { status, body } = await world.get(type, { ...scope, ...parameters })
+        expect([type, status, body.details?.[0]?.field]).toEqual([type, 400, Object.keys(parameters)[0]])
       }
       for (const missing of Object.keys(scope)) {
         const { [missing]: _, ...rest } = scope
@@ -1084,8 +1088,10 @@ describe('who sees what', () => {
     await add({ at: month.on(1), amount: '1' })
     await add({ at: month.on(1), amount: '2', address: world.foreign })
     const query = { ...interval(), breakdownBy: 'owner' }
-    const own = await world.report('transaction_activity', query)
-    expect(own.byAddressOwner).toMatchObject([{ ownerId: world.owner.userId, isMe: true, grossTurnoverUsd: '1.00' }])
+    const ownReport = await world.report('transaction_activity', query)
+    expect(ownReport.byAddressOwner).toMatchObject([
+      { ownerId: world.owner.userId, isMe: true, grossTurnoverUsd: '1.00' },
+    ])
     const all = await world.report('transaction_activity', { ...query, includeShared: 'true' })
     expect(all.byAddressOwner).toMatchObject([
       { ownerId: world.other.userId, isMe: false, owner: { name: 'other.member' }, grossTurnoverUsd: '2.00' },

@@ -25,8 +25,8 @@ export function reportRoutes(app: App, deps: Deps): void {
       answers: { 200: report.answer },
       files: fileMediaTypesOf(report),
     } as const
-    const answer = (member: Member, given: unknown, http: Http) => {
-      const { format = 'json', ...parameters } = given as Given
+    const answer = (member: Member, query: unknown, http: Http) => {
+      const { format = 'json', ...parameters } = query as Given
       const order = { report, member, parameters }
       return format === 'json' ? answerJson(deps, order) : answerFile(deps, slots, order, format, http)
     }

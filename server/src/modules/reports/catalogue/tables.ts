@@ -62,10 +62,10 @@ type Outer = {
 /** The amounts of assets within the rows, one row per asset, and the lists within the rows. */
 function innerTables({ name, title, properties, items, isList, readings, origin = noOrigin }: Outer): Table[] {
   const tables: Table[] = []
-  const own = isList ? originOf(properties, readings) : noOrigin
+  const listOrigin = isList ? originOf(properties, readings) : noOrigin
   const outer: Origin = {
-    columns: [...origin.columns, ...own.columns],
-    of: (item) => ({ ...origin.of(item), ...own.of(item) }),
+    columns: [...origin.columns, ...listOrigin.columns],
+    of: (item) => ({ ...origin.of(item), ...listOrigin.of(item) }),
   }
   const lists = Object.entries(properties).filter(([, shape]) => isAssetList(resolveShape(shape)))
   if (lists.length > 0) tables.push(byAsset({ name, title, items, origin: outer, lists: lists.map(([key]) => key) }))
@@ -77,15 +77,15 @@ function innerTables({ name, title, properties, items, isList, readings, origin 
     const [first] = Object.keys(properties)
     const of: Column = { key: `${first}.of`, label: toLabel(title.replace(/s$/, '')), kind: 'text' }
     const parents = new Map<Json, Json>()
-    for (const item of items) for (const one of (item[key] ?? []) as Json[]) parents.set(one, item)
-    const originOfRow = (one: Json): Row => ({ [of.key]: toText(parents.get(one)![first!]) })
+    for (const item of items) for (const row of (item[key] ?? []) as Json[]) parents.set(row, item)
+    const originOfRow = (row: Json): Row => ({ [of.key]: toText(parents.get(row)![first!]) })
     const rows = [...parents.keys()]
     const part = { name: `${name} ${key}`, title: `${title}, ${toLabel(key).toLowerCase()}` }
     tables.push({
       name: toFileName(part.name),
       title: part.title,
       columns: [of, ...nested],
-      rows: rows.map((one) => ({ ...originOfRow(one), ...toRow(one, nested) })),
+      rows: rows.map((row) => ({ ...originOfRow(row), ...toRow(row, nested) })),
     })
     const within = { columns: [of], of: originOfRow }
     tables.push(
@@ -167,7 +167,7 @@ function printedOf(
 ): Pick<Table, 'printed'> {
   if (printed !== undefined) {
     const extra = extras.map(({ key }) => key)
-    return { printed: printed.map((one) => (one.hasExtra ? { ...one, keys: [...one.keys, ...extra] } : one)) }
+    return { printed: printed.map((table) => (table.hasExtra ? { ...table, keys: [...table.keys, ...extra] } : table)) }
   }
   if (!isAssetRow(readings.map(({ key }) => key))) return {}
   const asset: PrintedColumn = {
@@ -186,7 +186,7 @@ function printedOf(
 }
 
 function putFirst(key: string | undefined, readings: Reading[]): Reading[] {
-  return [...readings.filter((one) => one.key === key), ...readings.filter((one) => one.key !== key)]
+  return [...readings.filter((reading) => reading.key === key), ...readings.filter((reading) => reading.key !== key)]
 }
 
 async function* toRows(items: Items, readings: readonly Pick<Reading, 'key' | 'read'>[]): AsyncGenerator<Row> {
@@ -261,7 +261,7 @@ function toText(value: unknown): string {
   if (Array.isArray(value)) return value.map(itemToText).join('; ')
   if (value !== null && typeof value === 'object') {
     return Object.entries(value)
-      .map(([key, one]) => `${key}=${toText(one)}`)
+      .map(([key, value]) => `${key}=${toText(value)}`)
       .join('; ')
   }
   return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value ?? '')

@@ -40,12 +40,12 @@ export function reportExportRoutes(app: App, deps: Deps): void {
     body: ReportExportCreation,
     answers: { 202: ReportExportOrder },
     handler: async ({ member, params: { type }, body, now }, { write }) => {
-      const { format, ...given } = body
-      checkParameters(type, given)
-      const { filter } = await prepare(deps.db, { report: reportOf(type), member, parameters: given }, now)
+      const { format, ...order } = body
+      checkParameters(type, order)
+      const { filter } = await prepare(deps.db, { report: reportOf(type), member, parameters: order }, now)
       // Defaults are resolved when the export is requested, not when the file is made.
       const { from, to } = filter.interval
-      const parameters = { ...given, from: from.toISOString(), to: to.toISOString() }
+      const parameters = { ...order, from: from.toISOString(), to: to.toISOString() }
       return write(async (trx) => ({ id: await orderReportExport(trx, { type, format, parameters }, { member, now }) }))
     },
   })

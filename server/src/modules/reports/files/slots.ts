@@ -18,8 +18,8 @@ export function createSlots({ ofNode, ofCaller }: { ofNode: number; ofCaller: nu
      * @throws 429 when the caller has reached their limit, 503 when the node has none left
      */
     take(callerId: string): () => void {
-      const own = taken.get(callerId) ?? 0
-      if (own >= ofCaller) {
+      const takenByCaller = taken.get(callerId) ?? 0
+      if (takenByCaller >= ofCaller) {
         throw tooManyRequests(
           'too_many_at_once',
           `No more than ${ofCaller} files are sent to one caller at a time`,
@@ -27,7 +27,7 @@ export function createSlots({ ofNode, ofCaller }: { ofNode: number; ofCaller: nu
         )
       }
       if (all >= ofNode) throw unavailable('overloaded', 'Too many files are being sent right now', retrySeconds)
-      taken.set(callerId, own + 1)
+      taken.set(callerId, takenByCaller + 1)
       all += 1
       let isHeld = true
       return () => {

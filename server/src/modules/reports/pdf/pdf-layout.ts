@@ -35,13 +35,13 @@ function breakWord(word: string, widths: Widths, size: number, width: number): s
   let start = 0
   let used = 0
   for (let i = 0; i < word.length; i += 1) {
-    const one = widths[word.charCodeAt(i)]! * size
-    if (used + one > width && i > start) {
+    const glyphWidth = widths[word.charCodeAt(i)]! * size
+    if (used + glyphWidth > width && i > start) {
       pieces.push(word.slice(start, i))
       start = i
       used = 0
     }
-    used += one
+    used += glyphWidth
   }
   pieces.push(word.slice(start))
   return pieces

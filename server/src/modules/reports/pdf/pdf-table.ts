@@ -82,8 +82,10 @@ function textsOf(
   time: ZonedTime,
 ): Texts {
   const parts = keys.map((key) => {
-    const own = isLabelled === true ? columns.find((column) => column.key === key) : undefined
-    return own === undefined ? { key, kind, before: '' } : { key, kind: own.kind, before: `${own.label}: ` }
+    const labelled = isLabelled === true ? columns.find((column) => column.key === key) : undefined
+    return labelled === undefined
+      ? { key, kind, before: '' }
+      : { key, kind: labelled.kind, before: `${labelled.label}: ` }
   })
   const missing = [printable(absent)]
   return (row) => {

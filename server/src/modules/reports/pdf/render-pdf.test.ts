@@ -17,15 +17,15 @@ async function read(document: ReportDocument) {
 function expectTidy(pages: Text[][]): void {
   const faults: string[] = []
   for (const [number, texts] of pages.entries()) {
-    for (const [i, one] of texts.entries()) {
+    for (const [i, text] of texts.entries()) {
       const isInside =
-        one.x >= 39 && one.x + one.width <= pageWidth - 39 && one.y - one.size >= 20 && one.y <= pageHeight - 20
-      if (!isInside) faults.push(`page ${number + 1}: "${one.text}" leaves the page`)
+        text.x >= 39 && text.x + text.width <= pageWidth - 39 && text.y - text.size >= 20 && text.y <= pageHeight - 20
+      if (!isInside) faults.push(`page ${number + 1}: "${text.text}" leaves the page`)
       for (const other of texts.slice(i + 1)) {
         // From the top of a capital to the baseline.
-        if (Math.abs(one.y - other.y) >= 0.72 * Math.max(one.size, other.size)) continue
-        const isBeside = one.x + one.width <= other.x + 0.5 || other.x + other.width <= one.x + 0.5
-        if (!isBeside) faults.push(`page ${number + 1}: "${one.text}" over "${other.text}"`)
+        if (Math.abs(text.y - other.y) >= 0.72 * Math.max(text.size, other.size)) continue
+        const isBeside = text.x + text.width <= other.x + 0.5 || other.x + other.width <= text.x + 0.5
+        if (!isBeside) faults.push(`page ${number + 1}: "${text.text}" over "${other.text}"`)
       }
     }
   }
@@ -254,7 +254,7 @@ describe('PDF', () => {
     const rows = amounts.map((amount) => ({ at: null, name: 'x', amount }))
     const { pages } = await read(sampleDocument({ tables: [sampleTable(columns, rows)] }))
     const shown = ['1,234,567.123456789012345678', '0.5', '-42', '1,000,000', '12.34']
-    const drawn = shown.map((text) => pages.flat().find((one) => one.text === text)!)
+    const drawn = shown.map((text) => pages.flat().find((drawnText) => drawnText.text === text)!)
     const { width, size } = pages.flat().find(({ text }) => text === '0.5')!
     const digit = (width - widthOfPoint(drawn[1]!, drawn[4]!)) / 2
     const points = drawn.map(({ x, text }) => {

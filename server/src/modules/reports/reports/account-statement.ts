@@ -257,14 +257,14 @@ async function readStatementHead(trx: Trx, { addressId, tokenId, filter }: State
 
 /** What moves between the available and the reserved part of the account neither leaves nor reaches it. */
 async function readTotals(trx: Trx, account: Account, { from, to }: Interval): Promise<AccountTotals> {
-  const own = numbersOf(account)
+  const numbers = numbersOf(account)
   const within = sql`e.created_at >= ${from} and e.created_at < ${to}`
   const { rows } = await sql<{ debits: string; credits: string }>`
     select
-      (select coalesce(sum(e.amount), 0) from ledger_entries e where e.debit_account = any(${own}) and ${within}
-        and (e.credit_account = any(${own})) is not true) as debits,
-      (select coalesce(sum(e.amount), 0) from ledger_entries e where e.credit_account = any(${own}) and ${within}
-        and (e.debit_account = any(${own})) is not true) as credits`.execute(trx)
+      (select coalesce(sum(e.amount), 0) from ledger_entries e where e.debit_account = any(${numbers}) and ${within}
+        and (e.credit_account = any(${numbers})) is not true) as debits,
+      (select coalesce(sum(e.amount), 0) from ledger_entries e where e.credit_account = any(${numbers}) and ${within}
+        and (e.debit_account = any(${numbers})) is not true) as credits`.execute(trx)
   const { debits, credits } = rows[0]!
   return { debits: BigInt(debits), credits: BigInt(credits) }
 }

@@ -170,9 +170,9 @@ describe('the report operations', () => {
       const ids = items.map(({ id }) => id)
       expect(ids.toSorted()).toEqual(await world.history({ from: '2026-01-01', to: '2026-01-31' }, by))
     }
-    const own = (await world.report('operations', interval, world.admin)).items[0]!
-    expect(own.categories).toEqual(['pay', 'secret'])
-    expect(own.categoryValues).toEqual({
+    const ownOperation = (await world.report('operations', interval, world.admin)).items[0]!
+    expect(ownOperation.categories).toEqual(['pay', 'secret'])
+    expect(ownOperation.categoryValues).toEqual({
       'pay.hours': '3.50',
       'pay.city': 'Łódź',
       'pay.salary': '12.00',

@@ -22,13 +22,13 @@ let names: Record<string, string>
 let categories: string[]
 beforeAll(async () => {
   world = await createReportWorld()
-  const [one, two, late, moved] = [
+  const [first, two, late, moved] = [
     await world.addCounterparty('One'),
     await world.addCounterparty('Two'),
     await world.addCounterparty('Late', later),
     await world.addCounterparty('Moved'),
   ]
-  names = Object.fromEntries([one, two, late, moved].map(({ id, name }) => [id, name]))
+  names = Object.fromEntries([first, two, late, moved].map(({ id, name }) => [id, name]))
   // The address of Moved belongs to Late now.
   await world.removeCounterpartyAddress(moved.addressId)
   await world.sql(
@@ -38,7 +38,7 @@ beforeAll(async () => {
   )
   sides = [
     { counterparty: null, historical: null, current: null },
-    { counterparty: one, historical: one.id, current: one.id },
+    { counterparty: first, historical: first.id, current: first.id },
     { counterparty: two, historical: two.id, current: two.id },
     { counterparty: null, otherSide: late.address, historical: null, current: late.id },
     { counterparty: moved, historical: moved.id, current: late.id },
@@ -109,7 +109,7 @@ const drawn = fc.record({
 type Drawn = typeof drawn extends fc.Arbitrary<infer Value> ? Value : never
 
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 1 })
-const asked = fc.record({
+const requests = fc.record({
   timezone: fc.constantFrom(...zones),
   groupBy: fc.constantFrom('day', 'week', 'month'),
   dateBasis: fc.constantFrom<'createdAt' | 'blockchainAt' | 'confirmedAt'>('createdAt', 'blockchainAt', 'confirmedAt'),
@@ -147,7 +147,7 @@ const asked = fc.record({
     fc.record({ isInFolder: fc.constant(true) }),
   ),
 })
-type Asked = typeof asked extends fc.Arbitrary<infer Value> ? Value : never
+type Asked = typeof requests extends fc.Arbitrary<infer Value> ? Value : never
 type Filter = {
   assets?: string
   minimumAmount?: string
@@ -166,18 +166,18 @@ let year = 1980
 describe('against a count by hand', () => {
   it('every figure equals a naive sum, and all blocks agree', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(drawn, { minLength: 1, maxLength: 30 }), asked, async (operations, wanted) => {
+      fc.asyncProperty(fc.array(drawn, { minLength: 1, maxLength: 30 }), requests, async (operations, wanted) => {
         // Two years on, because a run also writes into the year before its own.
         year += 2
         const start = Date.UTC(year, 9, 1)
         const folder = await addFolder(start)
-        const meant = operations.map((one) => operationOf(one, start))
-        for (const one of meant) await write(one)
+        const meant = operations.map((drawn) => operationOf(drawn, start))
+        for (const operation of meant) await write(operation)
         const query = queryOf(wanted, start, folder.id)
         const by = wanted.reader.startsWith('admin') ? world.admin : world.owner
         const body = await world.report('transaction_activity', query, by)
-        const all = meant.filter((one) => isVisible(one, wanted) && isWanted(one, wanted, folder))
-        const within = all.filter((one) => isIn(dateOf(one, wanted), query.from!, query.to!))
+        const all = meant.filter((operation) => isVisible(operation, wanted) && isWanted(operation, wanted, folder))
+        const within = all.filter((operation) => isIn(dateOf(operation, wanted), query.from!, query.to!))
         expectNaive(body, within, wanted)
         expectQuality(body, all, within, wanted, query)
         expectOwners(body, within, wanted, by.userId)
@@ -215,44 +215,44 @@ async function addFolder(start: number): Promise<Folder> {
       (place === 'second' && at >= on(5)) || (place === 'own' && at >= on(2) && at < on(9)),
   }
 }
-type Folder = { id: string; current(one: Operation): boolean; historical(one: Operation): boolean }
+type Folder = { id: string; current(operation: Operation): boolean; historical(operation: Operation): boolean }
 
 type Operation = Drawn & { at: Date; blockchainAt: Date | null; confirmedAt: Date | null; other: Side }
 type Body = BodyOf<'get', '/vaults/v/reports/transaction_activity'>
 
-function operationOf(one: Drawn, start: number): Operation {
-  const at = new Date(start + one.minute * 60_000)
+function operationOf(drawn: Drawn, start: number): Operation {
+  const at = new Date(start + drawn.minute * 60_000)
   const after = (minutes: number | null) => (minutes === null ? null : new Date(at.getTime() + minutes * 60_000))
   return {
-    ...one,
+    ...drawn,
     at,
-    status: one.type === 'deposit' ? 'confirmed' : one.status,
-    blockchainAt: after(one.blockchainDelay),
-    confirmedAt: after(one.confirmedDelay),
-    other: sides[one.isInternal ? 0 : one.side]!,
+    status: drawn.type === 'deposit' ? 'confirmed' : drawn.status,
+    blockchainAt: after(drawn.blockchainDelay),
+    confirmedAt: after(drawn.confirmedDelay),
+    other: sides[drawn.isInternal ? 0 : drawn.side]!,
   }
 }
 
-async function write(one: Operation): Promise<void> {
+async function write(operation: Operation): Promise<void> {
   const id = await world.add({
-    type: one.type,
-    status: one.status,
-    token: one.token,
-    amount: formatDecimal(one.raw, decimalsOf[one.token]),
-    rate: one.rate,
-    at: one.at.toISOString(),
-    flowType: one.isInternal ? 'internal' : 'external',
-    counterparty: one.other.counterparty,
-    ...(one.other.otherSide === undefined ? {} : { otherSide: one.other.otherSide }),
-    address: world[one.place],
-    by: one.byOwner ? world.owner : world.other,
-    blockchainAt: one.blockchainAt?.toISOString() ?? null,
-    confirmedAt: one.confirmedAt?.toISOString() ?? null,
-    paymentPurpose: one.paymentPurpose,
-    note: one.note,
+    type: operation.type,
+    status: operation.status,
+    token: operation.token,
+    amount: formatDecimal(operation.raw, decimalsOf[operation.token]),
+    rate: operation.rate,
+    at: operation.at.toISOString(),
+    flowType: operation.isInternal ? 'internal' : 'external',
+    counterparty: operation.other.counterparty,
+    ...(operation.other.otherSide === undefined ? {} : { otherSide: operation.other.otherSide }),
+    address: world[operation.place],
+    by: operation.byOwner ? world.owner : world.other,
+    blockchainAt: operation.blockchainAt?.toISOString() ?? null,
+    confirmedAt: operation.confirmedAt?.toISOString() ?? null,
+    paymentPurpose: operation.paymentPurpose,
+    note: operation.note,
     isBooked: false,
   })
-  for (const [index, { category, city, cost }] of one.assigned.entries()) {
+  for (const [index, { category, city, cost }] of operation.assigned.entries()) {
     await world.sql(
       `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id, values,
         assigned_by_id, created_at, updated_at)
@@ -261,8 +261,8 @@ async function write(one: Operation): Promise<void> {
         world.vault.id,
         newId(),
         id,
-        one.type,
-        one.at,
+        operation.type,
+        operation.at,
         categories[category],
         JSON.stringify({ city, cost }),
         world.owner.userId,
@@ -302,8 +302,8 @@ function queryOf(wanted: Asked, start: number, folderId: string): Record<string,
 
 const isIn = (date: Date | null, from: string, to: string) =>
   date !== null && date >= new Date(from) && date < new Date(to)
-const dateOf = (one: Operation, { dateBasis }: Asked) =>
-  ({ createdAt: one.at, blockchainAt: one.blockchainAt, confirmedAt: one.confirmedAt })[dateBasis]
+const dateOf = (operation: Operation, { dateBasis }: Asked) =>
+  ({ createdAt: operation.at, blockchainAt: operation.blockchainAt, confirmedAt: operation.confirmedAt })[dateBasis]
 
 function isVisible({ place, type, byOwner }: Operation, { reader }: Asked): boolean {
   if (reader === 'admin' || reader === 'sharer') return true
@@ -311,29 +311,29 @@ function isVisible({ place, type, byOwner }: Operation, { reader }: Asked): bool
   return reader === 'adminForOther' ? !isOwners || (ordered && !byOwner) : isOwners || (ordered && byOwner)
 }
 
-function isWanted(one: Operation, wanted: Asked, folder: Folder): boolean {
+function isWanted(operation: Operation, wanted: Asked, folder: Folder): boolean {
   const filter: Filter = wanted.filter
   const units = (text: string) => {
     const [whole = '', fraction = ''] = text.split('.')
     return BigInt(whole + fraction.padEnd(18, '0'))
   }
-  const amount = one.raw * 10n ** BigInt(18 - decimalsOf[one.token])
+  const amount = operation.raw * 10n ** BigInt(18 - decimalsOf[operation.token])
   const chosen = wanted.counterpartyClassification
   const { condition, conditionCategory } = filter
   const isMet = ({ category, city, cost }: Assigned) =>
     (conditionCategory === undefined || category === conditionCategory) &&
     (condition === undefined || (condition.cities.includes(city) && cost === condition.cost))
   return (
-    (wanted.statuses === undefined || wanted.statuses.includes(one.status)) &&
-    (wanted.includeInternal !== 'false' || !one.isInternal) &&
-    (filter.assets === undefined || filter.assets === one.token.toUpperCase()) &&
+    (wanted.statuses === undefined || wanted.statuses.includes(operation.status)) &&
+    (wanted.includeInternal !== 'false' || !operation.isInternal) &&
+    (filter.assets === undefined || filter.assets === operation.token.toUpperCase()) &&
     (filter.minimumAmount === undefined || amount >= units(filter.minimumAmount)) &&
     (filter.maximumAmount === undefined || amount <= units(filter.maximumAmount)) &&
-    (filter.sideIndex === undefined || one.other[chosen] === (sides[filter.sideIndex]![chosen] ?? 'none')) &&
-    (!filter.isInitiatedByOwner || (one.type === 'transfer' && one.byOwner)) &&
-    (filter.category === undefined || one.assigned.some(({ category }) => category === filter.category)) &&
-    (condition === undefined || one.assigned.some(isMet)) &&
-    (!filter.isInFolder || folder[wanted.folderClassification](one))
+    (filter.sideIndex === undefined || operation.other[chosen] === (sides[filter.sideIndex]![chosen] ?? 'none')) &&
+    (!filter.isInitiatedByOwner || (operation.type === 'transfer' && operation.byOwner)) &&
+    (filter.category === undefined || operation.assigned.some(({ category }) => category === filter.category)) &&
+    (condition === undefined || operation.assigned.some(isMet)) &&
+    (!filter.isInFolder || folder[wanted.folderClassification](operation))
   )
 }
 
@@ -357,13 +357,13 @@ const isCounted = ({ status }: { status: string }, { statuses }: Asked) =>
   statuses === undefined ? status === 'confirmed' : true
 const grossOf = (operations: Operation[], wanted: Asked) =>
   sum(
-    operations.filter((one) => isCounted(one, wanted)),
+    operations.filter((operation) => isCounted(operation, wanted)),
     centsOf,
   )
 const count = <Item>(items: Item[], is: (item: Item) => boolean) => items.filter(is).length
 
 function expectNaive(body: Body, operations: Operation[], wanted: Asked): void {
-  const counted = operations.filter((one) => isCounted(one, wanted))
+  const counted = operations.filter((operation) => isCounted(operation, wanted))
   const incoming = counted.filter(({ type }) => type === 'deposit')
   const outgoing = counted.filter(({ type }) => type === 'transfer')
   const { summary } = body
@@ -377,23 +377,23 @@ function expectNaive(body: Body, operations: Operation[], wanted: Asked): void {
     cancelledCount: count(operations, ({ status }) => status === 'cancelled'),
     failedCount: count(operations, ({ status }) => status === 'failed'),
   })
-  const instants = operations.map((one) => dateOf(one, wanted)!.getTime())
+  const instants = operations.map((operation) => dateOf(operation, wanted)!.getTime())
   const instant = (at: number) => (instants.length === 0 ? null : new Date(at).toISOString())
   expect(summary.firstOperationAt).toBe(instant(Math.min(...instants)))
   expect(summary.lastOperationAt).toBe(instant(Math.max(...instants)))
   expect(cents(summary.incomingUsd)).toBe(sum(incoming, centsOf))
   expect(cents(summary.outgoingUsd)).toBe(sum(outgoing, centsOf))
   for (const token of ['usdt', 'eth'] as const) {
-    const asset = body.byAsset.find((one) => one.assetCode === token.toUpperCase())
-    const ofToken = operations.filter((one) => one.token === token)
+    const asset = body.byAsset.find((row) => row.assetCode === token.toUpperCase())
+    const ofToken = operations.filter((operation) => operation.token === token)
     if (ofToken.length === 0) {
       expect(asset).toBeUndefined()
       continue
     }
-    const raw = counted.filter((one) => one.token === token).map((one) => one.raw)
+    const raw = counted.filter((operation) => operation.token === token).map((operation) => operation.raw)
     raw.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
     const text = (amount: bigint, extra = 0) => formatDecimal(amount, decimalsOf[token] + extra)
-    const gross = sum(raw, (one) => one)
+    const gross = sum(raw, (amount) => amount)
     expect(asset!.operationsCount).toBe(ofToken.length)
     expect(asset!.grossTurnover).toBe(text(gross))
     const twoMiddles = (raw[Math.floor((raw.length - 1) / 2)] ?? 0n) + (raw[Math.floor(raw.length / 2)] ?? 0n)
@@ -408,7 +408,7 @@ function expectNaive(body: Body, operations: Operation[], wanted: Asked): void {
     counts: Count,
     usd: Usd,
   ) => rows.map((row) => [keyOf(row), row[counts], cents(row[usd])]).sort(byText)
-  const naive = (keyOf: (one: Operation) => unknown) =>
+  const naive = (keyOf: (operation: Operation) => unknown) =>
     [...groupBy(operations, keyOf)].map(([key, of]) => [key, of.length, grossOf(of, wanted)]).sort(byText)
   const sideOf = ({ other }: Operation) => other[wanted.counterpartyClassification]
   expect(parts(body.byCounterparty, (row) => row.counterpartyId, 'operationsCount', 'grossTurnoverUsd')).toEqual(
@@ -451,14 +451,21 @@ function expectQuality(
   const chosen = wanted.counterpartyClassification === 'current' ? current : historical
   expect(body.dataQuality).toEqual({
     totalOperations: operations.length,
-    unmatchedOperations: count(operations, (one) => !one.isInternal && chosen(one) === null),
-    retroactivelyMatchedOperations: count(operations, (one) => historical(one) === null && current(one) !== null),
+    unmatchedOperations: count(operations, (operation) => !operation.isInternal && chosen(operation) === null),
+    retroactivelyMatchedOperations: count(
+      operations,
+      (operation) => historical(operation) === null && current(operation) !== null,
+    ),
     conflictingCounterpartyClassifications: count(
       operations,
-      (one) => historical(one) !== null && current(one) !== null && historical(one) !== current(one),
+      (operation) =>
+        historical(operation) !== null && current(operation) !== null && historical(operation) !== current(operation),
     ),
     operationsWithoutUsdRate: count(operations, ({ rate }) => rate === null),
-    operationsWithoutSelectedDate: count(all, (one) => dateOf(one, wanted) === null && isIn(one.at, from!, to!)),
+    operationsWithoutSelectedDate: count(
+      all,
+      (operation) => dateOf(operation, wanted) === null && isIn(operation.at, from!, to!),
+    ),
     operationsWithoutBlockchainTime: count(
       operations,
       ({ status, blockchainAt }) => status === 'confirmed' && blockchainAt === null,
@@ -501,19 +508,19 @@ function expectComparison({ comparison }: Body, all: Operation[], operations: Op
   }
   const { previousFrom, previousTo, mode: _, ...changes } = comparison
   const figuresOf = (of: Operation[]) => {
-    const counted = of.filter((one) => isCounted(one, wanted))
+    const counted = of.filter((operation) => isCounted(operation, wanted))
     const isRated = ({ rate }: Operation) => rate !== null
     // null: there are values, and none of them is known.
     const usdOf = (some: Operation[]) => (some.length > 0 && !some.some(isRated) ? null : sum(some, centsOf))
     const [incoming, outgoing] = ['deposit', 'transfer'].map((type) =>
-      usdOf(counted.filter((one) => one.type === type)),
+      usdOf(counted.filter((operation) => operation.type === type)),
     )
     const rated = BigInt(count(counted, isRated))
     return { incoming, outgoing, gross: usdOf(counted), operations: BigInt(of.length), rated }
   }
   const [now, before] = [
     figuresOf(operations),
-    figuresOf(all.filter((one) => isIn(dateOf(one, wanted), previousFrom!, previousTo!))),
+    figuresOf(all.filter((operation) => isIn(dateOf(operation, wanted), previousFrom!, previousTo!))),
   ]
   const change = (a?: bigint | null, b?: bigint | null) =>
     a == null || b == null || b === 0n ? null : Number(halfEven((a - b) * 10_000n, b)) / 100
@@ -551,8 +558,8 @@ function expectAgreement(body: Body, wanted: Asked): void {
   const counting = body.byStatus.filter((row) => isCounted(row, wanted))
   expect(usdOf(counting, 'usdValue')).toBe(gross)
   for (const { tokenId, amount } of summary.grossTurnoverByAsset) {
-    const parts = counting.flatMap((row) => row.amountsByAsset.filter((one) => one.tokenId === tokenId))
-    expect(addDecimals(parts.map((one) => one.amount))).toBe(addDecimals([amount]))
+    const parts = counting.flatMap((row) => row.amountsByAsset.filter((part) => part.tokenId === tokenId))
+    expect(addDecimals(parts.map((part) => part.amount))).toBe(addDecimals([amount]))
   }
   if (wanted.breakdownBy === 'owner') {
     expect(usdOf(body.byAddressOwner, 'grossTurnoverUsd')).toBe(gross)
@@ -564,8 +571,10 @@ function expectAgreement(body: Body, wanted: Asked): void {
   for (const block of ['byCounterparty', 'byOwnAddress', 'byCategory', 'timeline'] as const) {
     for (const direction of ['incoming', 'outgoing'] as const) {
       for (const { tokenId, amount } of summary[`${direction}AmountByAsset`]) {
-        const parts = body[block].flatMap((row) => row[`${direction}ByAsset`].filter((one) => one.tokenId === tokenId))
-        expect(addDecimals(parts.map((one) => one.amount)), `${block} ${direction}`).toBe(addDecimals([amount]))
+        const parts = body[block].flatMap((row) =>
+          row[`${direction}ByAsset`].filter((part) => part.tokenId === tokenId),
+        )
+        expect(addDecimals(parts.map((part) => part.amount)), `${block} ${direction}`).toBe(addDecimals([amount]))
       }
     }
   }
@@ -584,17 +593,17 @@ function expectTimeline(
   { from, to, timezone, groupBy }: Record<string, string>,
   wanted: Asked,
 ): void {
-  const at = (one: Operation) => dateOf(one, wanted)!
+  const at = (operation: Operation) => dateOf(operation, wanted)!
   const { timeline } = body
   expect(timeline[0]!.periodStart).toBe(from)
   expect(timeline.at(-1)!.periodEnd).toBe(to)
   for (const [i, { periodStart, periodEnd, operationsCount, incomingUsd }] of timeline.entries()) {
     if (i > 0) expect(periodStart).toBe(timeline[i - 1]!.periodEnd)
-    const inside = operations.filter((one) => isIn(at(one), periodStart, periodEnd))
+    const inside = operations.filter((operation) => isIn(at(operation), periodStart, periodEnd))
     expect(operationsCount).toBe(inside.length)
     expect(cents(incomingUsd)).toBe(
       sum(
-        inside.filter((one) => one.type === 'deposit' && isCounted(one, wanted)),
+        inside.filter((operation) => operation.type === 'deposit' && isCounted(operation, wanted)),
         centsOf,
       ),
     )
@@ -605,7 +614,7 @@ function expectTimeline(
     if (groupBy === 'month') expect(parts.day).toBe('01')
   }
   const activeDays = new Set(
-    operations.map((one) => new Intl.DateTimeFormat('en-CA', { timeZone: timezone! }).format(at(one))),
+    operations.map((operation) => new Intl.DateTimeFormat('en-CA', { timeZone: timezone! }).format(at(operation))),
   )
   expect(body.summary.activeDays).toBe(activeDays.size)
 }

@@ -93,8 +93,8 @@ export function countedStatusOf({ statuses }: OperationFilter): (status: Operati
 
 /** Whether any filter applies besides the scope, the interval, the address and the token. */
 export function isNarrowed(filter: OperationFilter): boolean {
-  const { scope: _, dateBasis: _1, counterpartyClassification: _2, folderClassification: _3, ...asked } = filter
-  const { interval: _4, tokenIds: _5, addressIdLists: _6, operationIds: _7, later: _8, ...rest } = asked
+  const { scope: _, dateBasis: _1, counterpartyClassification: _2, folderClassification: _3, ...others } = filter
+  const { interval: _4, tokenIds: _5, addressIdLists: _6, operationIds: _7, later: _8, ...rest } = others
   return Object.values(rest).some((value) => value !== null && value.length > 0)
 }
 
@@ -232,17 +232,17 @@ function isCategorized({
   categoryKeys,
   categoryFields,
 }: Pick<OperationFilter, 'scope' | 'categoryKeys' | 'categoryFields'>): RawBuilder<boolean> {
-  const asked: RawBuilder<unknown>[] = []
-  if (categoryKeys !== null) asked.push(sql`c.key = any(${categoryKeys}::text[])`)
+  const conditions: RawBuilder<unknown>[] = []
+  if (categoryKeys !== null) conditions.push(sql`c.key = any(${categoryKeys}::text[])`)
   for (const { key, values } of categoryFields) {
-    asked.push(sql`a.values ->> ${key}::text = any(${values}::text[]) and exists (select from category_fields y
+    conditions.push(sql`a.values ->> ${key}::text = any(${values}::text[]) and exists (select from category_fields y
       where y.vault_id = a.vault_id and y.category_id = a.category_id and y.key = ${key}
         and (not y.sensitive or ${hasCategoryRight(scope, 'edit', 'c', 'o')}))`)
   }
   return sql<boolean>`exists (select from category_assignments a
     join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
     where a.vault_id = o.vault_id and a.operation_id = o.id
-      and ${hasCategoryRight(scope, 'view', 'c', 'o')} and ${sql.join(asked, sql` and `)})`
+      and ${hasCategoryRight(scope, 'view', 'c', 'o')} and ${sql.join(conditions, sql` and `)})`
 }
 
 /** @throws 400 when a condition names a field that no category has, or none of the filtered categories */

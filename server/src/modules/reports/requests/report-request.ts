@@ -90,8 +90,8 @@ function readFilter(scope: AddressScope, interval: Interval, query: FilterInput)
   if (minimumAmount !== null && maximumAmount !== null && compareDecimals(minimumAmount, maximumAmount) > 0) {
     throw badRequest('minimumAmount', 'must not be above maximumAmount')
   }
-  const lists = (...all: (string[] | null)[]) => all.filter((each) => each !== null)
-  const one = (id: string | undefined) => (id === undefined ? null : [id])
+  const lists = (...all: (string[] | null)[]) => all.filter((list) => list !== null)
+  const listOfId = (id: string | undefined) => (id === undefined ? null : [id])
   return {
     scope,
     interval,
@@ -104,10 +104,10 @@ function readFilter(scope: AddressScope, interval: Interval, query: FilterInput)
     tokenIds: list('tokenIds'),
     assets: list('assets'),
     networkIds: list('networkIds'),
-    addressIdLists: lists(one(query.addressId), list('ownAddressIds'), list('addressIds')),
-    folderIdLists: lists(one(query.folderId), list('folderIds')),
-    counterpartyIdLists: lists(one(query.counterpartyId), list('counterpartyIds')),
-    counterpartyGroupIdLists: lists(one(query.counterpartyGroupId), list('counterpartyGroupIds')),
+    addressIdLists: lists(listOfId(query.addressId), list('ownAddressIds'), list('addressIds')),
+    folderIdLists: lists(listOfId(query.folderId), list('folderIds')),
+    counterpartyIdLists: lists(listOfId(query.counterpartyId), list('counterpartyIds')),
+    counterpartyGroupIdLists: lists(listOfId(query.counterpartyGroupId), list('counterpartyGroupIds')),
     counterpartyAddressIds: list('counterpartyAddressIds'),
     categories: list('categories'),
     categoryKeys: list('categoryKeys'),
@@ -129,10 +129,10 @@ const isId = new RegExp(idPattern)
 /** @throws as `listOf`; 400 for a value that is none of `allowed` */
 export function listAmong<Value extends string>(
   field: string,
-  given: string[] | undefined,
+  texts: string[] | undefined,
   allowed: readonly Value[],
 ): Value[] | null {
-  const values = listOf(field, given)
+  const values = listOf(field, texts)
   const known = values?.filter((value): value is Value => (allowed as readonly string[]).includes(value)) ?? null
   if (known?.length !== values?.length) throw badRequest(field, `must be of ${allowed.join(', ')}`)
   return known
@@ -143,9 +143,9 @@ export function listAmong<Value extends string>(
  *
  * @throws 400 for an empty value, and for more values than a report accepts
  */
-function listOf(field: string, given: string[] | undefined): string[] | null {
-  if (given === undefined) return null
-  const values = given.flatMap((text) => text.split(','))
+function listOf(field: string, texts: string[] | undefined): string[] | null {
+  if (texts === undefined) return null
+  const values = texts.flatMap((text) => text.split(','))
   if (values.some((value) => value === '')) throw badRequest(field, 'must not have an empty value')
   const distinct = [...new Set(values)]
   if (distinct.length > listValuesMax) throw badRequest(field, `must not have more than ${listValuesMax} values`)
@@ -153,8 +153,8 @@ function listOf(field: string, given: string[] | undefined): string[] | null {
 }
 
 /** @throws 400 for a malformed condition, or for more of them than a report accepts */
-function readFieldConditions(given: string[] | undefined): FieldCondition[] {
-  const conditions = listOf('categoryField', given) ?? []
+function readFieldConditions(texts: string[] | undefined): FieldCondition[] {
+  const conditions = listOf('categoryField', texts) ?? []
   if (conditions.length > fieldConditionsMax) {
     throw badRequest('categoryField', `must not have more than ${fieldConditionsMax} conditions`)
   }

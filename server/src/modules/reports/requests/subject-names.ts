@@ -63,7 +63,7 @@ export async function findSubjectNames(db: Db, scope: AddressScope, parameters: 
   const parts = Object.entries(parameters).flatMap(([parameter, value]) => {
     const lookup = lookups[parameter.replace(/s$/, '')]
     if (lookup === undefined || value === undefined) return []
-    const ids = [value].flat().flatMap((one) => String(one).split(','))
+    const ids = [value].flat().flatMap((id) => String(id).split(','))
     return [lookup(scope, sql`${ids}::text[]`)]
   })
   if (parts.length === 0) return new Map()

@@ -94,9 +94,11 @@ describe('XLSX', () => {
 
   it('a time before the dates of a spreadsheet, and a change of clocks', async () => {
     const at: Column = { key: 'at', label: 'At', kind: 'timestamp' }
-    const rows = ['1899-01-01T00:00:00.000Z', '2026-10-25T00:30:00.250Z', '2026-10-25T01:30:00.250Z'].map((one) => ({
-      at: one,
-    }))
+    const rows = ['1899-01-01T00:00:00.000Z', '2026-10-25T00:30:00.250Z', '2026-10-25T01:30:00.250Z'].map(
+      (instant) => ({
+        at: instant,
+      }),
+    )
     const [, sheet] = await read(sampleDocument({ tables: [sampleTable([at], rows)] }))
     const [early, first, second] = ['A2', 'A3', 'A4'].map((place) => sheet!.cells.get(place)!)
     expect(early).toEqual({ value: '1899-01-01 01:00:00 +01:00', isText: true, format: asText })
