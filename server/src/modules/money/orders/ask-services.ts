@@ -32,13 +32,13 @@ import { loadOrder, type Order } from './load-order.ts'
 import type { Lacking } from './objections.ts'
 import type { OrderBody } from './schema.ts'
 
-/** The coin of the network of an address, with what the address has available of it, in raw units. */
+/** The coin of the network of an address, with the available balance of the address, in raw units. */
 export type CoinAccount = { id: string; code: string; decimals: number; available: string }
 
-/** The fee that the wallet service expects, in raw units of the coin, and what the address has of that. */
+/** The fee that the wallet service expects, in raw units of the coin, and the account of the address in that coin. */
 type Gas = { fee: bigint; coin: CoinAccount }
 
-/** What is known of the fees of a token in a vault; null: the wallet service did not say. */
+/** A known fee of a token in a vault. `fee` is null when the wallet service gave no estimate. */
 type Known = { fee: bigint | null; at: number }
 
 type Payer = Pick<Order['source'], 'network_slug' | 'address' | 'contract_address'>
@@ -50,7 +50,7 @@ type Question = CoinAccount &
     token_available: string
   }
 
-/** What wallet services said of fees, kept by the process for some seconds. */
+/** The estimates of wallet services, which the process keeps for some seconds. */
 export type FeeEstimates = Map<string, Known>
 
 /** The answers of other services about an order, before its transaction. */
@@ -77,9 +77,9 @@ export async function askServices(
 
 /**
  * Returns what an order lacks for the fee; null when it lacks nothing, or when the fee is not known. The
- * wallet service is asked when nothing is known of the fees of the token, and again before an order is refused: orders of
- * addresses that have enough of the coin share one estimate for some seconds. What it does not say refuses nothing, and is
- * not asked again for as long. Where gas is not checked, nothing is refused.
+ * wallet service is asked when no estimate for the token is kept, and again before an order is refused. So orders of addresses with
+ * enough of the coin share an estimate for some seconds. A missing estimate refuses no order and is not asked for again in that time.
+ * Where gas is not checked, no order is refused.
  */
 async function findLacking(
   deps: Deps,
@@ -91,7 +91,7 @@ async function findLacking(
   const scope = visibleScopeOf(member)
   const question = await findQuestion(deps.db, scope, body)
   const amount = question === null ? null : parseDecimal(body.amount, question.token_decimals)
-  // What is wrong with the order is said by the order.
+  // The order itself names its faults.
   if (question === null || amount === null || BigInt(question.token_available) < amount) return null
   const order = { source: question, amount }
   const canPay = (fee: bigint) => lackingOf(order, { fee, coin: question }) === null
@@ -101,10 +101,10 @@ async function findLacking(
   return fee === null ? null : lackingOf(order, { fee, coin: question })
 }
 
-/** `suffices`: whether a fee that is known of the token refuses nothing, so that the wallet service need not be asked again. */
+/** `suffices` returns true if a kept fee refuses no order, so that the wallet service need not be asked again. */
 type Expecting = { vaultId: string; asked: FeeQuestion; now: Date; suffices: (fee: bigint) => boolean }
 
-/** The fee that the wallet service expects; null: it does not say. */
+/** Returns the fee that the wallet service expects; null when it gives no estimate. */
 export async function expectFee(
   deps: Deps,
   estimates: FeeEstimates,
@@ -138,7 +138,7 @@ function remember(estimates: FeeEstimates, key: string, known: Known): void {
 
 type Asking = { source: Payer; to: Pick<Order['to'], 'address'> } & Pick<Order, 'amount' | 'feeLevel'>
 
-/** What the wallet service is asked about the fee of an order. */
+/** Returns the question to the wallet service about the fee of an order. */
 export function toFeeQuestion({ source, to, amount, feeLevel }: Asking): FeeQuestion {
   return {
     network: source.network_slug,
@@ -152,13 +152,13 @@ export function toFeeQuestion({ source, to, amount, feeLevel }: Asking): FeeQues
 
 type Paying = { source: { token_id: string }; amount: bigint }
 
-/** Returns what an address lacks of the coin for the fee, after the amount where that is of the coin too. */
+/** Returns the part of the fee that the address cannot pay. An amount in the same coin is paid first. */
 export function lackingOf({ source, amount }: Paying, { fee, coin }: Gas): Lacking | null {
   const rest = BigInt(coin.available) - (coin.id === source.token_id ? amount : 0n)
   return fee > rest ? { missing: fee - (rest > 0n ? rest : 0n), coin } : null
 }
 
-/** What the wallet service is asked, of an address that the caller may spend from; null: the order is refused otherwise. */
+/** Reads the parts of the question to the wallet service. Returns null when the order is refused for another reason. */
 async function findQuestion(db: Db, scope: AddressScope, body: OrderBody): Promise<Question | null> {
   const { rows } = await sql<Question>`${prepared}
     select c.id, c.code, c.decimals, coalesce(g.balance, 0)::text as available, n.slug as network_slug, a.address,
@@ -178,7 +178,7 @@ async function findQuestion(db: Db, scope: AddressScope, body: OrderBody): Promi
   return rows[0] ?? null
 }
 
-/** What each address has available of the coin of its network; nothing where that is not registered. */
+/** Returns the available balance of each address in the coin of its network. A network without a registered coin has no entry. */
 export async function listCoins(db: Db, vaultId: string, addressIds: string[]): Promise<Map<string, CoinAccount>> {
   const { rows } = await sql<CoinAccount & { address_id: string }>`${prepared}
     select a.id as address_id, t.id, t.code, t.decimals, coalesce(l.balance, 0)::text as available
@@ -190,12 +190,12 @@ export async function listCoins(db: Db, vaultId: string, addressIds: string[]): 
   return new Map(rows.map((row) => [row.address_id, row]))
 }
 
-/** A score as policies read it; undefined: it was not asked for, or there is no answer. */
+/** A score as policies read it; undefined when it was not asked for or not answered. */
 export type Score = string | undefined
 
 /**
- * The score of an order that is about to be placed or previewed, before its transaction. The screening is asked only about what
- * the caller may order, and only where a policy reads the score. An order that is wrong has none: placing it says why.
+ * Returns the score of an order before its transaction. The screening is asked only about an order that the caller may place, and
+ * only where a policy reads the score. A faulty order has no score, because it is refused later.
  */
 export async function scoreOrder(deps: Deps, body: OrderBody, by: ByMember): Promise<Score> {
   const [score] = await scoreOrders(deps, by, async () => {
@@ -206,7 +206,7 @@ export async function scoreOrder(deps: Deps, body: OrderBody, by: ByMember): Pro
   return score
 }
 
-/** The scores of the orders that `load` reads, in their order; as many as were answered in time. */
+/** Returns the scores of the orders that `load` reads, in their order. A score that was not answered in time is undefined. */
 export async function scoreOrders(
   deps: Deps,
   { member, now }: ByMember,
@@ -231,7 +231,7 @@ export async function scoreOrders(
   return scores
 }
 
-/** Whether a policy that may decide on transfers of the member looks at the score. */
+/** Returns true if a policy that may decide on transfers of the member reads the score. */
 async function isScoreRead({ db }: Deps, { member }: ByMember): Promise<boolean> {
   const policies = await listCandidates(db, member.vault.id, 'transfer', member.groupIds)
   return policies.some(({ rules }) =>

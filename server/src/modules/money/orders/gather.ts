@@ -21,14 +21,14 @@ import { unagreedPart } from '../ledger/agreed.ts'
 import type { Gathered } from './objections.ts'
 import type { OrderBody } from './schema.ts'
 
-/** What payments are about: the paying address with its network and token, and the recipient. */
+/** The facts of a payment: the paying address with its network and token, and the recipient. */
 export type SourceRow = RateColumns & {
   address_id: string
   address: string
   address_key: string
   derivation_path: string
   owner_id: string
-  /** Whether the caller may spend from the address. */
+  /** True if the caller may spend from the address. */
   can_transfer: boolean
   network_id: string
   network_slug: string
@@ -39,13 +39,13 @@ export type SourceRow = RateColumns & {
   contract_address: string | null
   decimals: number | null
   token_enabled: boolean | null
-  /** null: the address has no account of the token. */
+  /** null when the address has no account of the token. */
   available: string | null
-  /** The part of it that policies do not count; null without a token. */
+  /** The part of `available` that policies do not count; null without a token. */
   unagreed: string | null
   to_address_id: string | null
   counterparty: AddressOwner | null
-  /** As the whole vault knows it: the same for every initiator. */
+  /** The signs of the recipient, which are the same for every initiator of the vault. */
   recipient: RecipientSigns
   /** The segments of the source address, by codes. */
   route_variants: { route: string; variant: string }[]
@@ -53,12 +53,12 @@ export type SourceRow = RateColumns & {
   folder_ids: string[]
 }
 
-/** Who asks, when, and the key of the recipient on the network `n`, as SQL. */
+/** The caller, the time, and SQL for the key of the recipient on the network `n`. */
 type Payment = { scope: AddressScope; now: Date; key: RawBuilder<string | null> }
 
 /**
- * What the rooms contribute to a payment: each fact by the SQL that gives it, in a statement about an address `a` with its network
- * `n` and the token `t`.
+ * The contributions of the rooms to a payment: the SQL of each fact, in a statement about an address `a` with its network `n` and the
+ * token `t`.
  */
 const facts: Columns<SourceRow, Payment> = {
   address_id: () => sql`a.id`,
@@ -92,7 +92,7 @@ const facts: Columns<SourceRow, Payment> = {
     where m.vault_id = a.vault_id and m.address_id = a.id order by m.group_id)`,
 }
 
-/** The tables that these facts are read from besides. */
+/** The other tables from which these facts are read. */
 const joins: ((payment: Payment) => RawBuilder<unknown>)[] = [
   () => sql`left join ledger_accounts l on l.vault_id = a.vault_id and l.address_id = a.id and l.token_id = t.id
     and l.purpose = 'available'`,
@@ -107,7 +107,7 @@ const joined = (payment: Payment) =>
     sql` `,
   )
 
-/** Columns that the answer to an order shows, and nothing decides on. */
+/** Columns that the answer to an order shows. No decision reads them. */
 export type ShownParts = {
   symbol: string
   initiator: ProfileRow
@@ -117,14 +117,14 @@ export type ShownParts = {
 
 type Asking = Payment & { body: OrderBody; initiator: Initiator; policies: AskedPolicies }
 
-/** What a single order needs besides: the policies that may apply, and what the order names. */
+/** The further columns of a single order: the policies that may apply, and the entries that the order names. */
 type OrderRow = {
   policies: SentPolicies
   /** The number of the newest version of the rules. */
   rules_version: number
-  /** The category that the order declares; null: it declares none, or there is no such. */
+  /** The category that the order declares; null when it declares no category, or an unknown one. */
   category: AssignableCategory | null
-  /** Of the coin of the network; null: it is not registered. */
+  /** The decimals of the coin of the network; null when the coin is not registered. */
   coin_decimals: number | null
   shown: ShownParts
 }
@@ -142,8 +142,8 @@ const ofOrder: Columns<OrderRow, Asking> = {
 export type FoundSource = SourceRow & Omit<OrderRow, 'policies'> & { candidates: PolicySnapshot[] }
 
 /**
- * Everything an order refers to, in one round trip; null when the caller may not see the source address. An order that is
- * placed takes the shared lock of the holds with it, and reads them later.
+ * Reads everything that an order refers to, in one round trip. Returns null when the caller may not see the source address. With
+ * `locksHolds` it takes the shared lock of the holds, which a later statement reads.
  */
 export async function findSource(
   db: Db | Trx,
@@ -166,7 +166,7 @@ export async function findSource(
   return { ...source, candidates: policies.read(sent, initiator.groupIds) }
 }
 
-/** The facts of many payments, in one round trip; in the order of `bodies`. */
+/** Reads the facts of many payments in one round trip. Returns them in the order of `bodies`. */
 export async function findSources(
   db: Db | Trx,
   scope: AddressScope,
@@ -193,7 +193,7 @@ export async function findSources(
   return bodies.map((_, i) => found.get(i + 1) ?? null)
 }
 
-/** SQL: `t` is the token that an order names, or the primary one of its address `a`. */
+/** SQL condition: `t` is the token that an order names, or else the primary token of its address `a`. */
 export const isTokenOf = ({ tokenId, token }: Pick<OrderBody, 'tokenId' | 'token'>) =>
   tokenId !== undefined ? sql`t.id = ${tokenId}` : token !== undefined ? sql`t.code = ${token}` : sql`t.id = a.token_id`
 
@@ -204,8 +204,8 @@ type Spending = {
 }
 
 /**
- * Locks the account that an order spends from. Returns the fact `available` as it is now, by how much the order exceeds what is
- * available, and the active hold that forbids it: an earlier statement has taken the shared lock of the holds.
+ * Locks the account that an order spends from. Returns the present fact `available`, the part of the amount that is not covered, and
+ * the active hold that forbids the order. An earlier statement has taken the shared lock of the holds.
  */
 export async function lockAvailable(
   trx: Trx,
@@ -232,15 +232,15 @@ export const uncoveredOf = (
 type Unagreed = { unagreed: string | null; decimals: number }
 
 /**
- * The fact `available`, in token units: what is available without what single people adjusted, as far as the vault is under a
- * quorum.
+ * Returns the fact `available`, in token units: the available balance without the adjustments of single people, where the vault is
+ * under a quorum.
  */
 export function agreedAvailable(available: bigint, { unagreed, decimals }: Unagreed): string {
   const agreed = available - BigInt(unagreed ?? '0')
   return formatDecimal(agreed < 0n ? 0n : agreed, decimals)
 }
 
-/** As `lockAvailable` for many accounts, in the order in which every posting locks them; by address and token. */
+/** Locks many accounts, in the order in which every posting locks them. Returns a function that gives the balance of an account. */
 export async function lockAccountsOf(
   trx: Trx,
   vaultId: string,

@@ -17,7 +17,7 @@ import { agreedAvailable, findSource, type ShownParts, type SourceRow } from './
 import { asOrdered } from './objections.ts'
 import type { OrderBody } from './schema.ts'
 
-/** An order with the facts for the policies, and those policies; `category` is the one it declares. */
+/** An order with the facts for the policies, and those policies. `category` is the category that the order declares. */
 export type LoadedOrder = {
   order: Order
   category: NamedCategory | null
@@ -28,14 +28,14 @@ export type LoadedOrder = {
 }
 
 type Loading = {
-  /** Which source addresses the caller may name. */
+  /** The source addresses that the caller may name. */
   scope: AddressScope
   initiator: Initiator
-  /** Whether the caller orders for themselves; a simulation may name any initiator. */
+  /** True if the initiator is the caller. A simulation may name any initiator. */
   spends: boolean
-  /** Whether the order is placed, so that no hold may be placed meanwhile. */
+  /** True if the order is placed, so that no hold may be placed meanwhile. */
   locksHolds?: boolean
-  /** What the screening answered about this order; left out when it was not asked or did not answer. */
+  /** The score of the screening for this order; left out when it was not asked or did not answer. */
   riskScore?: string | undefined
   now: Date
 }
@@ -54,7 +54,7 @@ export async function loadOrder(
   const { vaultId } = scope
   const found = orNotFound(await findSource(db, scope, body, { initiator, now, locksHolds }), 'Address')
   const { candidates, rules_version: rulesVersion, category: declared, coin_decimals, shown, ...source } = found
-  // A viewer of an address may not necessarily spend from it.
+  // Not every viewer of an address may spend from it.
   if (spends && !source.can_transfer) {
     throw forbidden(
       'not_permitted',
@@ -81,11 +81,11 @@ export type Order = {
   feeLevel?: FeeLevel
   /** The most that may be paid in fees: in the smallest unit of the coin, and in its units. */
   maxFee?: { raw: bigint; decimal: string }
-  /** What the screening answered about it, for policies. */
+  /** The score of the screening, for policies. */
   riskScore?: string
 }
 
-/** What an order says about its fee. @throws 400 for a limit in a coin that is not registered */
+/** Reads the fee level and the fee limit of an order. @throws 400 for a limit in a coin that is not registered */
 function readFeeLimits(
   coinDecimals: number | null,
   { feeLevel, maxFee }: OrderBody,
@@ -128,21 +128,21 @@ export function planOrder(source: SourceRow, body: OrderBody): Order {
   return { source: { ...source, token_id, token_code, decimals }, to, amount }
 }
 
-/** Why a text is not an amount of the token. */
+/** Returns the reason for which a text is not an amount of the token. */
 function faultOfAmount(text: string, tokenCode: string, decimals: number): string {
   if (isDecimal(text)) return `must fit ${tokenCode} with its ${decimals} decimals`
   if (text.startsWith('-') && isDecimal(text.slice(1))) return 'must be greater than 0'
   return 'must be a decimal string such as 1.5'
 }
 
-/** Facts of a new order for the list of objections, the same in an order, a preview and a payout. */
+/** Returns the facts of a new order for the list of objections. They are the same in an order, a preview and a payout. */
 export const factsOfNewOrder = ({ source: { counterparty, token_code, token_enabled } }: Order) => ({
   ...asOrdered,
   archived: counterparty !== null && counterparty.archivedAt !== null ? { name: counterparty.name } : null,
   token: { code: token_code, isEnabled: token_enabled === true },
 })
 
-/** The active hold that forbids an order, or null; as of now, without a lock. */
+/** Returns the active hold that forbids an order, or null. It takes no lock. */
 export function findHoldOnOrder(
   db: Db | Trx,
   vaultId: string,
@@ -153,7 +153,7 @@ export function findHoldOnOrder(
   return findActiveHold(db, { vaultId, addressId, to: { networkId, key: to.key }, userIds: [initiatorId] })
 }
 
-/** All facts of an order that policies may read. */
+/** Returns all facts of an order that policies may read. */
 export function factsOf(
   { source, to, amount, maxFee, riskScore }: Order,
   { initiator, category, now }: { initiator: Initiator; category: string | null; now: Date },
@@ -177,7 +177,7 @@ export function factsOf(
   }
 }
 
-/** The entry of the address book for the destination, and what the vault knows of it besides. */
+/** Returns the facts of a destination: its entry in the address book, and the signs that the vault has of it. */
 export function recipientFacts(
   isInternal: boolean,
   owner: AddressOwner | null,

@@ -16,7 +16,7 @@ export type Stage = 'order' | 'preview' | 'simulation' | 'recheck'
 
 /** All facts on which an objection can depend. Every stage states every fact, so that no stage forgets a new one. */
 export type Gathered = {
-  /** Of an order that must be signed. */
+  /** The state of the signature of an order that must be signed. */
   signature: 'valid' | 'missing' | 'expired'
   isVaultLocked: boolean
   /** The recipient when it is archived. */
@@ -27,14 +27,14 @@ export type Gathered = {
   /** The active hold on anything that the payment touches. */
   hold: ActiveHold | null
   initiatorId: string
-  /** Why its initiator may not order it any more. */
+  /** The reason for which its initiator may not order it any more. */
   lost: string | null
-  /** null: the policies are not asked, or not yet. */
+  /** The decision of the policies; null when they are not asked, or not yet. */
   decision: Pick<Decision, 'effect' | 'blockReason'> | null
-  /** By how much the amount exceeds what is available, in raw units, and the code of the token. */
+  /** The part of the amount that is not available, in raw units, and the code of the token. */
   uncovered: { missing: bigint; code: string } | null
   fee: FeeFacts
-  /** For each requirement that fewer can vote on than it asks for, a sentence. */
+  /** A sentence for each requirement with fewer voters than it asks for. */
   shortages: string[]
 }
 
@@ -44,17 +44,17 @@ export type FeeFacts = {
   /** True when an order is refused for a lacking fee. */
   isChecked: boolean
   isAboveMax: boolean
-  /** Why the wallet service gives no estimate; null: it gives one, or was not asked. */
+  /** The reason for which the wallet service gives no estimate; null when it gives one, or was not asked. */
   failure: FeeFailure | null
 }
 
 export type Lacking = { missing: bigint; coin: { code: string; decimals: number } }
 export type FeeFailure = 'wallet_service_failed' | 'wallet_service_forbidden' | 'wallet_service_silent'
 
-/** A fee of which nothing is known. */
+/** The facts of an unknown fee. */
 export const feeNotAsked: FeeFacts = { lacking: null, isChecked: false, isAboveMax: false, failure: null }
 
-/** A transfer, and what reading a new order has ensured already. */
+/** The facts that a new order has by the time it is read. */
 export const asOrdered = {
   noun: 'this transfer',
   signature: 'valid',
@@ -91,11 +91,11 @@ type Code =
 
 type Row<C extends Code> = {
   find: (facts: Gathered) => Objection<C> | Objection<C>[] | null
-  /** The stages for which it holds; left out: all. */
+  /** The stages for which it holds; all stages when left out. */
   only?: readonly Stage[]
   /** True when an accepted payment waits until the objection has passed; without it the payment fails. */
   waits?: true
-  /** True when the refusal of an order is recorded; without it nothing is left behind. */
+  /** True when the refusal of an order is recorded; without it a refusal writes no row. */
   isRecorded?: true
   /** Tells whether an order is refused for the objection; without it every order is. */
   blocks?: (facts: Gathered) => boolean
@@ -117,7 +117,7 @@ const rows: { [C in Code]: Row<C> } = {
   archived: { find: ({ archived }) => objectionOfArchived(archived) },
   // A simulation answers by the policies alone, also for a token that is not enabled yet.
   disabled: { find: ({ token }) => objectionOfToken(token), only: [...beforeAccepted, ...accepted], waits: true },
-  // A preview names the hold instead: the guard lets nobody preview who is held.
+  // A preview names the hold instead: the guard refuses the preview of a caller who is held.
   caller_held: {
     find: ({ hold, initiatorId }) => (hold?.subjectType === 'user' && hold.subjectId === initiatorId ? ownHold : null),
     only: ['order'],
@@ -138,7 +138,7 @@ const rows: { [C in Code]: Row<C> } = {
     only: accepted,
   },
   insufficient_funds: { find: ({ uncovered }) => uncovered && uncoveredAmount(uncovered) },
-  // An amount of the coin that is too high already is insufficient_funds, which says more.
+  // An amount of the coin that is too high is insufficient_funds already, which says more.
   insufficient_gas: {
     find: ({ uncovered, fee }) => (uncovered === null && fee.lacking !== null ? uncoveredFee(fee.lacking) : null),
     blocks: ({ fee }) => fee.isChecked,
@@ -168,8 +168,8 @@ const holdsAt = (stage: Stage, only: Row<Code>['only']): boolean => only === und
 export const problemCodes = list.flatMap(([code, { only }]) => (holdsAt('preview', only) ? [code as ProblemCode] : []))
 
 /**
- * `blocks`: an order is refused for it. `isRecorded`: and the refusal is recorded. `waits`: an accepted payment waits until it has
- * passed.
+ * An objection that was found. `blocks` is true when an order is refused for it, `isRecorded` when that refusal is recorded, and
+ * `waits` when an accepted payment waits until the objection has passed.
  */
 export type Raised = Objection<Code> & { blocks: boolean; isRecorded: boolean; waits: boolean }
 

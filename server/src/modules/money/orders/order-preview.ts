@@ -19,7 +19,7 @@ import { type FeeFacts, type FeeFailure, objectionsTo, type ProblemCode } from '
 import type { OrderBody, TransferPreview } from './schema.ts'
 import { planOf, planSigned } from './sign-order.ts'
 
-/** The outcome that an order would have now; changes nothing and locks nothing. @throws as `loadOrder` */
+/** Returns the outcome that an order would have now. It writes no row and takes no lock. @throws as `loadOrder` */
 export async function previewTransfer(
   deps: Deps,
   body: OrderBody,
@@ -62,7 +62,7 @@ export async function previewTransfer(
   return toSign === null ? preview : { ...preview, order: toSign.payload, vote: toSign.vote }
 }
 
-/** The wallet service's estimate in raw units of the coin; a failure to give one; null: it was not asked. */
+/** The estimate of the wallet service in raw units of the coin, or its failure; null when it was not asked. */
 type FeeEstimate = { fee: bigint } | { failure: FeeFailure } | null
 
 function feeFactsOf(
@@ -76,7 +76,7 @@ function feeFactsOf(
   return { lacking: lackingOf(order, { fee: estimate.fee, coin }), isChecked, isAboveMax, failure }
 }
 
-/** A failure is a value, because a preview must not fail for it. */
+/** Asks the wallet service for the fee. A failure is a value, because a preview must not fail for it. */
 async function estimateFee(deps: Deps, vaultId: string, order: Order): Promise<FeeEstimate> {
   try {
     const wallet = await walletOfVault(deps, vaultId)
@@ -99,7 +99,7 @@ type Prospect = {
   problems: Static<typeof TransferPreview>['problems']
 }
 
-/** The amounts that an order would leave available, in raw units; negative when they do not suffice, null when unknown. */
+/** Returns the amounts that an order would leave available, in raw units: negative if too small, null if unknown. */
 function remaindersOf({ order: { source, amount }, coin, estimate }: Prospect): {
   token: bigint
   coin: bigint | null
@@ -141,7 +141,7 @@ function toPreview(
   }
 }
 
-/** Requirements as a preview shows them: with who could vote. */
+/** Returns requirements as a preview shows them, with the people who could vote. */
 export function withVoters<Requirement extends { policyId: string }>(
   requirements: Requirement[],
   electorates: Prospect['electorates'],

@@ -41,19 +41,19 @@ export const TransferPayload = Closed(
 )
 
 /**
- * The order as it is stored, voted on and handed over; `amount` is in the smallest unit. An optional field is there only if the order
- * has it, so that the hash of an order without it is what it always was.
+ * The order as it is stored, voted on and handed over. `amount` is in the smallest unit. An optional field is present only if the order
+ * has it, so that an order without it keeps its hash.
  */
 export type Payload = Static<typeof TransferPayload>
 
-/** The fields of an order that have columns; null in place of a field that an order may leave out. */
+/** The fields of an order that have columns. A field that the order leaves out is null. */
 export type StoredPayload = Required<Omit<Payload, 'feeLevel' | 'maxFee' | 'rulesVersion' | 'expiresAt'>> &
   Record<'feeLevel' | 'maxFee', string | null>
 
-/** Whether the order was signed by who ordered it, so that votes on it are, too (docs/signed-orders.md). */
+/** Returns true if the initiator signed the order, so that votes on it are signed too (docs/signed-orders.md). */
 export const isSignedOrder = ({ expiresAt }: Payload): boolean => expiresAt !== undefined
 
-/** The SHA-256 that votes and hand-over are bound to (threat T27). */
+/** Returns the SHA-256 that binds votes and hand-over to the order (threat T27). */
 export function hashPayload(payload: Payload): Buffer {
   return sha256(canonicalJson(payload))
 }

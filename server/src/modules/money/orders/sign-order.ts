@@ -19,16 +19,16 @@ import type { Order } from './load-order.ts'
 import { hashPayload, type Payload } from './payload.ts'
 import type { OrderBody } from './schema.ts'
 
-/** What orders are signed with: who signs the id of a transfer, and on which pages people sign. */
+/** The key that signs the ids of transfers, the origin of the page on which people sign, and the settings. */
 export type Signing = Pick<Deps, 'sealer' | 'publicOrigin' | 'config'> & { keyElsewhere?: KeyElsewhere }
 
 const nouns: Record<Kind, string> = { transfer: 'order', payout: 'payout' }
 
-/** Whose order or payout it is, of which `plan` says what is signed once its terms are known. */
+/** An order or payout of a member. `plan` returns the signed content for its terms. */
 type Planning<Plan> = Signed & { plan: (terms: Terms) => Plan & { hash: Buffer } }
 
 /**
- * What the initiator must sign, and their vote for it; null where orders are not signed.
+ * Returns the content that the initiator must sign, with their vote for it; null where orders are not signed.
  * @throws 502 when the wallet service does not say which authority is in force
  */
 export async function planSigned<Plan>(
@@ -45,7 +45,7 @@ export async function planSigned<Plan>(
   return { ...planned, vote: { format: voteFormat, subject: kind, hash, decision: 'initiate', ...by } }
 }
 
-/** The resolved order in the form that is stored, voted on and handed over. */
+/** Returns the resolved order in the form that is stored, voted on and handed over. */
 export function toPayload(id: string, member: Member, order: Order): Payload {
   const { source, to, amount, feeLevel, maxFee } = order
   return {
@@ -72,15 +72,15 @@ export const toSignedPayload = ({ id, expiresAt, rulesVersion }: Terms, member: 
   expiresAt,
 })
 
-/** What is signed of an order with these terms. */
+/** Returns a function that gives the signed content of an order with some terms. */
 export const planOf = (member: Member, order: Order) => (terms: Terms) => {
   const payload = toSignedPayload(terms, member, order)
   return { payload, hash: hashPayload(payload) }
 }
 
 /**
- * An order or payout as the service resolves it now, with what the initiator signed for it: the signature must be for exactly
- * that. null where orders are not signed.
+ * Returns an order or payout as the service resolves it now, with the verified signature of its initiator, which must be for exactly
+ * this content. Returns null where orders are not signed.
  * @throws 403 without a signature, 409 when something else was signed, 400 for an id or an end that no preview gave
  */
 export async function readSigned<Plan>(
@@ -122,7 +122,8 @@ export async function readPayload(
 }
 
 /**
- * The accounts that it spends from are locked: of two requests with one signed order or payout, the second sees the first.
+ * Checks that a signed order or payout was not placed before. The caller has locked its accounts, so that the second of two equal
+ * requests sees the first.
  * @throws 409
  */
 export async function assertNotPlaced(trx: Trx, kind: Kind, vaultId: string, id: string): Promise<void> {
@@ -132,26 +133,26 @@ export async function assertNotPlaced(trx: Trx, kind: Kind, vaultId: string, id:
   if (rows.length > 0) throw conflict('already_exists', `This signed ${nouns[kind]} was placed already`)
 }
 
-/** By how much the clock of the node that made a preview may be ahead. */
+/** The most by which the clock of the node that made a preview may be ahead. */
 const skewMilliseconds = 60_000
 
 /** Terms that a preview gives a signed order or payout: its id, its end, and the version of the rules. */
 export type Terms = { id: string; expiresAt: string; rulesVersion: number }
 export type Kind = 'transfer' | 'payout'
 
-/** Whose order or payout it is, and by which version of the rules it is decided. */
+/** An order or payout of a member, and the version of the rules that decides on it. */
 type Signed = ByMember & { kind: Kind; rulesVersion: number }
 
-/** The clock of a signer may be behind, and the end of an order is checked against when it was signed. */
+/** The most by which the clock of a signer may be behind. The end of an order is compared with the time of its signature. */
 const signersSkewMilliseconds = 3_600_000
 
-/** Votes are waited for so long, but no longer than a signature holds. */
+/** Returns the end of the time for votes, which is not after the end of a signature. */
 function latestEnd(now: Date, config: Deps['config']): Date {
   const held = now.getTime() + signedForMilliseconds - signersSkewMilliseconds
   return new Date(Math.min(approvalEnd(now, config).getTime(), held))
 }
 
-/** The terms of a preview that is made now. */
+/** Returns the terms of a preview that is made now. */
 function newTerms(
   { sealer, config }: Pick<Deps, 'sealer' | 'config'>,
   { member, now, kind, rulesVersion }: Signed,
@@ -184,12 +185,12 @@ function prefixOf(now: Date): string {
   const random = Array.from({ length: 5 }, () => digits[randomInt(36)])
   return `c${now.getTime().toString(36).padStart(8, '0')}${random.join('')}`
 }
-/** 57 bits, which nobody finds by asking. */
+/** The length of the MAC in an id: 57 bits, too many to guess by requests. */
 const macLength = 11
 
 /**
- * The id of a transfer or payout that was previewed: of the form of every id, and bound to the member, the vault and the end of
- * the order. Nobody chooses one, such as that of another vault's transfer, and nothing is stored until it is ordered.
+ * Returns the id of a previewed transfer or payout. It has the form of every id and is bound to the member, the vault and the end of
+ * the order. So a caller cannot choose an id, such as that of another vault's transfer, and a preview stores no row.
  */
 function newSignedId(
   sealer: Deps['sealer'],

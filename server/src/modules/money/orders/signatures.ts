@@ -4,7 +4,7 @@ import { type PaidRow, type Place, type PlannedPayout, planPayout } from '../../
 import { listSignedVotes, type SignedVoteRow } from '../../rules/signatures/queries.ts'
 import { isSignedOrder, type Payload } from './payload.ts'
 
-/** What people signed: votes on the order, or on the payout that it is a row of, with its place there. */
+/** The signed votes on an order, or on the payout that contains it, with its place in that payout. */
 export type Signatures = { votes: SignedVoteRow[]; place: Place | null }
 
 type Signed = { vault_id: string; id: string; payout_id: string | null }
@@ -19,10 +19,10 @@ export async function readSignatures(
   return { votes, place: payoutId === null ? null : await findPlace(db, vaultId, { id, payoutId }) }
 }
 
-/** What of the order of a row is signed with its payout; null where orders are not signed. */
+/** The fields of an order that are signed with its payout; null where orders are not signed. */
 export type SignedFields = Omit<PaidRow, 'order'> & Record<'rulesVersion', number> & { expiresAt: string | null }
 
-/** SQL: the same of the transfer of `alias`. */
+/** SQL: JSON of SignedFields of the transfer of `alias`. */
 export const signedFieldsOf = (alias: string): RawBuilder<SignedFields> => {
   const payload = sql.ref(`${alias}.payload`)
   return sql`json_build_object('network', ${payload} ->> 'network', 'contractAddress', ${payload} ->> 'contractAddress',
@@ -31,11 +31,11 @@ export const signedFieldsOf = (alias: string): RawBuilder<SignedFields> => {
 
 type PlacedRow = { id: string; initiatorId: string; order: string; fields: SignedFields }
 
-/** Payouts are handed over row by row, and each asks for its place in the same tree. */
+/** The trees of recent payouts: their rows are handed over one by one, and each row needs its place in the tree. */
 const kept = new Map<string, { plan: PlannedPayout; indexOf: ReadonlyMap<string, number> }>()
 const keptMax = 8
 
-/** Nothing here is trusted: the wallet service finds the row at this place of what people signed, or refuses it. */
+/** Returns the place of a row. The wallet service checks it against the signed content, so a wrong place is refused there. */
 async function findPlace(
   db: Db | Trx,
   vaultId: string,

@@ -35,9 +35,9 @@ type Ordering = ByMember & { answers: Answers }
  * Decides on an order and, unless it is refused, reserves its funds: everything or nothing, in `trx`. A refusal by the
  * policies writes an audit record.
  *
- * @param answers the answers of other services about it, before the transaction
+ * @param answers the answers of other services about the order, before the transaction
  * @throws as `loadOrder`; 409 for insufficient funds or gas, an archived recipient, a disabled token or a quorum that cannot be
- *   reached: what a preview names as its problems; as `readPayload`, and 409 for a signed order that was placed before
+ *   reached, which are the problems of a preview; as `readPayload`, and 409 for a signed order that was placed before
  */
 export async function orderTransfer(
   trx: Trx,
@@ -97,7 +97,7 @@ type Refused = {
   decision: Decision
 }
 
-/** Records what the policies refuse, also for tries of other policies on it. */
+/** Records an order that the policies refuse, so that other policies can be tried on it. */
 async function refuseByPolicies(
   trx: Trx,
   by: ReturnType<typeof byMember>,
@@ -114,10 +114,10 @@ async function refuseByPolicies(
   return { refusal: refusalFor(objection) }
 }
 
-/** An order that is written: who votes on it, and the category that it declares. */
+/** An order that is written, with its voters and the category that it declares. */
 type Writing = Omit<AcceptedOrder, 'voters' | 'category'> & { named: NamedCategory | null; approval: OpenedApproval }
 
-/** What the rooms write beside the rows of a transfer, as parts of the same statement. */
+/** The rows of other rooms that are written with a transfer, as parts of the same statement. */
 const beside: ((trx: Trx, writing: Writing) => Part[])[] = [
   (_, { approval }) => approval.parts,
   (trx, { payload: { vaultId, transferId, initiatorId }, expiresAt, approval, now }) => {
@@ -147,15 +147,15 @@ type AcceptedOrder = {
   payloadHash: Buffer
   decision: Decision
   metadata: OrderBody['metadata']
-  /** Key of the category that it is assigned to. */
+  /** The key of the category of the order. */
   category: string | null
-  /** The snapshot of the voters; none of a row, whose payout is voted on. */
+  /** The snapshot of the voters. It is empty for a row of a payout, because people vote on the payout. */
   voters: RecordedRequirement[]
-  /** The payout that it is a row of. */
+  /** The payout that contains the order. */
   payout?: PayoutPlace
-  /** When it is rejected unless it was approved; null: it needs no votes. */
+  /** The end of the time for votes; null when the order needs no votes. */
   expiresAt: Date | null
-  /** What its initiator signed; only in a protected vault. */
+  /** The signature of its initiator, in a protected vault only. */
   verified?: Verified
   now: Date
 }
@@ -173,7 +173,7 @@ type PayoutPlace = {
   approvalThreshold: number
 }
 
-/** Orders whose rows one statement inserts: the text of a decision with its policies is long. */
+/** The number of orders in a statement. It is small because the text of a decision with its policies is long. */
 const ordersPerStatement = 100
 
 /**
@@ -237,7 +237,7 @@ function toRows(trx: Trx, accepted: AcceptedOrder) {
   return { operation, transfer, delivery: toDeliveryRow(accepted), record: toAuditRow(trx, event) }
 }
 
-/** The rate and the metadata of an order as its record holds them: an evidence file proves what it shows of them. */
+/** Returns the rate of an order as its record holds it. With it an evidence file proves the rate that it shows. */
 const toRecordedRate = ({ usd_rate, usd_rate_as_of, usd_rate_source }: Insertable<Operations>) =>
   usd_rate == null ? null : { usdRate: usd_rate, usdRateAsOf: usd_rate_as_of, usdRateSource: usd_rate_source }
 const toRecordedMetadata = ({ tags, payment_purpose, note }: Insertable<Operations>) => ({
@@ -309,7 +309,7 @@ function toTransferRow(accepted: AcceptedOrder) {
   }
 }
 
-/** A row of a payout is no longer waited for when its payout is not. */
+/** Returns the place of an order in the queues. A row of a payout has no time of its own, because its payout expires. */
 function toDeliveryRow({ payload: { vaultId, transferId }, payout, expiresAt, now }: AcceptedOrder) {
   const key = { vault_id: vaultId, id: transferId }
   if (expiresAt === null) return { ...key, queue: 'hand-over', next_attempt_at: now }

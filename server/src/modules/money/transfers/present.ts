@@ -62,7 +62,7 @@ type Voted = Pick<
   | 'approvers'
 >
 
-/** The policy that decided on a transfer or a payout, and its votes; `isWaiting`: it takes votes now. */
+/** Presents the policy that decided on a transfer or a payout, and its votes. `isWaiting` is true when it takes votes now. */
 export function votesOf(row: Voted, isWaiting: boolean) {
   const { requirements: approvalRequirements, ...votes } = toVotes(row.requirements, row.approvers, isWaiting)
   return {
@@ -75,7 +75,7 @@ export function votesOf(row: Voted, isWaiting: boolean) {
   }
 }
 
-/** The row that `findTransfer` would read of a waiting or queued transfer after a vote or a cancellation moved it. */
+/** Returns the row that `findTransfer` would read of a transfer after a vote or a cancellation moved it. */
 export function toMovedTransfer(
   row: TransferRow,
   status: 'pending' | 'rejected' | 'cancelled',
@@ -84,7 +84,7 @@ export function toMovedTransfer(
   return { ...row, status, phase: status === 'pending' ? 'queued' : 'done', failure_reason: null, updated_at: now }
 }
 
-/** A transfer that was just inserted: its rows, and the values that they hold as JSON. */
+/** An inserted transfer: its rows, and the values that they hold as JSON. */
 export type WrittenTransfer = {
   operation: ReturnType<typeof toOperationRow>
   transfer: Pick<
@@ -108,7 +108,7 @@ export type WrittenTransfer = {
 
 type Beside = { vault: Member['vault']; source: Order['source']; shown: ShownParts; category: string | null }
 
-/** The row that `findTransfer` would read of a new transfer. Its initiator sees the category that they could name. */
+/** Returns the row that `findTransfer` would read of a new transfer. Its initiator sees the category that they could name. */
 export function toNewTransfer(
   { operation, transfer, payload, decision, approval }: WrittenTransfer,
   { vault, source, shown, category }: Beside,

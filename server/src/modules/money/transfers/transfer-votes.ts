@@ -71,7 +71,7 @@ const votableTransfers = (
     moveTransfer(trx, transfer, { event: 'rejected', actorId: member.userId, now }, parts),
 })
 
-/** @throws 409 for a transfer or payout that was decided, or that was not decided in time */
+/** Checks that a transfer or payout waits for votes. @throws 409 when it was decided, or not decided in time */
 export function assertAwaiting(
   noun: 'transfer' | 'payout',
   { status, expires_at }: { status: string; expires_at: Date | null },
@@ -82,7 +82,7 @@ export function assertAwaiting(
     throw conflict('approval_expired', `The time to vote on this ${noun} has expired`)
 }
 
-/** Whether votes on an order are signed, as the order is. @throws 409 where they must be, and it is not */
+/** Returns true if votes on an order must be signed. @throws 409 when they must be, and the order is not signed */
 export function mustBeSigned(noun: 'transfer' | 'payout', payload: Payload, { vault }: Member): boolean {
   if (isSignedOrder(payload)) return true
   if (vault.protection === 'off') return false
@@ -149,7 +149,7 @@ export async function expireTransfer(trx: Trx, log: Deps['log'], transfer: Locke
   await moveTransfer(trx, transfer, { event: 'expired', actorId: null, now, failureReason: 'APPROVAL_EXPIRED' })
 }
 
-/** SQL: a held transfer stays as it is, with its funds: it is neither cancelled nor expires, or it could be ordered anew. */
+/** SQL: JSON of the hold on a transfer. A held transfer is not cancelled and does not expire, because it could be ordered again. */
 const ownHold = ({ vault_id: vaultId, id: transferId }: LockedTransfer) =>
   activeHoldOf({ vaultId, ofVault: false, transferId })
 
@@ -157,7 +157,7 @@ const ownHoldWithVotes = (transfer: LockedTransfer) =>
   sql<{ hold: ActiveHold | null; votes: Votes }>`json_build_object(
     'hold', ${ownHold(transfer)}, 'votes', ${votesAfter(null, transfer.vault_id, transfer.id)})`
 
-/** What waits as a part of a payout is approved, rejected and cancelled with all of it. */
+/** Refuses a transfer of a payout, because people approve, reject and cancel the payout as a whole. */
 function assertNotOfPayout({ payout_id }: LockedTransfer): void {
   if (payout_id === null) return
   const message = 'The transfer is part of a payout, which is voted on and cancelled as a whole'
