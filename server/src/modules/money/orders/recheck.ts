@@ -31,7 +31,7 @@ export type DecidedOrder = { payload: Payload; facts: Facts; isWaived: boolean }
 type Payable = { vault_locked: boolean; token_enabled: boolean; initiator_id: string }
 
 type Rechecking = {
-  /** Left out by a vote, which has checked the signature already. */
+  /** The state of the signature. A vote leaves it out, because it has checked the signature. */
   signature?: Gathered['signature']
   /**
    * True when the velocity of the order is kept, so that transfers that were ordered while this one waited for the wallet
@@ -44,8 +44,8 @@ type Rechecking = {
 }
 
 /**
- * Returns the objections to a decided transfer now: the last vote asks before it releases a transfer, and the hand-over before
- * it sends one. The policies are asked when there is no other objection.
+ * Returns the present objections to a decided transfer. The last vote calls it before it releases a transfer, and the hand-over before
+ * it sends a transfer. The policies are asked when there is no other objection.
  *
  * @param recorded as the audit record holds it, which supplies the facts that cannot change
  */
@@ -64,11 +64,11 @@ export async function findObjections(
   return objectionsTo('recheck', { ...known, ...again })
 }
 
-/** The first of them, which is the reason of a refusal, or null. */
+/** Returns the first objection, which is the reason of a refusal, or null. */
 export const findObjection = async (...question: Parameters<typeof findObjections>): Promise<Objection | null> =>
   (await findObjections(...question))[0] ?? null
 
-/** The facts of an accepted transfer as they are now, before its policies are asked. */
+/** Returns the present facts of an accepted transfer, before its policies are asked. */
 export function factsNow(
   { vault_locked, token_enabled, initiator_id: initiatorId }: Payable,
   { owner, isFirstArchived, hold }: OrderNow,
@@ -90,13 +90,13 @@ type Again = Pick<OrderNow, 'owner' | 'recipient' | 'category' | 'membership' | 
   isSumKept: boolean
   riskScore?: number | null
   now: Date
-  /** What is asked for instead of what was ordered. */
+  /** The facts of a change that is asked for, in place of those of the order. */
   changed?: Pick<Facts, 'maxFee'>
-  /** Whether votes may be waived for an initiator who is an administrator. */
+  /** True if votes may be waived for an initiator who is an administrator. */
   mayWaive?: boolean
 }
 
-/** Decides on an order once more, for its initiator: by the recorded facts, and by what can change as it is now. */
+/** Decides on an order again, for its initiator: by the recorded facts, and by the present state of those that can change. */
 export async function decideAgain(
   trx: Trx,
   { payload, facts, isWaived }: DecidedOrder,
@@ -139,10 +139,10 @@ export async function decideAgain(
   return { decision, lost: null }
 }
 
-/** `lost`: why the initiator may not order it any more, so that nothing is decided. */
+/** A new decision, or in `lost` the reason for which the initiator may not order any more. */
 export type DecidedAgain = { decision: Decision; lost: null } | { decision: null; lost: string }
 
-/** Who ordered something, and what they see now, or why they may not order it any more. */
+/** Returns the initiator of an order and their present scope, or the reason for which they may not order any more. */
 export function entitled(
   vaultId: string,
   initiator: Initiator | null,
@@ -171,26 +171,26 @@ export async function findHoldOnTransfer(trx: Trx, vaultId: string, id: string):
   return rows[0]?.hold ?? null
 }
 
-/** What can change about an accepted transfer until it is sent. */
+/** The facts of an accepted transfer that can change until it is sent. */
 export type OrderNow = StoredNow & { policiesOf(groupIds: string[]): PolicySnapshot[] }
 
 type StoredNow = {
   /** The counterparty that has the address of the destination. */
   owner: AddressOwner | null
   recipient: RecipientSigns
-  /** Whether the counterparty that had the address when the transfer was ordered is archived. */
+  /** True if the counterparty that had the address when the transfer was ordered is archived. */
   isFirstArchived: boolean
   /** The active hold on the transfer or on what it touches. */
   hold: ActiveHold | null
   /** The key of the category of the transfer. */
   category: string | null
-  /** Of the initiator; null: they have left the vault, or are disabled. */
+  /** The membership of the initiator; null when they have left the vault or are disabled. */
   membership: Membership | null
 }
 
 type Asked = { vaultId: string; transferId: string; initiatorId: string }
 
-/** Of a transfer by its rows `o` and `t`. */
+/** The columns of a transfer with its rows `o` and `t`. */
 const columns: Columns<StoredNow, Asked> = {
   hold: () => holdOnTransfer,
   category: () => firstCategoryKeyOf(sql`o.vault_id`, sql`o.id`),
@@ -201,7 +201,7 @@ const columns: Columns<StoredNow, Asked> = {
   membership: ({ vaultId, initiatorId }) => membershipColumn(vaultId, initiatorId),
 }
 
-/** Reads all of it in one statement. */
+/** Reads all facts of OrderNow in one statement. */
 export async function findOrderNow(trx: Trx, sought: Asked): Promise<OrderNow> {
   const policies = askPolicies(sought.vaultId, 'transfer')
   const { rows } = await sql<StoredNow & { sent: SentPolicies }>`${prepared}
