@@ -9,7 +9,7 @@ import { decideFrom, type Initiator, type Question } from './decide.ts'
 import { type Decision, named, type PolicySnapshot, type Requirement, strictestFirst } from './decision.ts'
 import { sumVelocityOfBatch, velocityKeyOf, velocityLockOf, velocityWindowsOf } from './velocity-sums.ts'
 
-/** Orders that are decided as one; `orders` are the facts of each, of one initiator, time and vault. */
+/** Orders that are decided together. `orders` are their facts, with the same initiator, time and vault. */
 export type BatchQuestion = Omit<Question, 'facts'> & { orders: Facts[] }
 
 export type BatchDecision = Omit<Decision, 'trace' | 'facts' | 'policies'> & {
@@ -58,7 +58,7 @@ export async function decideBatch(
   return decideViews(candidates, { together, alone: windows.length === 0 || areStored ? null : alone }, initiator)
 }
 
-/** What `decideBatch` decides from the facts alone; pure. `alone`: what they are without each other; null: the same. */
+/** Decides from the facts alone. It is pure. `alone` are the facts without the other orders; null when they are the same. */
 export async function decideViews(
   candidates: PolicySnapshot[],
   { together, alone }: { together: Facts[]; alone: Facts[] | null },
@@ -101,7 +101,7 @@ function gatherStrictest(policies: ReadonlyMap<string, PolicySnapshot>) {
       first[decided.decision.effect] ??= decided
       for (const requirement of decided.decision.requirements) {
         const known = requirements.get(requirement.policyId)
-        // Waived for one order and not for another one: not waived.
+        // A requirement that is waived for some of the orders only is not waived.
         if (known === undefined || (known.requirement.bypassed && !requirement.bypassed))
           requirements.set(requirement.policyId, { requirement, by: decided })
       }
@@ -130,10 +130,10 @@ function gatherStrictest(policies: ReadonlyMap<string, PolicySnapshot>) {
   }
 }
 
-/** Adds to the sums of each order those of all others of its scope. */
+/** Adds to the sums of an order those of all other orders of its scope. */
 const withEachOther = (vaultId: string, orders: Facts[]): Facts[] => withOthers(vaultId, orders, addDecimals)
 
-/** The other way round: the sums of each order as if it were the only one. USD that were unknown together stay unknown. */
+/** Returns the sums of each order without the other orders. USD that were unknown together stay unknown. */
 export const withoutEachOther = (vaultId: string, orders: Facts[]): Facts[] =>
   withOthers(vaultId, orders, subtractDecimals)
 

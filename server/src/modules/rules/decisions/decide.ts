@@ -24,7 +24,7 @@ export type Question = {
   facts: Facts
 }
 
-/** What every decision knows: who asks, and when. */
+/** Returns the facts of every decision: the initiator and the time. */
 export function factsOfInitiator(
   { userId, kind, groupIds }: Pick<Initiator, 'userId' | 'kind' | 'groupIds'>,
   now: Date,
@@ -81,7 +81,7 @@ export async function decideBy(db: Db | Trx, candidates: PolicySnapshot[], quest
   return decideFrom(candidates, { ...question.facts, ...sums }, question.initiator)
 }
 
-/** What these candidates decide from these facts alone; pure. A sum that is not among the facts is unknown. */
+/** Decides by these candidates from these facts alone. It is pure. A sum that is not among the facts is unknown. */
 export function decideFrom(
   candidates: PolicySnapshot[],
   facts: Facts,
@@ -113,7 +113,7 @@ export function evaluatePolicy(policy: PolicySnapshot, facts: Facts, evaluate = 
   }
 }
 
-/** Whether a policy cannot match, regardless of the facts that are still unknown. */
+/** Returns true if a policy cannot match, regardless of the facts that are still unknown. */
 function isRuledOut(policy: PolicySnapshot, facts: Facts): boolean {
   return policy.rules.some(({ conditionType, selectors }) => {
     const truths = selectors.map((selector) => evaluateSelector(selector, facts).matched)
@@ -172,7 +172,7 @@ export async function findInitiator(db: Db | Trx, vaultId: string, userId: strin
   return toInitiator(await findMembership(db, vaultId, userId))
 }
 
-/** As `findInitiator`, of a membership that was read. */
+/** Returns a membership as an initiator; null for an auditor or without a membership. */
 export const toInitiator = (found: Membership | null): Initiator | null =>
   found === null || found.isAuditor ? null : found
 
@@ -231,7 +231,7 @@ export const decidedElsewhere: readonly string[] = [
 type Kept = {
   vaultId: string
   initiatorId: string
-  /** What was asked for: an action, or `composite`. */
+  /** The requested action, or `composite`. */
   action: string
   /** The decision on each step. */
   decisions: { actionType: string; decision: Decision }[]

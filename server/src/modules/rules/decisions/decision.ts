@@ -20,9 +20,9 @@ export type Requirement = {
   /** Waived because the initiator administers the vault and the policy has adminBypass. */
   bypassed: boolean
   allowInitiator: boolean
-  /** For whom it was decided, if that may be another one than who asks: without `allowInitiator` neither of them votes. */
+  /** The user for whom it was decided, if not the initiator. Without `allowInitiator` both of them do not vote. */
   decidedForId?: string
-  /** Explicit approvers, or null: all members of `groupId`. */
+  /** Explicit approvers; null when all members of `groupId` are approvers. */
   approvers: Approver[] | null
   groupId: string
   /** Votes of services do not count. */
@@ -86,7 +86,7 @@ export type Decision = {
   facts: Facts
 }
 
-/** A matching policy; `inDoubt`: it is unknown whether it matches, and it is assumed to. */
+/** A matching policy. `inDoubt` is true when the match is an assumption. */
 export type Match = { policy: PolicySnapshot; inDoubt: boolean }
 
 /**
@@ -102,7 +102,7 @@ export function rulesVersionOf(decisions: Partial<Pick<Decision, 'policies'>>[])
   return null
 }
 
-/** Whether a matching policy requires votes: requireApproval, or allow with a threshold. */
+/** Returns true if a matching policy requires votes: requireApproval, or allow with a threshold. */
 export function asksApproval(policy: Pick<PolicySnapshot, 'effect' | 'approvalThreshold'>): boolean {
   return policy.effect === 'requireApproval' || (policy.effect === 'allow' && policy.approvalThreshold >= 1)
 }
@@ -148,7 +148,7 @@ export function objectionOfPolicies(
   return effect === 'deny' ? { reason: 'no_policy_allows', message: `No policy allows ${noun}` } : null
 }
 
-/** The same to what the policies allowed before. This check only tightens: what one of them allowed is stopped by a block alone. */
+/** Returns the objection of the policies to a payment that they allowed before. Only a block stops such a payment. */
 export const objectionOfPoliciesNow = (
   { effect, blockReason }: Effective,
   noun: string,
@@ -179,12 +179,12 @@ function toRequirement(policy: PolicySnapshot, mayBypass: boolean): Requirement 
   }
 }
 
-/** What stands for a policy in a decision: a policy, or a rule of the service with the group that votes. */
+/** A policy in a decision, or a rule of the service with the group that votes. */
 type Named = { id: string; code: string; name: string }
 
 export const named = ({ id, code, name }: Named): Named => ({ id, code, name })
 
-/** So many people of a group must agree, whatever the policies say: neither the initiator nor a service is one of them. */
+/** Returns a decision that asks for votes of people of a group. The initiator and services do not vote. */
 export function votesOfPeople(
   { id, code, name }: Named,
   threshold: number,
@@ -225,7 +225,7 @@ export const hashesOf = (decision: Decision) => ({
 /** A group whose members must give so many of the votes. */
 export type GroupThreshold = { groupId: string; threshold: number }
 
-/** The groups of a list of approvers that have a threshold of their own. */
+/** Returns the groups of a list of approvers that have a threshold. */
 export function groupThresholdsOf(approvers: readonly Approver[] | null): GroupThreshold[] {
   return (approvers ?? []).flatMap(({ id, threshold }) => (threshold === undefined ? [] : [{ groupId: id, threshold }]))
 }

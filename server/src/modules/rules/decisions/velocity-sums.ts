@@ -145,7 +145,7 @@ function sumOfWindow(
     cross join lateral (select ('1e-' || t.decimals)::numeric as unit from tokens t where t.id = c.token_id) k`
 }
 
-/** The most that orders of a scope are about to add to its sums; `usd` is null when the rate of one of them is unknown. */
+/** The most that orders of a scope are about to add to its sums. `usd` is null when the rate of an order is unknown. */
 export type InFlight = { per: VelocitySum['per']; count: number; amount: string; usd: string | null }
 
 /**
@@ -177,7 +177,7 @@ export async function sumUnderLock(
   return { velocity: (await statement.execute(trx)).rows }
 }
 
-/** Returns true when each velocity selector answers the same with none and with all of what is in flight; pure. */
+/** Returns true if each velocity selector has the same result without and with all orders in flight. It is pure. */
 export function isSettled(
   candidates: { rules: { selectors: Parameters<typeof evaluateSelector>[0][] }[] }[],
   facts: Facts,
@@ -191,7 +191,7 @@ export function isSettled(
     return selectors.map((selector) => evaluateSelector(selector, known).matched)
   }
   const most = answersAt(sums.map((sum) => withInFlight(sum, inFlight)))
-  // A total only grows with what is added, and a bound has one side: the same answer at both ends is the answer between.
+  // A total only grows, and a limit has one side, so that equal results at both ends hold for every total between them.
   return answersAt(sums).every((answer, i) => answer === most[i])
 }
 
@@ -252,7 +252,7 @@ async function announce(trx: Trx, scopes: Scope[]): Promise<void> {
   await sql.raw(statements.join(';')).execute(trx)
 }
 
-/** Begins again: waits until no other order is in flight in the scopes that limit this one, and announces it in the others. */
+/** Begins again. Waits until no other order is in flight in the scopes that limit this order, and announces it in the others. */
 async function announceAlone(trx: Trx, scopes: Scope[]): Promise<void> {
   const locks = scopes.map((scope) => (scope.isLimiting ? exclusive(scope) : shared(scope)))
   const marks = marksOf(scopes.filter(({ isLimiting }) => !isLimiting)).map(mark)

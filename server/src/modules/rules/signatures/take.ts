@@ -16,20 +16,20 @@ import {
   type VotingKey,
 } from '../../../lib/signed-vote.ts'
 
-/** What must have been signed, and by whom. */
+/** The content that must have been signed, and the member who must have signed it. */
 type Expected = Pick<Vote, 'hash' | 'decision'> & {
   subject: 'transfer' | 'payout' | 'approval_request'
   member: Member
   now: Date
-  /** Of an order that is initiated: when it ends. */
+  /** The end of an order that is initiated. */
   endsAt?: Date
 }
 
-/** By how much the clock of a signer may be ahead, and how long after they signed an order may end: as at the wallet service. */
+/** The most by which the clock of a signer may be ahead, and the longest time of a signed order, as at the wallet service. */
 const skewMilliseconds = 5 * 60_000
 export const signedForMilliseconds = 30 * 86_400_000
 
-/** A key that only the authority of the vault names: it signs on the page of the wallet service. null: it names none. */
+/** A key that only the authority of the vault names and that signs on the page of the wallet service; null without such a key. */
 export type KeyElsewhere = () => VotingKey | null
 
 /** A signed vote whose signature was verified; `hash` is what the audit trail holds of it. */
@@ -101,7 +101,7 @@ export async function keepSigned(trx: Trx, verified: Verified, kept: Kept): Prom
   await runParts(trx, keeping(trx, verified, kept))
 }
 
-/** SQL: the statements of `keepSigned`, to be parts of another one. */
+/** SQL: the statements of `keepSigned`, to be parts of another statement. */
 export function keeping(trx: Trx, { signed, key }: Verified, kept: Kept): Part[] {
   const { subject, decision, person } = signed.vote
   const vote = {
@@ -135,7 +135,7 @@ function stopsBy(
   return [{ ...keys, created_at: now, next_attempt_at: now }]
 }
 
-/** What the audit trail holds of a signed vote: SHA-256 in hex of its canonical JSON. */
+/** Returns the hash of a signed vote in the audit trail: SHA-256 in hex of its canonical JSON. */
 const hashOfSigned = (signed: KeptSignedVote): string => sha256(canonicalJson(signed)).toString('hex')
 
 type Cancellation = { subject: 'transfer' | 'payout'; subjectId: string; hash: string; member: Member; now: Date }

@@ -20,18 +20,18 @@ export type Ballot = {
   member: Member
   id: string
   comment: string | null
-  /** Hex of the hash that the voter names for what they were shown; null: they name none. */
+  /** The hash of the content that the voter was shown, in hex; null when the voter names no hash. */
   payloadHash: string | null
   /** The vote as the voter signed it; undefined: they did not. */
   signed: SignedVote | undefined
   /** The origin whose pages people sign on. */
   origin: string
-  /** Of a vote that may be signed on the page of the wallet service. */
+  /** The key of a vote that may be signed on the page of the wallet service. */
   keyElsewhere?: KeyElsewhere
   now: Date
 }
 
-/** What a voter sends with a decision. */
+/** The body that a voter sends with a decision. */
 type VoteInput = { comment?: string; payloadHash?: string; signature?: SignedVote }
 
 export function toBallot(
@@ -183,7 +183,7 @@ export function closing(
     : [held, mailToInitiator(trx, { vaultId, subjectType, subjectId, initiatorId }, now)]
 }
 
-/** What people vote on; the noun of its audit records. */
+/** The kinds of subjects of votes, which are the nouns of their audit records. */
 type SubjectType = 'transfer' | 'approval_request' | 'payout'
 
 /** The columns that every kind of subject has. */
@@ -194,7 +194,7 @@ export type RecordedSubject<Row extends SubjectRow, Stored = unknown, Recorded =
   type: SubjectType
   /** The noun for messages. */
   noun: 'transfer' | 'request' | 'payout'
-  /** Reads what is stored of these, in one statement with a further column. */
+  /** Reads the stored columns of these subjects, in one statement with a further column. */
   listStored(trx: Trx, vaultId: string, ids: string[], beside: RawBuilder<unknown>): Promise<(Stored & Beside)[]>
   /** Returns the first difference, or the content of the audit records. */
   compare(stored: Stored, records: TargetRecord[]): { recorded: Recorded } | { difference: string }
@@ -202,7 +202,7 @@ export type RecordedSubject<Row extends SubjectRow, Stored = unknown, Recorded =
   stop(trx: Trx, row: Row, reason: string, now: Date): Promise<AppError>
 }
 
-/** The further column of a statement that reads what is stored. */
+/** The further column of the statement of `listStored`. */
 export type Beside = { id: string; beside: unknown }
 
 /** A kind of subject that waits for votes. */
@@ -249,7 +249,7 @@ export function assertMayCancel(noun: string, { initiator_id }: SubjectRow, memb
 /** The stored state of a subject and its audit records, read at one moment. */
 type Gathered<Stored> = { stored: Stored; records: TargetRecord[] }
 
-/** Reads a locked subject and its audit records, and what else is asked for, in one statement where its kind permits. */
+/** Reads a locked subject, its audit records and the further column `more`, in one statement where its kind permits. */
 export async function gather<Row extends SubjectRow, Stored, Recorded, More>(
   trx: Trx,
   subject: RecordedSubject<Row, Stored, Recorded>,
@@ -260,7 +260,7 @@ export async function gather<Row extends SubjectRow, Stored, Recorded, More>(
   return { ...gathered.get(row.id)!, more: found }
 }
 
-/** As `gather`, for subjects of one vault, by their ids; `more` is read once. */
+/** Reads subjects of one vault as `gather` does. Returns them by their ids. `more` is read once. */
 export async function gatherAll<Row extends SubjectRow, Stored, Recorded, More>(
   trx: Trx,
   { type, listStored }: RecordedSubject<Row, Stored, Recorded>,
@@ -293,7 +293,7 @@ export async function stopUnlessAsRecorded<Row extends SubjectRow, Stored, Recor
   return stopUnlessSame(trx, subject, row, await gather(trx, subject, row, sql`null`), now)
 }
 
-/** As `stopUnlessAsRecorded`, with what was gathered. */
+/** Compares as `stopUnlessAsRecorded` does, with the state and the records that were read before. */
 export async function stopUnlessSame<Row extends SubjectRow, Stored, Recorded>(
   trx: Trx,
   { noun, compare, stop }: RecordedSubject<Row, Stored, Recorded>,

@@ -53,25 +53,25 @@ export async function openApproval(trx: Trx, approval: Approval): Promise<Opened
 
 const hourMilliseconds = 3_600_000
 
-/** When what is requested now stops waiting for votes; what was signed says so itself. */
+/** Returns the end of the time for votes on a new request. A signed order names its end. */
 export function approvalEnd(now: Date, { approvalTtlHours }: { approvalTtlHours: number }, signedEnd?: string): Date {
   return signedEnd === undefined ? new Date(now.getTime() + approvalTtlHours * hourMilliseconds) : new Date(signedEnd)
 }
 
-/** An approval whose requirements are stored, and on which nobody has voted. */
+/** An approval whose requirements are stored, without votes. */
 export type OpenedApproval = {
-  /** As its record holds them. */
+  /** The requirements as the audit record holds them. */
   snapshot: RecordedRequirement[]
-  /** As `requirementsOf` and `approversOf` read them. */
+  /** The requirements and the approvers as `requirementsOf` and `approversOf` read them. */
   requirements: RequirementState[]
   approvers: ApproverRow[]
-  /** As `findShortages` has them. */
+  /** The shortages as `findShortages` returns them. */
   shortages: string[]
   /** SQL: the statements that insert its voters. */
   parts: RawBuilder<unknown>[]
 }
 
-/** The approval of what asks for no vote. */
+/** The approval of a request that needs no vote. */
 export const unasked: OpenedApproval = { snapshot: [], requirements: [], approvers: [], shortages: [], parts: [] }
 
 function snapshotOf(requirements: Divided[], eligible: Eligibility[]): RecordedRequirement[] {
@@ -88,7 +88,7 @@ function snapshotOf(requirements: Divided[], eligible: Eligibility[]): RecordedR
   })
 }
 
-/** The voters, none of whom has voted, in the order of their ids. */
+/** Returns the voters, who have not voted, in the order of their ids. */
 function toApprovers(eligible: Eligibility[], now: Date): ApproverRow[] {
   const profiles = new Map(eligible.map(({ user_id, profile }) => [user_id, profile]))
   const stepsOf = (userId: string) => eligible.filter((row) => row.user_id === userId).map((row) => row.step_index)
@@ -119,7 +119,7 @@ function toState(requirement: Divided, eligible: Eligibility[]): RequirementStat
 const byStep = (a: RequirementState, b: RequirementState) =>
   a.stepIndex - b.stepIndex || (a.policyId < b.policyId ? -1 : 1)
 
-/** For each voter of a requirement the groups that entitle them. */
+/** Returns for each voter of a requirement the groups that entitle them. */
 function groupsOfVoters(requirement: ApprovalRequirement, eligible: Eligibility[]): string[][] {
   const groupsOf = new Map<string, string[]>()
   for (const { user_id, group_id } of votersOf(requirement, eligible))
@@ -193,10 +193,10 @@ function eligibleVoters({ vaultId, initiatorId, requirements }: Asked): RawBuild
       and exists (select from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = u.id)`
 }
 
-/** The electorate of a requirement that nobody can vote on. */
+/** The electorate of a requirement without voters. */
 export const nobody = { count: 0, places: 0 }
 
-/** Who could vote on the requirement of a policy now; `places`: how many of the votes that groups must give they could. */
+/** The people who could vote on a requirement now. `places` is the number of votes of groups that they could give. */
 export type Electorate = { count: number; voters: ProfileRow[]; places: number }
 
 /**
@@ -221,7 +221,7 @@ export async function findElectorates(db: Db | Trx, approval: Asked): Promise<Ma
   )
 }
 
-/** How many of the votes that groups must give could be given, by policy; of most requirements groups must give none. */
+/** Returns by policy the number of votes of groups that could be given. Most requirements ask for no votes of groups. */
 async function countPlaces(db: Db | Trx, { requirements, ...approval }: Asked): Promise<Map<string, number>> {
   const asking = requirements.map(withGroups).filter(({ groups }) => groups.length > 0)
   if (asking.length === 0) return new Map()
@@ -234,7 +234,7 @@ async function countPlaces(db: Db | Trx, { requirements, ...approval }: Asked): 
   return new Map(asking.map(({ policyId, groups }) => [policyId, placesTaken(groups, groupsOf.get(policyId) ?? [])]))
 }
 
-/** For each requirement that fewer people can vote on than it asks for, a sentence, by the code of its policy. */
+/** Returns a sentence for each requirement with fewer voters than it asks for, sorted by the code of its policy. */
 export const findShortages = (
   requirements: ApprovalRequirement[],
   votersOf: (requirement: ApprovalRequirement) => Pick<Electorate, 'count' | 'places'>,

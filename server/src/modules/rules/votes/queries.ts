@@ -21,14 +21,14 @@ export type Cast = { userId: string; decision: VoteChoice; comment: string | nul
 /** A subject with its votes, those of its voters who are still entitled and the others. */
 export type Votes = { requirements: RequirementState[]; approvers: ApproverRow[] }
 
-/** SQL: JSON of Votes as they are once this vote is cast; null: as they are. It is a column of another statement. */
+/** SQL: JSON of Votes with this vote, or of the present votes without a vote. It is a column of another statement. */
 export function votesAfter(cast: Cast | null, vaultId: string, subjectId: string): RawBuilder<Votes> {
   const of = [sql`${vaultId}::text`, sql`${subjectId}::text`] as const
   const voters = cast === null ? votersTable : votersAfter(cast)
   return sql`json_build_object('requirements', ${requirementsOf(...of, voters)}, 'approvers', ${approversOf(...of, voters)})`
 }
 
-/** SQL: JSON of a voter of a subject; null: the user is none. */
+/** SQL: JSON of a voter of a subject; null when the user is not a voter. */
 export const voterOf = (userId: string, vaultId: string, subjectId: string): RawBuilder<Voter | null> => sql`(
   select json_build_object('decision', v.decision, 'isEntitled', exists (
     select from entitled_voters e

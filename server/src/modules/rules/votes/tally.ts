@@ -3,7 +3,7 @@ import type { Profile } from '../../../http/schema.ts'
 import type { GroupThreshold } from '../decisions/decision.ts'
 import type { Approver } from './schema.ts'
 
-/** What a voter decides. */
+/** The decision of a voter. */
 export type VoteChoice = 'approve' | 'reject'
 
 /** The requirement of one policy for a subject, with the votes that count for it now. */
@@ -17,25 +17,25 @@ export type RequirementState = {
   approvalsCount: number
   /** `approvals` plus the entitled voters who have not voted yet. */
   reachableCount: number
-  /** The votes that groups must give; null: none in particular. The two after it are null with it. */
+  /** The votes that groups must give; null when no group must. The two fields after it are null with it. */
   groups?: GroupThreshold[] | null
   /** For each approval the groups that entitle its voter. */
   approvals?: string[][] | null
-  /** The same with those who have not voted yet. */
+  /** The groups of `approvals`, and of the entitled voters who have not voted yet. */
   reachable?: string[][] | null
 }
 
-/** How many more approvals the requirement takes at least. */
+/** Returns the least number of further approvals that the requirement needs. */
 export function lackOf({ threshold, groups, approvalsCount, approvals }: RequirementState): number {
   return votesMissing({ threshold, groups: groups ?? [] }, approvalsCount, approvals ?? [])
 }
 
-/** A subject is approved when every requirement that was not waived has reached its own threshold. */
+/** Returns true if every requirement that was not waived has reached its threshold. */
 export function isApproved(requirements: RequirementState[]): boolean {
   return requirements.length > 0 && requirements.every((one) => one.bypassed || lackOf(one) === 0)
 }
 
-/** Whether the approvals and the votes that are still possible are enough for every requirement that was not waived. */
+/** Returns true if the given and the possible approvals are enough for every requirement that was not waived. */
 export function isQuorumReachable(requirements: RequirementState[]): boolean {
   return requirements.every(
     ({ bypassed, threshold, groups, reachableCount, reachable }) =>
@@ -43,7 +43,7 @@ export function isQuorumReachable(requirements: RequirementState[]): boolean {
   )
 }
 
-/** The votes that groups must give, with those that their members gave. */
+/** Returns the votes that groups must give, with those that their members gave. */
 export function groupsOf({ groups, approvals }: RequirementState): (GroupThreshold & { approvalsCount: number })[] {
   return (groups ?? []).map((one) => ({
     ...one,
@@ -54,7 +54,7 @@ export function groupsOf({ groups, approvals }: RequirementState): (GroupThresho
   }))
 }
 
-/** Whether a voter of the snapshot can vote and whether their vote counts; `isOpen`: the subject still takes votes. */
+/** Tells if a voter of the snapshot can vote, and if their vote counts. `isOpen` is true when the subject still takes votes. */
 export function voterStateOf(
   voter: { decision: VoteChoice | null; isEntitled: boolean },
   isOpen: boolean,
@@ -83,7 +83,7 @@ export function placesTaken(thresholds: readonly GroupThreshold[], votes: readon
       if (tried.has(place) || !votes[vote]!.includes(groupId)) return false
       tried.add(place)
       const holder = takenBy.get(place)
-      // The voter who has the place may find another one.
+      // The voter who has the place may find another place.
       if (holder !== undefined && !takePlace(holder, tried)) return false
       takenBy.set(place, vote)
       return true
@@ -117,17 +117,17 @@ export type ApproverRow = {
   createdAt: string
   /** The steps on which the voter votes. */
   stepIndexes: number[]
-  /** Whether still entitled to vote on any of them; for a resolved subject, whether entitled at its resolution. */
+  /** True if still entitled to vote on any of them; for a resolved subject, if entitled at its resolution. */
   isEntitled: boolean
   user: Profile
 }
 
-/** An approver as every list shows them; `isOpen`: the subject still takes votes. */
+/** Presents an approver as every list shows them. */
 function toApprover({ stepIndexes: _, isEntitled, ...row }: ApproverRow, isOpen: boolean): Static<typeof Approver> {
   return { ...row, ...voterStateOf({ decision: row.decision, isEntitled }, isOpen) }
 }
 
-/** A requirement as every list shows it; `stepIndex` counts in chains alone. */
+/** Presents a requirement as every list shows it. `stepIndex` counts in chains only. */
 function toRequirement(requirement: RequirementState) {
   const { policyId, policyCode, threshold, approvalsCount, bypassed } = requirement
   const votesMissing = bypassed ? 0 : lackOf(requirement)
