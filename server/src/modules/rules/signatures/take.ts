@@ -29,7 +29,7 @@ type Expected = Pick<Vote, 'hash' | 'decision'> & {
 const skewMilliseconds = 5 * 60_000
 export const signedForMilliseconds = 30 * 86_400_000
 
-/** A key that only the authority of the vault names and that signs on the page of the wallet service; null without such a key. */
+/** Returns a key that only the authority of the vault names, for signatures on the page of the wallet service, or null. */
 export type KeyElsewhere = () => VotingKey | null
 
 /** A signed vote whose signature was verified; `hash` is what the audit trail holds of it. */
