@@ -117,7 +117,7 @@ describe('T82 adjustments of single people from before the vault had governance'
     const simulated = await bench.owner.post(`${base()}/policies/simulate`, { actionType: 'transfer', payload: order })
     expect(simulated.body.effect).toBe('block')
     expect((await bench.owner.post(`${base()}/transfers/preview`, order)).body.decision.effect).toBe('block')
-    // What one person took away makes no order a larger part of a balance either.
+    // The amount that one person took away makes no order a larger part of the balance either.
     expect((await bench.order(less.id, '60')).status).toBe(201)
 
     const agreeing = `${base()}/adjustments/${made.body.id}/agree` as const

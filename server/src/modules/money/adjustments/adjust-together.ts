@@ -117,8 +117,8 @@ export function askAgreement(trx: Trx, id: string, request: Asked): Promise<Wait
 }
 
 /**
- * Whether two people must agree: where there is governance or protection, and everywhere when the adjustment would cover an
- * exposure, or stand in for an event on which two people decide. The account is locked, so that neither comes meanwhile.
+ * Returns true if two people must agree: in a vault with governance or protection, and everywhere when the adjustment would
+ * cover an exposure or replace an event on which two people decide. Locks the account, so that neither can arrive meanwhile.
  */
 async function takesTwo(trx: Trx, { vault: { id: vaultId } }: Member, body: Body): Promise<boolean> {
   const { addressId, tokenId, amount } = body

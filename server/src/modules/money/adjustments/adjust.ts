@@ -12,7 +12,7 @@ import { type ActiveHold, assertNotHeld, findActiveHold, shareHoldLock } from '.
 import { isOverflow, postEntries, signedPosting } from '../ledger/postings.ts'
 import type { AdjustmentBody } from '../ledger/schema.ts'
 
-/** What an adjustment is about, as it is checked. */
+/** The address, token and amount of an adjustment, as they are checked. */
 export type PlannedAdjustment = {
   address: string
   label: string | null

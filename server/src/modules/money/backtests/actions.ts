@@ -19,7 +19,7 @@ import { countStoredDecisions, type Interval } from './stored-decisions.ts'
 /** A backtest before it is stored; `found` is what was found already, null for what takes a while. */
 export type PreparedBacktest = {
   rules: Rules
-  /** What the rules are of; undefined for policies that are tried alone. */
+  /** The change set of the rules; undefined for policies that are tried alone. */
   changeSetId?: string | undefined
   /** The request for votes on it, when one of its voters asks. */
   requestId?: string | undefined

@@ -26,7 +26,7 @@ export type Rules = {
   policies: readonly TriedPolicy[]
   /** The group of the administrators. */
   administratorsId: string
-  /** Who joins and leaves groups under these rules, besides what a decision recorded of its day. */
+  /** The users who join and leave groups under these rules, in addition to the groups that a decision recorded. */
   moves?: Moves
 }
 
@@ -34,14 +34,14 @@ export type Outcome = Pick<Decision, 'effect' | 'decisionPolicy' | 'requirements
 export const changes = ['stricter', 'looser', 'undecidable'] as const
 export type Change = 'same' | (typeof changes)[number]
 
-/** What becomes of a decision under other rules. */
+/** The outcome of a decision under other rules. */
 export type Again = {
   change: Change
   after: Outcome
   trace: PolicyTrace[]
   /** Facts that a policy asks for and the record lacks: what they would have said is not guessed. */
   lacking: string[]
-  /** What the orders of the decision are worth in USD, exact; null without a rate, undefined for what moves no money. */
+  /** The exact USD value of the orders of the decision; null without a rate, undefined if the decision moves no money. */
   usd: string | null | undefined
 }
 
@@ -95,7 +95,7 @@ export function createDecideAgain(rules: Rules): (stored: StoredDecision) => Pro
     const lacking = lackingInAll(
       decisions.map((decision) => ({ effect: decision.effect, lacking: lackingFacts(policies, decision) })),
     )
-    // What is unknown of all rows together may have been known of each, which is not recorded.
+    // A sum that is unknown for all rows together may have been known for each row. The record does not say.
     const isBlurred = together.length > 1 && together.some(({ velocity }) => velocity?.some(({ usd }) => usd === null))
     if (isBlurred && asksFor('velocityUsd', policies)) lacking.push('velocity in USD of each row')
     return { outcome, trace: decisive.decision.trace, lacking }
@@ -163,8 +163,8 @@ function usdOfOrders(steps: StoredStep[]): string | null {
 const strictness: Record<Effect, number> = { allow: 0, approval: 1, deny: 2, block: 3 }
 
 /**
- * How the second outcome compares: by what happens, then by the most votes that one policy asks for, then by how many
- * policies ask, then by how many votes groups must give; pure.
+ * Compares two outcomes: by effect, then by the most votes that one policy requires, then by the number of policies that
+ * require votes, then by the votes that groups must give; pure.
  */
 export function changeOf(before: Outcome, after: Outcome): Exclude<Change, 'undecidable'> {
   const difference =

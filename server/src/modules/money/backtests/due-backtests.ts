@@ -40,7 +40,10 @@ async function runBacktest(deps: Deps, taken: BacktestRow, signal: AbortSignal):
   }
 }
 
-/** Who asked for it, as long as they may: they read the whole vault, or may vote on the change of the rules that is tried. */
+/**
+ * Returns the requester as a viewer, or null when they may no longer run the backtest. They must read the whole vault or have a
+ * vote on the change of rules that is tried.
+ */
 async function findViewer({ db, clock }: Deps, taken: BacktestRow): Promise<Viewer | null> {
   const { vault_id: vaultId, requester_id: requesterId, request_id: requestId } = taken
   const requester = await findMembership(db, vaultId, requesterId)

@@ -9,7 +9,7 @@ import { type Interval, listStoredDecisions, type StoredDecision, subjectTypes }
 
 /** `hiddenCount` of the decisions are not seen by the viewer; what they are worth is no part of the sum. */
 type Sum = { count: number; hiddenCount: number; usdValue: string; unratedCount: number }
-/** How many decisions stay and change, and what their orders are worth in USD, with those that have no rate. */
+/** The number of decisions that stay and that change, with the USD value of their orders and the number without a rate. */
 export type BacktestResult = { evaluated: number } & Record<Change, Sum>
 
 export type ChangedDecision = Pick<StoredDecision, 'type' | 'id' | 'createdAt'> & { change: Exclude<Change, 'same'> }

@@ -33,7 +33,7 @@ export async function findBacktest(db: Db | Trx, vaultId: string, id: string): P
 
 type OfVoter = { vaultId: string; requesterId: string; requestId: string }
 
-/** What a voter was told already about the same request and the same interval: neither ever changes. */
+/** Returns an earlier backtest of a voter for the same request and interval, which never change; null when there is none. */
 export async function findBacktestOfVoter(
   db: Db,
   { vaultId, requesterId, requestId }: OfVoter,
@@ -77,7 +77,7 @@ export async function insertChanges(
     on conflict do nothing`.execute(db)
 }
 
-/** What an earlier attempt has found. */
+/** Deletes the changes that an earlier attempt found. */
 export async function deleteChanges(db: Db, { vault_id: vaultId, id }: Taken): Promise<void> {
   await sql`delete from backtest_changes where vault_id = ${vaultId} and backtest_id = ${id}`.execute(db)
 }
@@ -89,7 +89,7 @@ export type ChangeRow = {
   created_at: Date
 }
 
-/** What the viewer may see of them, the newest first; one row more than the limit. */
+/** Returns the changes that the viewer may see, newest first; up to one row more than the limit. */
 export async function listChanges(
   db: Db,
   viewer: Viewer,

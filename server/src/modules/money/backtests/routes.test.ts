@@ -108,7 +108,7 @@ describe('a backtest of policies', () => {
   it('T34 guesses no fact that was not recorded', async () => {
     const value = { op: 'gt', value: '1000000', windowSeconds: 3600, per: 'vault' }
     const limit = await run(draft('add', policy('hourly', { rules: rulesOn('velocityAmount', value) })))
-    // What is blocked anyhow needs no sum.
+    // A transfer that is blocked in any case needs no sum.
     expect(countsOf(limit)).toEqual([7, 2, 0, 0, 5])
     const [first] = (await changesOf(limit.id)).items
     expect([first!.change, first!.lacking]).toEqual(['undecidable', ['velocity per vault in 3600 seconds']])
@@ -179,7 +179,7 @@ describe('a backtest of policies', () => {
     const changes = [{ action: 'member_remove', targetId: bench.owner.userId, payload: {} }]
     const { body } = await bench.vault.admin.post('/vaults/main-vault/change-sets', { title: 'Leaves', changes })
     const found = await run({ changeSetId: body.id })
-    // What was refused is refused by nothing more than that they are no member.
+    // The only reason of each refusal is that the initiator is not a member.
     expect(countsOf(found)).toEqual([7, 0, 6, 1, 0])
     const { items } = await changesOf(found.id)
     expect(items.every(({ after }) => after.effect === 'deny')).toBe(true)

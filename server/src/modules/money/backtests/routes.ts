@@ -23,7 +23,7 @@ import {
 import { Backtest, BacktestChange, BacktestChangeQuery, BacktestOrder } from './schema.ts'
 import { listStoredDecisions, type StoredDecision, subjectTypes } from './stored-decisions.ts'
 
-/** Who votes on a change of the rules may try it, too; which one is for the handlers to say. */
+/** A voter on a change of the rules may try that change, too. The handlers check which change it is. */
 const ofVoters = { alsoFor: votesOnRules } as const
 
 export function backtestRoutes(app: App, deps: Deps): void {

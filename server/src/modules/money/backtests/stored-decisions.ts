@@ -19,11 +19,11 @@ export type StoredDecision = {
   type: SubjectType
   id: string
   createdAt: Date
-  /** Whether the viewer may see it. One that is not seen is counted, and nothing else of it leaves. */
+  /** True if the viewer may see the decision. A hidden decision is counted, and nothing else about it leaves the server. */
   isSeen: boolean
-  /** What it was about; of a chain the first action. */
+  /** The action type; of several steps, the type of the first. */
   actionType: string
-  /** What was decided on all of it. */
+  /** The outcome of all steps together. */
   outcome: Pick<Decision, 'effect' | 'decisionPolicy' | 'requirements'>
   /** One for each step of an action; one for each row of a payout, which is decided as a whole. */
   steps: StoredStep[]
@@ -82,7 +82,7 @@ const sources: Record<SubjectType, (db: Db, wanted: Wanted) => Promise<StoredDec
     )
   },
 
-  /** What waited for votes, unless other rules decided. */
+  /** Reads the requests that waited for votes, except those that other rules decided. */
   async approval_request(db, wanted) {
     const { rows } = await sql<Chain>`
       select r.id, r.created_at, ${isDecisionSeen('approval_request', 'r', wanted.viewer)} as "isSeen",
@@ -124,7 +124,7 @@ function isWanted(type: SubjectType, alias: string, wanted: Wanted): RawBuilder<
   return sql`${createdAt} between ${interval.from} and ${interval.to} ${next} ${order}`
 }
 
-/** How many decisions the interval has in the whole vault, counted to `max`. */
+/** Counts the decisions of the interval in the whole vault, up to `max`. */
 export async function countStoredDecisions(
   db: Db,
   viewer: Viewer,
@@ -167,7 +167,7 @@ function toStoredChain(type: SubjectType, { id, created_at, isSeen, decisions, a
   return { type, id, isSeen, createdAt: created_at, actionType: actions[0]!, outcome, steps, trace }
 }
 
-/** What is decided on several steps together: all of them happen, or none. */
+/** Returns the outcome of several steps together: either all of them happen or none does. */
 export function outcomeOfSteps(steps: Pick<Decision, 'effect' | 'decisionPolicy' | 'requirements'>[]) {
   const decisive = (['block', 'deny', 'approval', 'allow'] as const)
     .map((effect) => steps.find((step) => step.effect === effect))

@@ -147,7 +147,7 @@ async function advance(parts: Parts, claim: Claim): Promise<void> {
   }
 }
 
-/** What the wallet service has: replaced if that was decided, else only asked about. */
+/** Hands over a replacement if one was decided; otherwise asks the wallet service about the transfer. */
 async function follow(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
   const isHandedOver = claim.isReplacementDue && (await handOverReplacement(deps, wallet, claim))
   if (!isHandedOver) await pollStatus(deps, wallet, claim)
@@ -183,7 +183,7 @@ const unscreened: Clearance = { isClear: true, score: null }
 /** `isClear`: the screening lets it be sent, or there is none. */
 type Begun = { payload: Payload; objection: Objection | null; isClear: boolean; signed: Signatures }
 
-/** What people signed, for the present authority of the wallet service; null for an order of a vault without protection. */
+/** Returns the signatures of people for the present authority of the wallet service; null for an order of a vault without protection. */
 async function authorize(
   deps: Deps,
   wallet: WalletClient,

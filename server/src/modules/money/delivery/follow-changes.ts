@@ -20,7 +20,7 @@ import { type Applied, applyReports } from './settle.ts'
 
 type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
 
-/** How long a claim holds: a question that is held as long as it may be, and time to apply its answer. */
+/** The time for which a claim holds: the longest wait for an answer, and time to apply the answer. */
 const leaseMilliseconds = (walletChangesWaitSeconds + 35) * 1_000
 /** Between two questions, so that changes which come one by one are read together. */
 const pauseMilliseconds = 100
@@ -138,7 +138,7 @@ function chunksOf(reports: Report[]): Report[][] {
   return chunks
 }
 
-/** What cannot be applied together is applied one by one, so that no transfer stops another one. */
+/** Applies reports one by one when they cannot be applied together, so that no transfer stops another one. */
 async function applyChunk(
   deps: Deps,
   vaultId: string,

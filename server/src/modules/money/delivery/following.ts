@@ -35,7 +35,7 @@ export async function claimFollowings(
   return rows.map((row) => ({ ...row, leaseEndsAt }))
 }
 
-/** What an answer, or none, changes. */
+/** The columns that an answer, or its absence, changes. */
 export type Rest = Pick<Following, 'cursor' | 'since' | 'fruitless'> & {
   heardAt: Date | null
   askAt: Date
@@ -65,7 +65,7 @@ export async function countFound(db: Db, vaultId: string): Promise<void> {
   await sql`update followings set found_by_question = found_by_question + 1 where vault_id = ${vaultId}`.execute(db)
 }
 
-/** Which of these are no transfers of the vault. */
+/** Returns the ids that are not transfers of the vault. */
 export async function listStrangers(trx: Trx, vaultId: string, ids: string[]): Promise<string[]> {
   if (ids.length === 0) return []
   const { rows } = await sql<{ id: string }>`

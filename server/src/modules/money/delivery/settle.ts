@@ -43,7 +43,7 @@ export async function pollStatus(deps: Deps, wallet: WalletClient, claim: Claim)
   })
 }
 
-/** What came of reports: the transfers of which something was new, and those that a wallet service may not report about. */
+/** The result of reports: the transfers with news, and the ids that a wallet service may not report about. */
 export type Applied = { news: string[]; strange: string[] }
 
 /** As `applyReports`, of an answer about one transfer. @returns whether it said anything new */
@@ -65,9 +65,9 @@ type Reports = {
   vaultId: string
   /** By the id of the transfer, in the order in which they came. */
   reports: Map<string, WalletStatus>
-  /** Whether the changes of the wallet service are followed, so that a transfer is seldom asked about. */
+  /** True if the changes of the wallet service are followed, so that a transfer is seldom asked about. */
   isFollowed: boolean
-  /** Whether they answer questions about their transfers, which are asked again later. */
+  /** True if the reports answer questions about their transfers, which are asked again later. */
   isAsked: boolean
 }
 
@@ -205,7 +205,7 @@ type Verdict = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }>
 
 type Ending = Verdict & {
   transfer: LockedTransfer
-  /** What it may cost according to the audit records. */
+  /** The limit of the fee according to the audit records. */
   feeLimit: FeeLimit
   coin: LockedCoin
   /** The people who decided, instead of the service itself. */
@@ -266,7 +266,7 @@ function bookedFee({ transfer, coin, ...verdict }: Ending, left: Map<string, big
   return { reportedFee, fee, isAffordable }
 }
 
-/** Which of these transfers name the transaction of another one. On EVM networks one transfer is one transaction. */
+/** Returns the transfers that name the transaction of another transfer. On EVM networks one transfer is one transaction. */
 export async function hashesOfOthers(
   trx: Trx,
   named: { transfer: LockedTransfer; txHash: string }[],

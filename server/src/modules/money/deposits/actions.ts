@@ -136,7 +136,7 @@ export async function creditUnmatchedEvents(
     const event = parseStoredEvent(row)
     return event === null ? [] : [{ id: row.id, event, signedBy: row.signed_by }]
   })
-  // What the chain lost before the address existed is never credited, not even for a moment.
+  // A deposit that the chain lost before the address existed is never credited, not even for a moment.
   events.sort((a, b) => Number(isTopUp(a)) - Number(isTopUp(b)) || a.event.occurrence - b.event.occurrence)
   const outcomes = await applyOneByOne(trx, events, crediting)
   const quarantineKeys = new Set<string>()

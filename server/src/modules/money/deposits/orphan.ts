@@ -13,7 +13,7 @@ import type { DepositEvent } from './parse-event.ts'
 import { type Candidate, type Credit, compareWithFirst, keyOf, plainOutcome, quarantine } from './plan-credits.ts'
 import { type FirstDeposit, lockDeposit } from './queries.ts'
 
-/** Whether an event says that the chain took a deposit back, or brought it again. */
+/** Returns true if an event says that the chain took a deposit back, or brought it again. */
 export function changesHistory({ kind, occurrence }: DepositEvent): boolean {
   return kind === 'DEPOSIT_ORPHANED' || occurrence > 0
 }

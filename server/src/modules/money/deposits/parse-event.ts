@@ -11,7 +11,7 @@ type EventKind = (typeof eventKinds)[number]
 /** A deposit as the wallet service reports it; the amount is still in token units. */
 export type DepositEvent = {
   kind: EventKind
-  /** How often the deposit had been orphaned before. What was said of a lower one is outdated, whenever it arrives. */
+  /** The number of times that the deposit was orphaned before. An event with a lower number is outdated, whenever it arrives. */
   occurrence: number
   /** Its slug, code or name. */
   network: string

@@ -40,7 +40,7 @@ export type Candidate = Pick<EventTarget, 'network' | 'addressKey'> & {
   operation: NewOperation
 }
 
-/** What becomes of events by their content, and those that are about a deposit at an address of a vault. */
+/** Returns the outcome of each event by its content, and the events about a deposit at an address of a vault. */
 export async function planCredits(
   trx: Trx,
   events: AuthenticEvent[],
@@ -205,11 +205,11 @@ function toOperation(
 }
 
 /**
- * Which deposits a signature may credit. A vault with a secret of its own is credited only under that secret; the secret
- * of the installation credits the vaults that have none.
+ * Returns true if a signature may credit a deposit of the vault. A vault with its own secret is credited only under that
+ * secret; the secret of the installation credits the vaults without one.
  *
- * @param signedBy the vaults whose own secret signed the event; null: the secret of the installation signed it, or
- *   nothing did in demo mode
+ * @param signedBy the vaults whose own secret signed the event; null when the secret of the installation signed it, or when
+ * events are not signed in demo mode
  */
 export function mayCredit(signedBy: string[] | null, vault: { vaultId: string; hasVaultSecret: boolean }): boolean {
   return signedBy === null ? !vault.hasVaultSecret : signedBy.includes(vault.vaultId)

@@ -15,7 +15,7 @@ import { type ShownScreening, screeningOf } from '../screening/queries.ts'
 import type { DepositEvent } from './parse-event.ts'
 import type { EventReason, QuarantineReason } from './schema.ts'
 
-/** What the registry and the address book know about an event. */
+/** The facts of the registry and of the address book about an event. */
 export type EventTarget = {
   networkId: string
   /** The slug. */
@@ -46,9 +46,9 @@ type TargetRow = RateColumns & {
 }
 
 /**
- * What the registry and the address book know of every event; null for an unknown network. Codes and names of networks are
- * looked up only for events whose network is no slug: they have no index, and wallet services that send slugs should not
- * wait for them.
+ * Returns the facts of the registry and of the address book about every event; null for an unknown network. Codes and names of
+ * networks have no index, so they are looked up only for events whose network is no slug. Wallet services that send slugs do
+ * not wait for them.
  */
 export async function findEventTargets(
   db: Db | Trx,
@@ -131,10 +131,10 @@ function toEventTarget(row: TargetRow): EventTarget {
   }
 }
 
-/** What identifies a deposit: the address stands for network and recipient, the token for the contract. */
+/** The identity of a deposit: the address stands for network and recipient, the token for the contract. */
 export type DepositKey = { vaultId: string; addressId: string; tokenId: string; txHash: string; index: number }
 
-/** What is known of a deposit whose key was seen before. */
+/** The known facts of a deposit whose key was seen before. */
 export type FirstDeposit = {
   id: string
   /** Raw; null: it was orphaned before it was ever credited. */
@@ -179,7 +179,7 @@ export type DepositRow = DetailColumns & {
   outcome: 'credited' | 'quarantined'
   /** Why it is quarantined. */
   reason: QuarantineReason | null
-  /** What was taken back, if the chain lost it. */
+  /** The amount that was taken back; null unless the chain lost the deposit. */
   orphan: { at: string; amount: string; taken: string } | null
 }
 
@@ -346,7 +346,7 @@ export type QuarantinedEvent = {
   txHash: string
   index: number
   depositId: string | null
-  /** What was credited for it; null: nothing. */
+  /** The credited amount; null when nothing was credited. */
   credited: string | null
   /** Of the deposit: how often it was orphaned before, and whether it is now. */
   occurrence: number

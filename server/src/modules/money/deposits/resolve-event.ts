@@ -22,14 +22,14 @@ import { findQuarantined, lockQuarantined, type QuarantinedEvent, resolveQuarant
 export const eventOutcomes = ['credit', 'dismiss'] as const
 export type EventWish = { outcome: (typeof eventOutcomes)[number]; reason: string }
 
-/** What the server found out about a quarantined event by itself; voters see and hash it. */
+/** The evidence that the server gathered about a quarantined event; voters see it and hash it. */
 export type EventEvidence = {
   askedAt: string
-  /** What the event says, in the smallest unit. */
+  /** The event, with its amount in the smallest unit. */
   event: Pick<QuarantinedEvent, 'reason' | 'amount' | 'address' | 'network' | 'contract' | 'txHash' | 'index'>
   /** The deposit that it contradicts, and what was credited. */
   deposit: { id: string; amount: string } | null
-  /** What was found, in a sentence. */
+  /** The finding, in a sentence. */
   finding: string
   /** null: the chain does not know it, or the wallet service does not tell. */
   transaction: TransactionState | null
@@ -131,7 +131,7 @@ async function carryOut(
   await audit(trx, by, 'wallet_event.credited', target, details)
 }
 
-/** What a decision about an event is based on: the deposit that it contradicts, as it is in the books. */
+/** Returns the state that a decision about an event is based on: the deposit that the event contradicts, as the books have it. */
 const versionOf = ({ credited, occurrence, isOrphaned }: QuarantinedEvent): string =>
   `${credited ?? 'none'}${occurrence > 0 || isOrphaned ? ` ${isOrphaned ? 'orphaned' : 'back'} ${occurrence}` : ''}`
 
@@ -202,8 +202,9 @@ function objectionTo(found: QuarantinedEvent, transaction: TransactionState | nu
 }
 
 /**
- * What contradicts that a deposit is gone. That the wallet service does not know its transaction is what an orphaned deposit
- * looks like, so it is no objection: nothing is spent by it, and a deposit that comes back is credited once more.
+ * Returns the objection to the claim that a deposit is gone; null when there is none. The wallet service does not know the
+ * transaction of an orphaned deposit, so an unknown transaction is no objection: nothing is spent by it, and a deposit that
+ * comes back is credited again.
  */
 function objectionToOrphan(found: QuarantinedEvent, transaction: TransactionState | null): string | null {
   if (found.isOrphaned || occurrenceOf(found) < found.occurrence) return 'The deposit was orphaned, or came back, since'

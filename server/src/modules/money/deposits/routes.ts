@@ -121,7 +121,7 @@ function eventResolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: E
     answers: { 202: WaitingAction },
     handler: async ({ member, params: { id }, body, now }, http) => {
       const isPermitted = await mayResolve(deps.db, 'event_resolve', { member, now })
-      // Who may not ask does not learn which events there are.
+      // A caller without the permission does not learn which events exist.
       if (!isPermitted && !member.readsAll) throw notFound('Wallet event')
       assertPerson(callerOf(http.request))
       const evidence = isPermitted ? await gatherEventEvidence(deps, { vaultId: member.vault.id, id }, body) : null

@@ -84,7 +84,7 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 
 type Random = { below(below: number): number; pick<Item>(items: readonly Item[]): Item }
-/** What they asked for so far. */
+/** The requests and policies that exist so far. */
 type State = { requests: string[]; policies: string[] }
 type Call = (random: Random, state: State) => Promise<Answer<{ reason: string }> | undefined>
 

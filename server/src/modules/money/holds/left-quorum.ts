@@ -5,9 +5,9 @@ import type { Trx } from '../../../db/client.ts'
 type Placing = { vaultId: string; subjectId: string; placerId: string }
 
 /**
- * Whether enough people are left besides the one who places a hold on a person, for everything that the person may vote on:
- * changes of the rules, and releases of holds, by the administrators and by the approvers that policies name. Who asks for a change or a
- * release is one more than those who vote.
+ * Returns true if enough people are left, besides the one who places a hold on a person, for all votes of that person: on
+ * changes of the rules and on releases of holds, by administrators and by the approvers that policies name. The requester of a
+ * change or a release is needed in addition to the voters.
  */
 export async function leavesQuorum(trx: Trx, { vaultId, subjectId, placerId }: Placing): Promise<boolean> {
   const { rows } = await sql<{ isLost: boolean }>`

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const guardsId = await ensureGroup(bench.vault, 'guards')
   const guarding = { code: 'guards', name: 'Guards may hold', actionType: 'hold_place', effect: 'allow' }
   expect((await alone.post(`/policy-groups/${guardsId}/policies`, guarding)).status).toBe(201)
-  // Who is held in their only vault is signed out; these have another one.
+  // A user who is held in their only vault is signed out; these users have another vault.
   const elsewhere = await createVaultFixture(bench.test, { code: 'elsewhere', isLocked: false })
   for (const { email } of [...others, guard, bench.member]) await addMember(bench.test, elsewhere, email)
   expect((await bench.govern({ threshold: 1 })).status).toBe(200)
@@ -51,7 +51,7 @@ const whoActs = async () => {
   for (const person of [alone, ...others]) if (await acts(person)) able.push(person.userId)
   return able
 }
-/** What the record contradicts of the holds that are there; those of earlier tests are gone. */
+/** Returns the differences between the record and the holds that exist; the holds of earlier tests are gone. */
 const differences = async () => {
   const ids = (await bench.sql('select id from holds')).map(({ id }) => id)
   return (await verifyHolds(bench.test.deps.db)).differences.filter(({ targetId }) => ids.includes(targetId))

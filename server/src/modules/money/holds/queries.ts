@@ -29,7 +29,7 @@ export type LockedHold = HoldRow & { deposit: HeldDeposit | null }
 export type ShownHold = Omit<Static<typeof Hold>, 'reserved'> &
   Record<'reserved' | 'code', string | null> & { decimals: number | null; created_at: Date }
 
-/** Who asks for holds; one who is held reads the holds on themselves. */
+/** The viewer of holds; a held user reads the holds on themselves. */
 type Reader = Viewer & Pick<Member, 'isHeld'>
 
 export async function findHold(db: Db | Trx, reader: Reader, id: string): Promise<ShownHold | null> {
@@ -83,7 +83,7 @@ const selectHolds = sql`
 const isVisible = (reader: Reader): RawBuilder<boolean> =>
   reader.isHeld ? isHeldSelf(reader, 'h') : isHoldVisible(reader, 'h')
 
-/** What is to be held, as the member sees it. */
+/** The subject of a new hold, as the member sees it. */
 export type Subject = {
   name: string
   /** Of a transfer. */
@@ -158,7 +158,7 @@ export async function findMet(
   return { handedOver, initiatorIds }
 }
 
-/** Whether a person administers the vault and nobody else who can act does. */
+/** Returns true if the person is the only administrator of the vault who can act. */
 export async function isLastAdministrator(trx: Trx, vaultId: string, userId: string): Promise<boolean> {
   const { rows } = await sql<{ user_id: string }>`
     select u.id as user_id from policy_groups g

@@ -55,7 +55,7 @@ function targetOf({ targetId }: Step): string {
   return targetId
 }
 
-/** What those who vote are shown, and what their votes are bound to. */
+/** Returns the evidence that voters are shown and that their votes are bound to. */
 function evidenceOf({ subjectType, subjectId, subjectName, origin, reason, placedById, createdAt }: ShownHold) {
   return { subjectType, subjectId, subjectName, origin, reason, placedById, createdAt }
 }

@@ -30,7 +30,7 @@ export async function insertReserving(
   return reserved
 }
 
-/** What a new hold on a deposit reserves, with its account locked. */
+/** Returns the amount that a new hold on a deposit reserves, and locks its account. */
 async function reservableOf(trx: Trx, hold: NewHold, deposit: HeldDeposit & { amount: string }): Promise<bigint> {
   if ((await lockOtherHold(trx, hold)) !== null) return 0n
   return availableOf(trx, hold.vault_id, deposit, BigInt(deposit.amount))
@@ -44,7 +44,7 @@ function lockOtherHold(
   return lockHoldOn(trx, { vaultId, subjectType, subjectId, origin: origin === 'people' ? 'screening' : 'people' })
 }
 
-/** What is available of an amount, with its account locked. */
+/** Returns the available part of an amount, and locks its account. */
 async function availableOf(trx: Trx, vaultId: string, deposit: HeldDeposit, amount: bigint): Promise<bigint> {
   const available = await lockAccountOf(trx, vaultId, deposit)
   return available < amount ? available : amount

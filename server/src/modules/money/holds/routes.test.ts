@@ -22,7 +22,7 @@ beforeAll(async () => {
   bench = await createTransferBench()
   second = await addMember(bench.test, bench.vault, 'second.admin@example.org', ['administrators'])
   base = `/vaults/${bench.vault.code}`
-  // Who is held in their only vault is signed out; these have another one.
+  // A user who is held in their only vault is signed out; these users have another vault.
   const other = await createVaultFixture(bench.test, { code: 'other-vault', isLocked: false })
   for (const { email } of [bench.owner, bench.firstApprover, bench.secondApprover, second])
     await addMember(bench.test, other, email)

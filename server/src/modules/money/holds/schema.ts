@@ -96,7 +96,7 @@ export const HoldRelease = Closed(
   { $id: 'HoldRelease', description: 'Why a hold may be released.' },
 )
 
-/** What is voted on: the reason with the evidence that the service adds. */
+/** The payload that is voted on: the reason with the evidence that the service adds. */
 export const HoldReleasePayload = Closed({
   reason: ReasonText,
   hold: Type.Optional(Type.Unknown()),

@@ -90,7 +90,7 @@ function detailsOf(
 
 type Placing = ScreenedSubject & {
   reason: string
-  /** Whether a transfer may have been sent before. */
+  /** True if the transfer may have been sent before. */
   isHandedOver?: boolean
   /** Whom a mail tells of it besides the administrators; null: nobody is told. */
   audience: string[] | null
@@ -149,9 +149,9 @@ async function recordEnd(trx: Trx, hold: LockedHold, reason: string, now: Date):
   await audit(trx, { vaultId, actorId: null, now }, 'hold.released', { type: 'hold', id }, details)
 }
 
-/** What stands of a transfer's screening at its hand-over. */
+/** The state of the screening of a transfer at its hand-over. */
 export type Clearance = {
-  /** Whether it may be handed over as far as the screening is concerned. */
+  /** True if the screening permits the hand-over. */
   isClear: boolean
   /** The score of the answer, for policies; null: there is no answer. */
   score: number | null

@@ -38,10 +38,10 @@ export function votesOf(requirements: RequirementState[]): { given: number; need
   return { given: votes, needed: Math.max(strictest.threshold, votes + lackOf(strictest)) }
 }
 
-/** What names the object in the payload of an action, in the order of preference. */
+/** The fields that name the object in the payload of an action, in the order of preference. */
 const naming = ['name', 'label', 'code', 'title'] as const
 
-/** What the first step is about, as the requester named it; otherwise the name or the id of what it changes. */
+/** Returns the subject of the first step as the requester named it; otherwise the name or the id of the object that it changes. */
 export function subjectOf(steps: PreparedStep[], targetName: string | null): string {
   const [first] = steps
   const payload = first?.step.payload ?? {}

@@ -39,7 +39,7 @@ export type InboxRow = {
   payout: Item['payout']
 }
 
-/** Who asks and when. Only what a user may read by its id is in their inbox: what they vote on, and what they asked for. */
+/** The user and the time. An inbox holds only subjects that the user may read by id: those they vote on and those they requested. */
 export type Reader = { userId: string; now: Date }
 
 /** One page of the inbox over all vaults of the user, newest first; one row more than the limit. */
@@ -82,7 +82,7 @@ const payoutSums = sql`(
     with ordinality as s(token_id, code, amount, n)
   join tokens y on y.id = s.token_id)`
 
-/** How many subjects wait for the vote of the user, counted to one more than `inboxCountMax`. */
+/** Counts the subjects that wait for the vote of the user, up to one more than `inboxCountMax`. */
 export async function countWaiting(db: Db, reader: Reader): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from (${waitingFor(reader)} limit ${inboxCountMax + 1}) w`.execute(db)

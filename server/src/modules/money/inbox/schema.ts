@@ -29,7 +29,7 @@ export const inboxKinds = ['transfer', 'approval_request', 'payout'] as const
 
 const votableStatuses = [...new Set([...operationStatuses, ...requestStatuses, ...payoutStatuses])]
 
-/** Which part of the inbox: what the caller may vote on now, what they voted on, and what they asked for. */
+/** The parts of the inbox: subjects that the caller may vote on now, has voted on, or has requested. */
 export const inboxStates = ['waiting', 'decided', 'mine'] as const
 export type InboxState = (typeof inboxStates)[number]
 

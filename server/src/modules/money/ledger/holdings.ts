@@ -9,7 +9,7 @@ export function usdOfHolding({ raw, decimals, usdRate }: Holding): string | null
   return usdRate === null ? null : usdValueOf(raw, decimals, usdRate)
 }
 
-/** What holdings with rates are worth together: the exact sum, rounded once. */
+/** Returns the USD value of holdings with rates: the exact sum, rounded once. */
 export function sumOfHoldings(holdings: Holding[]): string {
   const exact = holdings
     .filter(({ raw, usdRate }) => raw !== 0n && usdRate !== null)

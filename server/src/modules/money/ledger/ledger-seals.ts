@@ -55,7 +55,7 @@ type EntryRow = {
   debit_purpose: string | null
   credit_address_id: string | null
   credit_purpose: string | null
-  /** What the entry belongs to; null: it is gone. */
+  /** The operation that the entry belongs to; null when it is gone. */
   operation: Record<string, unknown> | null
 }
 

@@ -31,10 +31,10 @@ const sides = {
   hold_release: { debit: 'reserved', credit: 'available' },
   /** A deposit that was credited with another amount than the chain has. */
   correct: { debit: null, credit: 'available' },
-  /** What was credited for a deposit that the chain lost, as far as it is available; and the deposit that came back, whole. */
+  /** Takes back the available part of a deposit that the chain lost; `orphan_return` credits the whole deposit that came back. */
   orphan: { debit: 'available', credit: null },
   orphan_return: { debit: null, credit: 'available' },
-  /** What became available covers an exposure. */
+  /** Covers an exposure with funds that became available. */
   cover: { debit: 'available', credit: null },
 } as const satisfies Record<string, { debit: AddressPurpose | null; credit: AddressPurpose | null }>
 
@@ -66,7 +66,7 @@ export function posting(kind: EntryKind, subject: Subject): Posting {
   return { ...subject, kind, ...sides[kind] }
 }
 
-/** What changes a balance by a signed amount: a negative one moves back. */
+/** Returns the posting that changes a balance by a signed amount: a negative amount moves back. */
 export function signedPosting(kind: 'adjust' | 'correct', subject: Subject): Posting {
   if (subject.amount > 0n) return posting(kind, subject)
   const { debit, credit, ...moved } = posting(kind, { ...subject, amount: -subject.amount })
@@ -188,8 +188,8 @@ const entries = (now: Date) => sql`
   )`
 
 /**
- * Whether the postings would make an account hold more than 2^256-1. The column can store a few times as much, which the
- * postings of one statement may together exceed.
+ * Returns true if the postings would make an account hold more than 2^256-1. The column can store a few times as much, which
+ * the postings of one statement may together exceed.
  */
 export function isOverflow(error: unknown): boolean {
   return violates(error, 'ledger_entries_credit_max') || sqlStateOf(error) === numericOverflow

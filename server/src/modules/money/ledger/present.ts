@@ -29,7 +29,7 @@ const holdingOf = ({ available, reserved, token: { decimals }, usd_rate }: Total
   usdRate: usd_rate,
 })
 
-/** What all totals are worth together, of those that have a rate. */
+/** Returns the USD value of the totals that have a rate. */
 export function toUsdTotal(rows: TotalRow[]): { usdValue: string | null; usdComplete: boolean } {
   const holdings = rows.map(holdingOf)
   const rated = holdings.filter((holding) => usdOfHolding(holding) !== null)

@@ -169,7 +169,7 @@ const inScope = (scope: AddressScope) =>
 
 const isEverything = (scope: AddressScope) => scope.isWholeVault && scope.folderId === null
 
-/** What the books have of a token, as a reconciliation shows it. */
+/** The sums of a token in the books, as a reconciliation shows them. */
 export type TokenSums = Omit<Static<typeof Reconciliation>['tokens'][number], 'onChain' | 'difference'>
 
 /**

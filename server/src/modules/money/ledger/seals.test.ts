@@ -11,7 +11,7 @@ import { verifyLedger } from '../verifications/verify-ledger.ts'
 import { verifyLedgerSeals } from '../verifications/verify-seals.ts'
 import { sealLedgerEntries } from './ledger-seals.ts'
 
-/** How many edits are tried. */
+/** The number of edits that are tried. */
 const { runs, seed } = campaignOf('EDIT', { runs: 70, seed: 1 })
 
 let bench: TransferBench
@@ -48,7 +48,7 @@ const verify = async (db = bench.test.deps.db): Promise<ChainReport> => {
   return report!
 }
 
-/** What both verifiers say after statements of the database's owner, which are taken back. */
+/** Returns the findings of both verifiers after statements of the owner of the database, which are rolled back. */
 function after(...statements: string[]) {
   return bench.rolledBack(async (query) => {
     await query('set local session_replication_role = replica')

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 beforeEach(() => {
   bench.vault.wallet.fee = '21000'
-  // What was known of fees is forgotten.
+  // The known fees are forgotten by then.
   bench.test.clock.advance(16_000)
 })
 afterEach(async () => {

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 beforeEach(() => {
   Object.assign(bench.vault.wallet, { fee: '100', down: false })
-  // What was known of fees is forgotten.
+  // The known fees are forgotten by then.
   bench.test.clock.advance(16_000)
 })
 afterEach(() => bench.expectSoundLedger())

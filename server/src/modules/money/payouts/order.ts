@@ -36,7 +36,7 @@ type Ordering = {
   member: Member
   now: Date
   signing: Signing
-  /** What the screening answered about the rows, if policies ask for it. */
+  /** The scores of the screening for the rows, if policies ask for them. */
   riskScores: readonly (string | undefined)[]
   /** For each row, what its address lacks for the fees, as the wallet service said before the transaction. */
   lacking: (Lacking | null)[]
@@ -134,7 +134,7 @@ type Accepted = PlannedOrders &
     decision: BatchDecision
     approval: OpenedApproval
     expiresAt: Date | null
-    /** What the initiator signed; left out where orders are not signed. */
+    /** The order that the initiator signed; left out where orders are not signed. */
     verified: Verified | undefined
   }
 

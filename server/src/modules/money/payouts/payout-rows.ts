@@ -125,7 +125,7 @@ export type Sum = {
   usdValue: string | null
 }
 
-/** What the rows pay of each token, in the order in which the tokens occur. */
+/** Sums the payments of the rows by token, in the order in which the tokens occur. */
 export function sumsOf(rows: LoadedRow[]): Sum[] {
   const tokenIds = new Set(rows.map(({ order }) => order.source.token_id))
   return [...tokenIds].map((tokenId) => {
@@ -144,7 +144,7 @@ export function sumsOf(rows: LoadedRow[]): Sum[] {
   })
 }
 
-/** What votes on a payout are bound to; the rows in their order, with the hashes of the orders of their transfers. */
+/** The payload that votes on a payout are bound to: the rows in their order, with the hashes of the orders of their transfers. */
 export type PayoutPayload = {
   payoutId: string
   vaultId: string
@@ -174,7 +174,7 @@ export function planUnsigned(rows: LoadedRow[], { member, now }: ByMember): Plan
   return { payoutId, payloads, hashes, hash: hashPayout({ payoutId, ...by, rows: hashed }) }
 }
 
-/** What is signed of a payout with these terms. @throws 400 when it pays in more tokens than can be signed */
+/** Returns the signed part of a payout with these terms. @throws 400 when it pays in more tokens than can be signed */
 export const planOf =
   (member: Member, rows: LoadedRow[]) =>
   (terms: Terms): PlannedOrders => {

@@ -16,8 +16,8 @@ import { type LoadedRow, loadRows } from './payout-rows.ts'
 import type { PayoutBody } from './schema.ts'
 
 /**
- * What a payout lacks for its network fees, by rows, looked up before its transaction, as `askServices` does for an
- * order. Empty where gas is not checked, and for rows that are refused otherwise.
+ * Returns the amounts that a payout lacks for its network fees, by rows, looked up before its transaction, as `askServices`
+ * does for an order. Empty where gas is not checked, and for rows that are refused for another reason.
  */
 export async function findLacking(
   deps: Deps,
@@ -30,7 +30,7 @@ export async function findLacking(
     const rows = await loadRows(deps.db, body, { scope: visibleScopeOf(member), now })
     return await withoutGas(deps, estimates, rows, { vaultId: member.vault.id, now })
   } catch (error) {
-    // What is wrong with the rows is said by the order.
+    // The order itself reports the faults of its rows.
     if (error instanceof AppError) return []
     throw error
   }
@@ -65,7 +65,7 @@ export async function withoutGas(
   return judge()
 }
 
-/** What decides about a fee: rows pay the level that is usual. */
+/** Returns the key of rows with the same fee: the network and the token, because all rows pay the usual level. */
 const kindOf = ({ order: { source } }: LoadedRow): string => `${source.network_slug} ${source.contract_address ?? ''}`
 
 /** For each row, what its address lacks after the fees of it and of the rows before; null: nothing. */

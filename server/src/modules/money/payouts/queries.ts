@@ -32,7 +32,7 @@ export type PayoutListRow = PayoutColumns & {
   approvers: ApproverRow[]
 }
 
-/** How many transfers of a payout have which status. */
+/** The number of transfers of a payout by status. */
 export type TransferCounts = Partial<Record<OperationStatus, number>>
 
 /** A payout that the member may see: as initiator, voter, administrator or auditor. */

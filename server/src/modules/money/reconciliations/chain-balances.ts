@@ -19,13 +19,13 @@ export type BookedBalance = {
   network: string
   contract: string | null
   held: bigint
-  /** What was spent of deposits that the chain took back: the address has that much less. */
+  /** The amount spent of deposits that the chain took back: the address has that much less. */
   exposure: bigint
   /** Network fees that the chain has taken and the books have not posted yet. */
   owedFees: bigint
-  /** What is with the wallet service, and may have left the address or not. */
+  /** The amount in transfers at the wallet service, which may have left the address or not. */
   inFlight: bigint
-  /** Whether the address may have paid a fee in this coin that nobody knows yet. */
+  /** True if the address may have paid a fee in this coin that is not known yet. */
   hasUnknownFee: boolean
 }
 export type Position = { addressId: string; tokenId: string }
@@ -89,8 +89,8 @@ export async function listBooked(db: Db, vaultId: string, after: Position | null
 }
 
 /**
- * What the chain has more, or less, than the books explain: fees that are owed have left the address, and what is in flight
- * may have. Of the coin that pays fees nothing is missing while one of an unknown amount may be paid.
+ * Returns the amount by which the chain has more, or less, than the books explain. Owed fees have left the address, and amounts
+ * in flight may have. The coin that pays fees lacks nothing while a fee of an unknown amount may be paid.
  */
 export function unexplained(booked: Omit<BookedBalance, 'code'>, onChain: bigint): bigint {
   const most = booked.held - booked.exposure - booked.owedFees

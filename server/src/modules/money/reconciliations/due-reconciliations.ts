@@ -77,7 +77,7 @@ async function notePage(trx: Trx, taken: Taken, page: ChainBalance[], now: Date)
   return true
 }
 
-/** How many differences a mail lists; the audit record holds all of a page. */
+/** The number of differences that a mail lists; the audit record holds all of a page. */
 const listedMax = 10
 
 async function announceNews(trx: Trx, vaultId: string, news: News[], now: Date): Promise<void> {

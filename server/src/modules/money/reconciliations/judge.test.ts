@@ -4,7 +4,7 @@ import { judge, type Seen } from './judge.ts'
 
 const start = Date.UTC(2026, 0, 1)
 
-/** What is announced of differences that are seen one after the other, `minutes` apart. */
+/** Returns the announced differences when these are seen one after the other, `minutes` apart. */
 function announced(differences: number[], minutes = differenceSettlesMinutes): (number | null)[] {
   let seen: Seen | null = null
   return differences.map((difference, i) => {

@@ -3,7 +3,7 @@ import { differenceSettlesMinutes } from '../../../lib/limits.ts'
 /** A difference as it was when it was last looked at; `announced` is how much of it was told. */
 export type Seen = { difference: bigint; announced: bigint; firstSeenAt: Date; seenAt: Date }
 
-/** What is to be kept, null: nothing, and the difference that is to be announced, if any. */
+/** The difference to store, null when nothing must be stored, and the difference to announce, null when nothing must be announced. */
 export type Judgement = { keep: Seen | null; announce: bigint | null }
 
 /**

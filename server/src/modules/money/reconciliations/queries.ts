@@ -70,7 +70,7 @@ export async function finish(
     where ${isOf(taken)}`.execute(trx)
 }
 
-/** What is kept of the differences of addresses, by `addressId tokenId`. */
+/** Returns the stored differences of addresses by `addressId tokenId`. */
 export async function listSeen(trx: Trx, vaultId: string, addressIds: string[]): Promise<Map<string, Seen>> {
   const { rows } = await sql<Selectable<ReconciliationDifferences>>`
     select * from reconciliation_differences

@@ -20,7 +20,7 @@ export async function decideResolution(
   return decideUnderDualControl(db, question, await findAdministratorsId(db, vaultId))
 }
 
-/** How a resolution is decided whose payload holds what was found out when it was asked for. */
+/** Returns the function that decides a resolution whose payload holds the evidence from the time of its request. */
 export function deciding(actionType: ResolveAction, noun: string): NonNullable<Executor['decide']> {
   return async (trx, { vaultId, now }, { step }, initiator) => {
     const decision = await decideResolution(trx, actionType, { vaultId, initiator, now })
@@ -33,7 +33,7 @@ export function deciding(actionType: ResolveAction, noun: string): NonNullable<E
 export const changedMeanwhile = (noun: string): AppError =>
   conflict('changed_concurrently', `The ${noun} was changed by someone else just now`)
 
-/** Whether the policies let the caller ask for a resolution; only for them the wallet service is asked. */
+/** Returns true if the policies let the caller request a resolution; the wallet service is asked only for such callers. */
 export async function mayResolve(
   db: Db,
   actionType: ResolveAction,
@@ -51,7 +51,7 @@ export function neverAtOnce(): Promise<never> {
   throw new Error('An action under dual control was carried out without a second person')
 }
 
-/** What asking for a resolution may be refused with. */
+/** The errors of a request for a resolution. */
 export const resolutionErrors = [
   'blocked_by_policy',
   'changed_concurrently',

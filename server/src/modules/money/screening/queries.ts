@@ -11,7 +11,7 @@ import { formatDecimal } from '../../../lib/money.ts'
 import type { Screening } from './schema.ts'
 import type { Question, ScreeningAnswer, Verdict } from './screener.ts'
 
-/** What is screened once it is stored; the orders that policies ask about are not stored. */
+/** The types that are screened after they are stored; the orders that policies ask about are not stored. */
 export type ScreenedType = 'deposit' | 'transfer'
 export type ScreenedSubject = { vaultId: string; subjectType: ScreenedType; subjectId: string }
 
@@ -125,7 +125,7 @@ export async function lockScreeningHeldBy(trx: Trx, vaultId: string, holdId: str
 
 type QuestionRow = Omit<Question, 'id' | 'subject' | 'amountDecimal'> & { decimals: number; status: string }
 
-/** What is asked about a stored deposit or transfer; null when there is nothing left to ask about. */
+/** Returns the question about a stored deposit or transfer; null when nothing is left to ask. */
 export async function findQuestion(
   db: Db,
   { vaultId, subjectType, subjectId, id }: ScreeningClaim,

@@ -45,7 +45,7 @@ type Random = { below(below: number): number; pick<Item>(items: readonly Item[])
 /** `amount` in whole units; `occurrence`: how often the chain has lost it before. */
 type Deposited = { amount: number; txHash: string; occurrence: number; isGone: boolean }
 
-/** What happened in one schedule, from outside: what the screening really allowed, and what people did. */
+/** The events of one schedule, seen from outside: the answers that allowed a subject, and the actions of people. */
 class Schedule {
   readonly random: Random
   readonly addressId: string

@@ -12,7 +12,7 @@ import { AnswerTooLongError, readWithin } from '../../../outbound/read-within.ts
 export const verdicts = ['allow', 'hold', 'block'] as const
 export type Verdict = (typeof verdicts)[number]
 
-/** What the screening service is asked (docs/screening.md). It is the same at every attempt under the same id. */
+/** A question to the screening service (docs/screening.md). It is the same at every attempt under the same id. */
 export type Question = {
   id: string
   /** `order`: a payment that somebody is about to order, of which only the score counts. */

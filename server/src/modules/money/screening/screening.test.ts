@@ -29,7 +29,7 @@ beforeEach(async () => {
   address = await bench.fundedAddress({ usdt: '0' })
 })
 afterEach(async () => {
-  // What a test leaves unanswered is not asked in the next one.
+  // A question that one test leaves unanswered is not asked in the next one.
   await bench.sql('update screenings set next_attempt_at = null')
   await bench.expectSoundLedger()
 })
@@ -144,7 +144,7 @@ describe('a deposit', () => {
     await arrives('100', meanwhile)
     await say('DEPOSIT_ORPHANED', meanwhile, 0)
     await screen()
-    // What is allowed covers what the chain took: it was taken from what was available before.
+    // The allowed deposit covers the amount that the chain took, which came from the funds available before.
     expect(await standing()).toEqual(['100', '0', '0'])
     await say('TOPUP', meanwhile, 1)
     expect(await standing()).toEqual(['200', '0', '0'])

@@ -31,8 +31,8 @@ const readTransfer = payloadReader(UnsignedOrder)
 const readAddress = payloadReader(AddressCreation)
 
 /**
- * What the policies would decide if the initiator requested the action now; changes nothing and locks nothing. The member
- * who simulates may name the addresses that they see, whether or not the initiator could spend from them.
+ * Returns the decision of the policies if the initiator requested the action now; changes nothing and locks nothing. The member
+ * who simulates may name the addresses that they see, even where the initiator could not spend from them.
  *
  * @throws 400 with paths into the request, 404 and 409 as the action itself
  */

@@ -37,11 +37,11 @@ type RaisePayload = {
   replacement: ReplacementAction
   txHash: string | null
   maxFee: FeeAmount
-  /** What may be paid without this. */
+  /** The fee that may be paid without this raise. */
   permitted: FeeAmount
-  /** What is paid, from the audit records: not everybody who votes sees the transfer. */
+  /** The payment, from the audit records: some voters cannot see the transfer. */
   order: { fromAddress: string; toAddress: string; network: string; amountDecimal: string; asset: string }
-  /** What lists show in place of the id of the transfer. */
+  /** The text that lists show in place of the id of the transfer. */
   label: string
 }
 
@@ -175,7 +175,7 @@ function assertRaisable({ payload, feeLimit: { maxFee: permitted } }: RecordedOr
   throw conflict('changed_concurrently', 'The limit of the fee was changed by someone else just now')
 }
 
-/** What the votes are about; a transfer that has another transaction or limit since is another one. */
+/** Returns the state that the votes are bound to: a new transaction or a new limit changes it. */
 function versionOf({ status, wallet_tx_hash }: DeliveryState, { feeLimit }: RecordedOrder): string {
   const maxFee = feeLimit.maxFee?.toString() ?? null
   return sha256(canonicalJson({ status, wallet_tx_hash, maxFee })).toString('hex').slice(0, 16)

@@ -59,7 +59,7 @@ export async function replaceOnChain(
 
 type Request = ByMember & { id: string; action: ReplacementAction; body: Static<typeof ReplacementOrder> }
 
-/** What the wallet service is asked for: always with the limit, which it may know from before it was raised only. */
+/** Asks the wallet service for the replacement, always with the limit: the service may know only the limit before the raise. */
 async function begin(
   trx: Trx,
   { log }: Deps,
@@ -106,7 +106,7 @@ export function assertMayReplace(
   throw forbidden('not_permitted', `Only ${who} may replace the transaction of a transfer`)
 }
 
-/** What both replacements would cost now. @throws as `replaceOnChain` */
+/** Returns the present costs of both replacements. @throws as `replaceOnChain` */
 export async function previewReplacement(
   deps: Deps,
   transfer: TransferRow,
@@ -141,7 +141,7 @@ export async function findPermittedFee(
   return readFeeLimit(payload, await listRecordsOf(db, vault_id, 'transfer', [id])).maxFee
 }
 
-/** What helps where the limit of the fee was signed with the order. */
+/** The advice where the limit of the fee was signed with the order. */
 export const signedFeeRefusal =
   'People signed a lower limit of the fee; cancel the transfer on chain, and order it again with a higher limit'
 
@@ -151,7 +151,7 @@ const isAboveMaxFee = (cost: WalletQuote['speedUp']): boolean => codeOf(cost) ==
 
 type Coin = { code: string; decimals: number }
 
-/** What is above the limit is not refused: it can be asked for. */
+/** A cost above the limit is not refused, because a higher limit can be requested. */
 function toCost(
   cost: WalletQuote['speedUp'],
   { permitted, coin }: { permitted: bigint | null; coin: Coin | null },

@@ -7,7 +7,7 @@ import type { Payload } from '../orders/payload.ts'
 export const resolutionOutcomes = ['settle', 'release', 'resume'] as const
 export type ResolutionOutcome = (typeof resolutionOutcomes)[number]
 
-/** What proves that a resolution is right; stored with its request, for voters and for the console to put into words. */
+/** The proofs that a resolution is right; stored with its request, for voters and for the console to put into words. */
 export const resolutionProofs = [
   'paid',
   'failed',
@@ -31,11 +31,11 @@ export type StuckTransfer = {
   earlierTxHashes: string[]
   /** Waits for votes as a row of a payout. */
   isOfPayout: boolean
-  /** How the rows differ from the audit records in what cannot be brought back from these; null: not at all. */
+  /** The difference between the rows and the audit records that these cannot restore; null when there is none. */
   lasting: string | null
 }
 
-/** What the wallet service answered when it was asked; null: it does not know, or does not tell. */
+/** The answers of the wallet service; null when it does not know or does not tell. */
 export type WalletAnswers = {
   transfer: TransferStatus | null
   /** The transaction that the request names, or the one that is known. */
@@ -46,7 +46,7 @@ export type WalletAnswers = {
   earlier: TransactionState[]
 }
 
-/** What a proven resolution does. */
+/** The effect of a proven resolution. */
 export type ResolutionStep =
   | { kind: 'settle'; txHash: string; fee: bigint | null; blockTime: Date | null }
   | { kind: 'fail'; txHash: string | null; fee: bigint | null; reason: string }
@@ -183,7 +183,7 @@ function findPaying(order: Payload, { transaction, replacement, earlier }: Walle
   return null
 }
 
-/** How a transaction differs from an order; null: it pays it. */
+/** Returns the difference between a transaction and an order; null when the transaction pays the order. */
 function mismatchOf(order: Payload, transaction: TransactionState): string | null {
   if (!isSender(order, transaction)) return 'its sender is another'
   const toRecipient = transaction.payments.filter(({ toAddress }) => isSameAddress(toAddress, order.toAddress))

@@ -34,16 +34,16 @@ import {
   type WalletAnswers,
 } from './resolution.ts'
 
-/** What somebody asks for. */
+/** A resolution as a person requests it. */
 export type ResolutionWish = { outcome: ResolutionOutcome; txHash: string | null; reason: string }
 
-/** What the server found out by itself when the resolution was asked for; voters see and hash it. */
+/** The evidence that the server gathered when the resolution was requested; voters see it and hash it. */
 export type ResolutionEvidence = {
   askedAt: string
   proof: ResolutionProof
   /** The proof in a sentence. */
   finding: string
-  /** How the rows differed from the audit records; null: not at all. */
+  /** The difference between the rows and the audit records; null when there is none. */
   difference: string | null
   /** The order according to the audit records, which is what is settled or released. */
   order: Payload
@@ -182,7 +182,7 @@ async function carryOut(
 const hashesOf = ({ knownTxHash, earlierTxHashes }: StuckTransfer): string[] =>
   knownTxHash === null ? earlierTxHashes : [...earlierTxHashes, knownTxHash]
 
-/** What goes on must be in every part what was recorded. */
+/** Compares a transfer that goes on with its record. @throws 409 when any part differs */
 async function assertRestored(trx: Trx, { vault_id: vaultId, id }: LockedTransfer): Promise<void> {
   const [stored] = await listStoredOrders(trx, vaultId, [id])
   const compared = compareWithRecord(stored!, await listRecordsOf(trx, vaultId, 'transfer', [id]))
@@ -256,7 +256,7 @@ function assertProven(verdict: Verdict): Exclude<Verdict, { refusal: string }> {
 
 const taken = () => notProven('Another transfer of the vault has this transaction')
 
-/** What a resolution is decided on; a delivery that went on since is another one. */
+/** Returns the state that a resolution is decided on; it changes when the delivery goes on. */
 function versionOf({ status, phase, halt_reason, wallet_tx_hash }: DeliveryState): string {
   return sha256(canonicalJson({ status, phase, halt_reason, wallet_tx_hash })).toString('hex').slice(0, 16)
 }

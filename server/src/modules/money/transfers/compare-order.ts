@@ -132,7 +132,7 @@ export type RecordedState = {
   order: Payload
   status: OperationStatus
   feeLimit: FeeLimit
-  /** How the tables differ from that; null: not at all. */
+  /** The difference between the tables and the record; null when there is none. */
   difference: string | null
   /** The same after `restoreTransfer`, which brings back the columns of the order and of the status. */
   lasting: string | null
@@ -172,7 +172,7 @@ export function readRecordedState(
   }
 }
 
-/** What stands in the payload alone, whose hash is compared. */
+/** The fields that stand only in the payload, whose hash is compared. */
 const withoutColumn: ReadonlySet<string> = new Set(['rulesVersion', 'expiresAt'])
 
 function differenceOfOrder(stored: StoredOrder, { payload, payloadHash }: RequestRecord): string | null {

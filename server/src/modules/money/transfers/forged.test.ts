@@ -12,7 +12,7 @@ import { verifyAudit } from '../../record/audit/verify.ts'
 import { hashPayload } from '../orders/payload.ts'
 import { findPermittedFee } from '../stuck/replace.ts'
 
-/** What somebody writes who has the login of a node for the database, and not its secret key. */
+/** The writes of an intruder who has the database login of a node, but not its secret key. */
 let bench: TransferBench
 let intruder: pg.Pool
 

@@ -17,7 +17,7 @@ export function nextStatus(status: OperationStatus, event: TransferEvent): Opera
   return transitions[status][event] ?? null
 }
 
-/** Whether the funds are released to available when the transfer reaches this status. */
+/** Returns true if the funds are released to available when the transfer reaches this status. */
 export function releasesFunds(status: OperationStatus): boolean {
   return status === 'failed' || status === 'rejected' || status === 'cancelled'
 }
@@ -60,7 +60,7 @@ export function queueOf(phase: Phase, isReplacementDue: boolean): Queue | null {
   }
 }
 
-/** Whether a transfer of this status may be in this phase. */
+/** Returns true if a transfer of this status may be in this phase. */
 export function isPhaseOf(status: string, phase: Phase): boolean {
   if (status === 'awaiting_approval') return phase === 'waiting' || phase === 'halted'
   if (status === 'pending') return phase !== 'waiting' && phase !== 'done'

@@ -29,7 +29,7 @@ export type Movement = {
   changes?: DeliveryChanges
   /** Postings to write in the same statement, such as the network fee. */
   extraPostings?: Posting[]
-  /** How two people resolved a stuck transfer; kept in the audit record. */
+  /** The resolution of a stuck transfer by two people; kept in the audit record. */
   resolution?: Record<string, unknown>
 }
 
@@ -109,7 +109,7 @@ const subjectOf = ({
   amount,
 }: LockedTransfer) => ({ vaultId, tokenId, addressId, operationId, amount })
 
-/** What happens to all transfers of a payout at once. */
+/** An event that happens to all transfers of a payout at once. */
 export type PayoutEvent = Extract<TransferEvent, 'approved' | 'rejected' | 'cancelled' | 'expired'>
 
 /**

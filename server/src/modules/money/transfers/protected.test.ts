@@ -436,7 +436,7 @@ describe('what is not signed is not possible in a protected vault', () => {
     const early = (await send('40', undefined)).body.id
     const waiting = (await send('200', undefined)).body.id
     expect((await send('40', signedOf({ ...(await previewedAnyhow()) }))).status).toBe(400)
-    // What was ordered with a signature is voted on with signatures, whatever was switched since.
+    // A signed order is voted on with signatures, even after protection was switched.
     expect((await bench.act(bench.firstApprover, signedBefore, 'approve')).body.reason).toBe('signature_required')
     expect((await on()).status).toBe(200)
     await bench.deliver()

@@ -159,7 +159,7 @@ it('tells those who decide on a transfer what the vault knows of its recipient, 
     expect(await recipientFor(reader, fresh)).toEqual({ isFirstPayment: true, isLookAlike: false })
     expect(await recipientFor(reader, lookAlikeOf(known))).toEqual({ isFirstPayment: true, isLookAlike: true })
   }
-  // What others paid is not told to a member who orders, and neither to one who may vote on it besides.
+  // Payments of others are hidden from a member who orders, also from one who may vote on the transfer.
   expect(await recipientFor(bench.owner, known)).toBe(null)
   const policy = await bench.policy({
     ...{ code: 'initiator-may', effect: 'requireApproval', approvalThreshold: 1, allowInitiatorApproval: true },

@@ -58,7 +58,7 @@ describe('T26 a service whose database was restored from an older backup', () =>
     // Every order that was sent under the id was the same one.
     expect(new Set(posted(id).map(({ body }) => JSON.stringify(body))).size).toBe(1)
 
-    // What was ordered after the backup is unknown here. Its id is not given to another order, and it is not sent again.
+    // An order after the backup is unknown here. Its id is not given to another order, and it is not sent again.
     expect(await phaseOf(later)).toBeUndefined()
     const again = (await bench.order(addressId, '20')).body
     expect(again.id).not.toBe(later)

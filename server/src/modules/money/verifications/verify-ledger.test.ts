@@ -5,7 +5,7 @@ import { createRandom } from '../../../testing/random.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { verifyLedger } from './verify-ledger.ts'
 
-/** How many edits are tried. */
+/** The number of edits that are tried. */
 const { runs, seed } = campaignOf('EDIT', { runs: 70, seed: 1 })
 
 let bench: TransferBench

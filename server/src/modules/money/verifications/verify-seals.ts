@@ -58,7 +58,7 @@ async function listVaults(trx: Trx): Promise<string[]> {
 }
 
 async function openEntries(trx: Trx, chain: string, seals: SealRow[]): Promise<JudgeSealed> {
-  // What is no number of an entry is found missing below.
+  // An id that is not the number of an entry is found missing below.
   const ids = seals.flatMap((seal) => seal.record_ids).filter((id) => /^[1-9]\d{0,17}$/.test(id))
   const entries = await readSealedEntries(trx, chain, ids)
   const found = new Map(entries.map(({ id, hash }) => [id, hash]))

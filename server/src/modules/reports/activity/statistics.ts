@@ -53,9 +53,9 @@ export const lacksEntry = (filter: OperationFilter) => sql<boolean>`not exists (
 const mergedOperationsMin = 100_000
 
 /**
- * How not to look for the entries of so many operations: PostgreSQL would hash in several processes, which takes more than
- * 100 MB for a million operations, or look each entry up, where its statistics are of a time with few operations. Whom
- * operations are with is only found out by hashing.
+ * The plan steps to avoid when the entries of so many operations are read. PostgreSQL would hash in several processes, which
+ * takes more than 100 MB for a million operations, or look up each entry where its statistics date from a time with few
+ * operations. Only hashing finds the counterparties of operations.
  */
 export const avoidedForEntries = (operations: number, filter: OperationFilter): readonly PlanStep[] =>
   operations >= mergedOperationsMin && !isByCounterparty(filter) ? ['hashjoin', 'nestloop'] : ['nestloop']

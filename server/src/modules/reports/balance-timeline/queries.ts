@@ -16,8 +16,8 @@ export type TimelineRow = {
 export type TimelineFilter = { addressId: string | null; tokenId: string | null }
 
 /**
- * What the addresses in scope held of each token before each of these ascending instants, from one statement: the balance
- * now, less what was posted since. It reads the entries of their accounts since the first instant, each account by its own
+ * Returns the balance of the addresses in scope of each token before each of these ascending instants, from one statement: the
+ * balance now, less the postings since. It reads the entries of their accounts since the first instant, each account by its own
  * index range. Reservations move funds within an address and cancel out.
  */
 export async function listBalancesAt(

@@ -21,7 +21,7 @@ type ApprovalSeconds = Pick<Static<typeof ActivityApprovals>, keyof typeof appro
 /** Transfers that needed votes, by status. */
 export type ApprovalCount = { status: OperationStatus; count: number }
 
-/** How long approved transfers waited, in milliseconds, from their creation to the vote that approved them. */
+/** The waiting times of approved transfers, in milliseconds, from their creation to the vote that approved them. */
 export type ApprovalTimes = { count: number; sum: bigint; lower: bigint; upper: bigint; longest: bigint }
 
 /** Transfers that needed votes: their outcome, and the waiting times of the approved ones. */

@@ -28,7 +28,7 @@ export const ReportComparison = Closed(
 /** The operations of one direction in an interval; `counted` and what follows is of those that enter sums, `usd` in cents. */
 export type Side = { operations: number; counted: number; rated: number; usd: bigint }
 
-/** What is compared between two intervals. */
+/** The figures that are compared between two intervals. */
 export type Compared = { incoming: Side; outgoing: Side }
 
 export const emptySide: Side = { operations: 0, counted: 0, rated: 0, usd: 0n }

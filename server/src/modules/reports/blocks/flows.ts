@@ -15,7 +15,7 @@ export type Group = {
   count: number
   amount: bigint
   usd: bigint
-  /** How many of them have a USD value. */
+  /** The number of operations that have a USD value. */
   rated: number
 }
 
@@ -31,7 +31,7 @@ export type Overall = Group & {
   faults: Faults
 }
 
-/** What operations may lack, and how they may have been reclassified. */
+/** The data that operations may lack, and the ways in which they may have been reclassified. */
 export const faultNames = [
   'withoutBlockchainTime',
   'withoutPaymentPurpose',
@@ -43,7 +43,7 @@ export const faultNames = [
   // The address book now names a different counterparty for the other side, or one where there was none, or none any more.
   'reclassified',
 ] as const
-/** How many operations of a group have each of the faults. */
+/** The number of operations of a group with each of the faults. */
 export type Faults = Record<(typeof faultNames)[number], number>
 
 /** The minimum, the two middle values and the maximum of the amounts that count; raw. */
@@ -52,7 +52,7 @@ export type OrderStatistics = { smallest: bigint; lower: bigint; upper: bigint; 
 export type Activity = {
   calendar: Calendar
   assets: ReadonlyMap<string, Asset>
-  /** Whether operations of this status enter sums: confirmed ones, or all that the filter `statuses` names. */
+  /** Returns true if operations of this status enter sums: confirmed ones, or all that the filter `statuses` names. */
   isCounted: (status: OperationStatus) => boolean
   overall: Overall[]
   /** By the index of the day in the calendar. */

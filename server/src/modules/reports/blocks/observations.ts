@@ -80,7 +80,7 @@ export const thresholds = {
 export const slowApprovalMilliseconds = BigInt(thresholds.slowApprovalHoursMin * 3_600_000)
 
 export type Observation = Static<typeof ReportObservation>
-/** What is particular to an observation of its kind. */
+/** The fields that differ between observations of one kind. */
 type Found = Omit<Observation, 'title' | 'metric' | 'changePercent'> & { changePercent?: number | null }
 
 export type LargeOperation = {

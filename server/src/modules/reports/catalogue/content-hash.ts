@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ReportContent } from '../requests/report-request.ts'
 
-/** What another answer with the same parameters has different although it says the same: who asked for it, and when. */
+/** The fields that differ between two answers with the same parameters and content: the caller and the times. */
 const ofAnswer = new Set(['id', 'dataCutoff', 'generatedAt', 'generatedById'])
 /** A file has no pages. */
 const ofPage = new Set(['nextCursor'])

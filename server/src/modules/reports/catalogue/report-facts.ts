@@ -21,7 +21,7 @@ const notFilters = new Set([
   'includeShared',
 ])
 
-/** What a reader must know to interpret the figures: subject, interval, viewer, filters and time of creation. */
+/** Returns the facts that a reader needs to interpret the figures: subject, interval, viewer, filters and time of creation. */
 export function toFacts(
   member: Pick<Member, 'vault' | 'userId' | 'email'>,
   { filter: { scope, interval }, timezone }: ReportRequest,

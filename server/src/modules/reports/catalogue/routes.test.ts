@@ -435,7 +435,7 @@ describe('address_activity', () => {
     await add({ at: month.on(10), amount: '150', rate: null })
     expect(await compare()).toMatchObject({ ...unknown, operationsCountChangePercent: 0 })
     await add({ at: month.on(11), amount: '50' })
-    // What is known is compared as the sums have it.
+    // The known values are compared as the sums have them.
     expect(await compare()).toMatchObject({ incomingUsdChangePercent: -50, grossTurnoverUsdChangePercent: -50 })
   })
 

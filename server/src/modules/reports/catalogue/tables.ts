@@ -19,7 +19,7 @@ export type Shape = {
 }
 type Reading = Column & { read: (item: Json) => Cell }
 type Items = Iterable<Json> | AsyncIterable<Json>
-/** What every row of a table within another begins with: which row of the outer table it belongs to. */
+/** The first columns of every row of an inner table, which name its row of the outer table. */
 type Origin = { columns: Column[]; of: (item: Json) => Row }
 
 const components = new Map(reportComponents.map((schema) => [(schema as { $id?: string }).$id, schema as Shape]))

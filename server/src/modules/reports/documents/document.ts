@@ -29,7 +29,7 @@ export type Table = {
   rows: Iterable<Row> | AsyncIterable<Row>
   /** The columns of a page, where they are not simply those that are not left out. */
   printed?: PrintedColumn[]
-  /** What a row is about, as the heading above it where a page shows the row as a block. */
+  /** Returns the subject of a row, as the heading above it where a page shows the row as a block. */
   headingOf?(row: Row): string
   /** Rows with the same heading follow each other; a page shows the heading once above them. */
   isGrouped?: boolean
@@ -80,7 +80,7 @@ export async function* inLots(rows: Table['rows'], size: number): AsyncGenerator
   if (lot.length > 0) yield lot
 }
 
-/** Whether the text of a numeric column is a plain number for every program. */
+/** Returns true if the text of a numeric column is a plain number for every program. */
 export function isPlainNumber(text: string): boolean {
   return /^-?[0-9]+(\.[0-9]+)?$/.test(text)
 }

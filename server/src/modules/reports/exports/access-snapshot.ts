@@ -4,7 +4,7 @@ import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 import { isCategoryGranted } from '../../operations/categories/rights.ts'
 
-/** What a member may see in the vault at one moment, in the columns of an export; null until a file was made. */
+/** The objects that a member may see in the vault at one moment, in the columns of an export; null until a file was made. */
 export type AccessSnapshot = {
   seen_whole_vault: boolean | null
   seen_group_ids: string[] | null
@@ -32,7 +32,7 @@ async function listSharedIds(db: Db, scope: AddressScope): Promise<string[]> {
   return rows.map((row) => row.address_id)
 }
 
-/** What only the owner of an operation may see is left out, because an operation never changes its owner. */
+/** Returns the rights on categories. Rights of the owner of an operation are left out, because the owner never changes. */
 async function listCategoryRights(db: Db, scope: AddressScope): Promise<string[]> {
   const rightOf = (name: 'view' | 'edit') => sql`
     select ${`${name} `} || c.id as name from operation_categories c
@@ -43,9 +43,9 @@ async function listCategoryRights(db: Db, scope: AddressScope): Promise<string[]
 }
 
 /**
- * Whether a member with the access `now` still sees everything that a file was made from. A member who no longer reads
- * the whole vault, has left a group, has lost access to an address, or may no longer read a category could read in the file
- * what they may not read elsewhere.
+ * Returns true if a member with the access `now` still sees everything that a file was made from. Otherwise the file could show
+ * data that the member may not read elsewhere: after leaving a group, losing access to an address or a category, or no longer
+ * reading the whole vault.
  */
 export function coversSnapshot(now: AccessSnapshot, made: AccessSnapshot): boolean {
   if (made.seen_whole_vault === null) return false
@@ -61,7 +61,7 @@ export function coversSnapshot(now: AccessSnapshot, made: AccessSnapshot): boole
 
 const lists = ['seen_group_ids', 'seen_shared_ids', 'seen_category_rights'] as const
 
-/** What was visible at one of two moments or at both: everything that may have been read in between. */
+/** Returns the access at one of two moments or at both: everything that may have been read in between. */
 export function mergeSnapshots(first: AccessSnapshot, second: AccessSnapshot): AccessSnapshot {
   const either = (a: string[] | null, b: string[] | null) => [...new Set([...(a ?? []), ...(b ?? [])])]
   return {

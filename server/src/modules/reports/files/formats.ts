@@ -6,7 +6,7 @@ import { renderXlsx } from '../spreadsheets/render-xlsx.ts'
 export const fileFormats = ['csv', 'xlsx', 'pdf'] as const
 export type FileFormat = (typeof fileFormats)[number]
 
-/** What a file is, named by its extension: CSV of a report with several tables is an archive. */
+/** The types of a file by extension: CSV of a report with several tables is an archive. */
 export const fileKinds = ['csv', 'zip', 'xlsx', 'pdf'] as const
 export type FileKind = (typeof fileKinds)[number]
 

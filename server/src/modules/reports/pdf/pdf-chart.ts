@@ -15,7 +15,7 @@ const colors: Record<'incoming' | 'outgoing' | 'net', Color> = {
 const stepsMax = 6
 const datesMax = 9
 
-/** What came in as bars upwards, what went out as bars downwards, and the difference as a line, for every bucket. */
+/** Draws incoming amounts as bars upwards, outgoing amounts as bars downwards, and the difference as a line, for every bucket. */
 export function drawChart(pages: Pages, { title, unit, points }: Chart, time: ZonedTime): void {
   const needed = size.title + 22 + size.legend + size.height + size.dates
   if (pages.room() < needed) pages.add()

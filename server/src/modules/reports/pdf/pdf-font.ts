@@ -7,7 +7,7 @@ export type Weight = 'regular' | 'bold'
 /** Width at size 1 of a UTF-16 unit of printable text. */
 export type Widths = Float64Array
 
-/** What is read of a font that pdfkit opened to embed it. */
+/** The fields that are read of a font that pdfkit opened to embed it. */
 type Embedded = {
   id: string
   font: {
@@ -62,7 +62,7 @@ export class Face {
     return this.#embedded.id
   }
 
-  /** Whether the font has a glyph for the character, whose width is known from then on. */
+  /** Returns true if the font has a glyph for the character, whose width is known from then on. */
   has(unit: number): boolean {
     const { font } = this.#embedded
     if (!font.hasGlyphForCodePoint(unit)) return false

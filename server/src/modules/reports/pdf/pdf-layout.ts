@@ -108,7 +108,7 @@ export const cell = { size: 7, lineHeight: 8.6, padX: 4, padY: 3 }
 /** The texts of one printed column of a row, one for each of its values. */
 export type Texts = (row: Row) => string[]
 
-/** How the rows of a table are drawn, below each other in columns or as blocks of labelled values. */
+/** The layout of the rows of a table, below each other in columns or as blocks of labelled values. */
 export type Drawing<Item> = {
   measure(row: Row): Item
   heightOf(item: Item): number

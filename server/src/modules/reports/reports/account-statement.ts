@@ -255,7 +255,7 @@ async function readStatementHead(trx: Trx, { addressId, tokenId, filter }: State
   }
 }
 
-/** What moves between the available and the reserved part of the account neither leaves nor reaches it. */
+/** Reads the totals. A movement between the available and the reserved part of the account neither leaves nor reaches it. */
 async function readTotals(trx: Trx, account: Account, { from, to }: Interval): Promise<AccountTotals> {
   const numbers = numbersOf(account)
   const within = sql`e.created_at >= ${from} and e.created_at < ${to}`

@@ -165,7 +165,7 @@ function toFigures(flow: Flow, assets: ReadonlyMap<string, Asset>) {
   }
 }
 
-/** How many distinct values of a field are listed; the rest is only counted. */
+/** The number of distinct values of a field that are listed; the rest is only counted. */
 const fieldValuesMax = 200
 
 type Category = Static<typeof CategoryAnalyticsReport>['category']

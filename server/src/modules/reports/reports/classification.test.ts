@@ -4,7 +4,7 @@ import { newId } from '../../../lib/ids.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
 
-/** What reports say of operations whose other side got into the address book, or to somebody else, after them. */
+/** Reports of operations whose other side was added to the address book later, or moved to another counterparty. */
 
 let world: ReportWorld
 beforeAll(async () => {

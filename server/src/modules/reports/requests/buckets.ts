@@ -18,7 +18,7 @@ export type Bucket = { start: Date; end: Date }
 /** The days of an interval, and the bucket (an index) that each of them is in. */
 export type Calendar = { days: Day[]; buckets: Bucket[]; bucketOfDay: number[] }
 
-/** Whether the IANA database has a zone of this name; an offset such as `+02:00` is not one. */
+/** Returns true if the IANA database has a zone of this name; an offset such as `+02:00` is not a zone. */
 export function isZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false
   try {
@@ -119,7 +119,7 @@ export const historyBounds = ({ from, to }: Interval) => ({
   to: new Date(to.getTime() - 1).toISOString(),
 })
 
-/** Whether the interval is longer than this many years, on the calendar of the zone. */
+/** Returns true if the interval is longer than this many years, on the calendar of the zone. */
 export function isLongerThan({ from, to }: Interval, zone: string, years: number): boolean {
   return atZone(from, zone).add({ years }).epochMilliseconds < to.getTime()
 }

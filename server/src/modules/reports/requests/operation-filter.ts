@@ -60,7 +60,7 @@ export function isReported(filter: OperationFilter): RawBuilder<boolean> {
   return sql<boolean>`${isWanted(filter)} and ${isAmong(filter, 'o.id')} and ${date} >= ${from} and ${date} < ${to}`
 }
 
-/** Whether the report is of certain counterparties only. */
+/** Returns true if the report covers certain counterparties only. */
 export const isByCounterparty = ({ counterpartyIdLists, counterpartyGroupIdLists }: OperationFilter) =>
   counterpartyIdLists.length + counterpartyGroupIdLists.length > 0
 
@@ -91,7 +91,7 @@ export function countedStatusOf({ statuses }: OperationFilter): (status: Operati
   return statuses === null ? (status) => status === 'confirmed' : () => true
 }
 
-/** Whether any filter applies besides the scope, the interval, the address and the token. */
+/** Returns true if any filter applies besides the scope, the interval, the address and the token. */
 export function isNarrowed(filter: OperationFilter): boolean {
   const { scope: _, dateBasis: _1, counterpartyClassification: _2, folderClassification: _3, ...others } = filter
   const { interval: _4, tokenIds: _5, addressIdLists: _6, operationIds: _7, later: _8, ...rest } = others

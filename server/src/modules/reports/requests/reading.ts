@@ -26,7 +26,7 @@ export async function countEach<Name extends string>(
   return rows[0]!
 }
 
-/** How many rows `from` and what follows it select. */
+/** Counts the rows that `from` and the text after it select. */
 export async function countRows(trx: Trx, from: RawBuilder<unknown>): Promise<number> {
   return (await countEach(trx, { count: from })).count
 }

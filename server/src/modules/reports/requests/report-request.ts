@@ -238,7 +238,7 @@ export type ReportDefinition<
    */
   prepare(type: Type, member: Member, query: Static<Query>, now: Date): Request
   build(db: Db, request: Request): Promise<Static<Answer>>
-  /** How the answer becomes a document, when the schema is not enough or the answer is too long for memory. */
+  /** The conversion of the answer to a document, where the schema is not enough or the answer is too long for memory. */
   document?: {
     blocks?: Readonly<Record<string, BlockLayout>>
     /** The report has one table only, so its CSV is a file and no archive. */
@@ -251,7 +251,7 @@ export type ReportDefinition<
 /** Any report of the catalogue. */
 export type Report = ReportDefinition<string, TSchema, TSchema, ReportRequest>
 
-/** How a document shows the block of an answer with this name, beyond its schema. */
+/** The layout of the block of an answer with this name in a document, beyond its schema. */
 export type BlockLayout = {
   title?: string
   /** The column to show first. */

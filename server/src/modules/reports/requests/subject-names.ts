@@ -18,7 +18,7 @@ const members: Lookup = ({ vaultId }, ids) => sql`
   where u.id = any(${ids}) and coalesce(u.name, u.username) is not null
     and exists (select from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = u.id)`
 
-/** What the values of parameters are ids of, by the singular of the parameter. */
+/** The lookups of names by id, by the singular of the parameter that holds the ids. */
 const lookups: Readonly<Record<string, Lookup>> = {
   addressId: addresses,
   ownAddressId: addresses,
@@ -40,7 +40,7 @@ const lookups: Readonly<Record<string, Lookup>> = {
   userId: members,
 }
 
-/** What a report is about, by the parameter that names it. */
+/** The nouns of the subjects of reports, by the parameter that names the subject. */
 const subjects = {
   addressId: 'Address',
   folderId: 'Address group',

@@ -68,7 +68,7 @@ async function* linesOf({ columns, rows }: Table, onRows: OnRows): AsyncGenerato
   }
 }
 
-/** What a reader must know about the tables, known when all of them are written. */
+/** Returns the facts about the tables that a reader must know, known when all of the tables are written. */
 function toAbout({ title, facts, contentSha256 }: ReportDocument): string {
   const lines = facts.map(({ label, value, reference = '' }) => [label, value, reference])
   const all = [['fact', 'value', 'id'], ['Title', title, ''], ...lines, ['Content SHA-256', contentSha256(), '']]

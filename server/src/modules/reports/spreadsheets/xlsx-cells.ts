@@ -26,14 +26,14 @@ export const style = {
   decimals: 7,
 } as const
 
-/** Whether a double holds the plain number so that every program shows all of its digits. */
+/** Returns true if a double holds the plain number so that every program shows all of its digits. */
 function isExactInSheet(number: string): boolean {
   const [whole, fraction = ''] = number.replace('-', '').split('.')
   const digits = `${whole}${fraction}`.replace(/^0+/, '').replace(/0+$/, '')
   return digits.length <= digitsMax && fraction.length <= decimalsMax
 }
 
-/** Whether the value of a numeric column is written as text, because a number would lose digits. */
+/** Returns true if the value of a numeric column is written as text, because a number would lose digits. */
 export function isLongNumber(value: Cell, kind: ColumnKind): boolean {
   return typeof value === 'string' && isNumeric(kind) && isPlainNumber(value) && !isExactInSheet(value)
 }

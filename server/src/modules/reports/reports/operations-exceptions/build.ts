@@ -189,7 +189,7 @@ function toDifference({
 
 export type ExceptionsRequest = PagedRequest & { kinds: readonly ExceptionKind[] }
 
-/** What the report counted: the operations of each kind, and all of them. */
+/** The figures of the report: the number of operations of each kind, and of all operations. */
 type ExceptionFigures = Readonly<Record<ExceptionKind | 'totalOperations', number>>
 
 /** A row has the columns of the answer, and those that more of the answer is made from. */

@@ -22,13 +22,13 @@ import {
 import type { PlanStep } from '../../requests/reading.ts'
 import type { ReportRequest } from '../../requests/report-request.ts'
 
-/** How operations `o` of some kinds are found, in one pass over those of the report. */
+/** A search for the operations `o` of some kinds, in one pass over those of the report. */
 export type Search = {
   where: RawBuilder<unknown>
   /** The common table expressions and the joins that the condition names. */
   common?: RawBuilder<unknown>
   joined?: RawBuilder<unknown>
-  /** What the planner must not do, because it takes the square of the time when it expects too little. */
+  /** The plan steps to avoid, because their time is quadratic when the planner expects too few rows. */
   avoided: readonly PlanStep[]
 }
 
@@ -65,7 +65,7 @@ export function searchesOf(
 /** The counterparty that the address book names now, as a search joins it. */
 const presentInSearch = sql`coalesce(later.counterparty_id, recorded.counterparty_id)`
 
-/** Whether the condition of a kind compares the counterparty of then with the one of now. */
+/** Returns true if the condition of a kind compares the counterparty of then with the present one. */
 const comparesParties = (kind: ExceptionKind, { counterpartyClassification }: OperationFilter) =>
   kind === 'retroactivelyMatchedOperations' ||
   kind === 'conflictingCounterpartyClassifications' ||
