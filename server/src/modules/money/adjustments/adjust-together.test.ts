@@ -7,7 +7,7 @@ import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { acceptRequest, addPasskey, confirmationOf, confirmed, type Write } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
-/** One administrator who makes balances larger than they are, because a policy blocks more than half of a balance. */
+/** An administrator who makes balances larger than they are, because a policy blocks more than half of a balance. */
 let bench: TransferBench
 let alone: Person
 let second: Person
@@ -21,7 +21,7 @@ const bodyOf = (of: Address, amount: string) => {
 const adjust = (by: Person, of: Address, amount: string) => by.post(`${base()}/adjustments`, bodyOf(of, amount))
 const approve = (by: Person, id: string) => by.post(`${base()}/approval-requests/${id}/approve`)
 
-/** An order as it can be placed, and as it can be tried. */
+/** An order, both placed and previewed. */
 const ways = (from: Address) => {
   const order = { fromAddressId: from.id, toAddress: bench.recipient, amount: '60' }
   return [

@@ -23,7 +23,7 @@ import { adjustBalance, assertAdjustable, planAdjustment } from './adjust.ts'
 
 type Body = Static<typeof AdjustmentBody>
 
-/** The body with what the service adds for those who vote. */
+/** The body with the evidence that the service adds for voters. */
 const readPayload = payloadReader(
   Type.Object(
     { ...AdjustmentBody.properties, address: Type.Optional(Type.String()), asset: Type.Optional(Type.String()) },
@@ -32,8 +32,8 @@ const readPayload = payloadReader(
 )
 
 /**
- * An adjustment that two people agree on, whatever the policies say: it is made by the last vote. With a target it is one that
- * is in the books already, which policies count from then on.
+ * An adjustment that two people agree on, whatever the policies say. The last vote makes it. With a target, the adjustment is
+ * in the books already, and policies count it from then on.
  */
 export const adjustExecutor: Executor = {
   async prepare(db, context, step) {
@@ -79,7 +79,7 @@ const toPrepared = (step: Step): PreparedStep => ({
 
 type Made = Body & { address: string; asset: string; decimals: number; createdById: string; createdAt: string }
 
-/** @throws 404, 409 for an adjustment that two people agreed on */
+/** @throws 404, and 409 for an adjustment that two people agreed on */
 async function getUnagreed(db: Db | Trx, vaultId: string, id: string): Promise<Made> {
   const { rows } = await sql<Made & { isAgreed: boolean }>`
     select d.address_id as "addressId", d.token_id as "tokenId", d.amount::text as amount, d.reason, a.address,
@@ -98,8 +98,8 @@ async function getUnagreed(db: Db | Trx, vaultId: string, id: string): Promise<M
 type Asked = ByMember & { confirm: Confirm; approvalTtlHours: number }
 
 /**
- * Adjusts a balance at once where one administrator may, and otherwise asks a second one. @throws as `adjustBalance`, 403 for a
- * service or without a passkey, 409 when nobody else could agree
+ * Adjusts a balance at once where one administrator may, and otherwise requests the agreement of a second administrator.
+ * @throws as `adjustBalance`, 403 for a service or without a passkey, 409 when no second person could agree
  */
 export async function adjustOrAsk(trx: Trx, body: Body, request: Asked): Promise<Static<typeof Adjustment> | Waits> {
   const { member, now } = request
@@ -111,7 +111,7 @@ export async function adjustOrAsk(trx: Trx, body: Body, request: Asked): Promise
   return toAdjustment(row!)
 }
 
-/** Asks a second administrator to agree on an adjustment that is in the books. @throws 404, 409 */
+/** Requests the agreement of a second administrator to an adjustment that is in the books. @throws 404, 409 */
 export function askAgreement(trx: Trx, id: string, request: Asked): Promise<Waits> {
   return ask(trx, { targetId: id, payload: {} }, request)
 }

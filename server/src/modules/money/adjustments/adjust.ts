@@ -102,7 +102,7 @@ function announceAdjustment(trx: Trx, { id, body, planned }: Posted, by: By): Pr
 }
 
 /**
- * One person must not make available again what a hold has stopped. The caller has the lock of the holds, or asks again later.
+ * Throws when one person would make held funds available again. The caller has the lock of the holds, or checks again later.
  * @throws 409
  */
 export async function assertAdjustable(
@@ -128,7 +128,7 @@ function parseSigned(signed: string, decimals: number): bigint {
   return isNegative ? -magnitude : magnitude
 }
 
-/** The refusal that an error of the database stands for, or null. */
+/** Returns the refusal that corresponds to an error of the database; null for any other error. */
 function refusalOf(error: unknown): AppError | null {
   if (isBelowZero(error)) {
     const details = 'The address has less available than the adjustment takes'

@@ -16,12 +16,12 @@ import { type BacktestResult, backtest, type ChangedDecision } from './evaluate.
 import { type BacktestRow, insertBacktest, insertChanges, listGroupIds } from './queries.ts'
 import { countStoredDecisions, type Interval } from './stored-decisions.ts'
 
-/** A backtest before it is stored; `found` is what was found already, null for what takes a while. */
+/** A backtest before it is stored. `found` is the result of a short backtest, and null for a long one. */
 export type PreparedBacktest = {
   rules: Rules
   /** The change set of the rules; undefined for policies that are tried alone. */
   changeSetId?: string | undefined
-  /** The request for votes on it, when one of its voters asks. */
+  /** The request for votes on the change, when one of its voters runs the backtest. */
   requestId?: string | undefined
   interval: Interval
   decisionsCount: number
@@ -29,8 +29,8 @@ export type PreparedBacktest = {
 }
 
 /**
- * Every policy that decides when the drafts are in force: as they are now, so that a backtest says the same however long it
- * takes and whenever it is read.
+ * Returns every policy that decides when the drafts are in force. The policies are copied, so that the result does not depend
+ * on the duration of the backtest or on the time when it is read.
  */
 export async function policiesUnder(
   db: Db,
@@ -45,10 +45,8 @@ export async function policiesUnder(
 }
 
 /**
- * The rules that a change set would publish: its policies, and who it makes join and leave groups. Other groups stay those of
- * the day of each decision.
- *
- * @throws 404
+ * Returns the rules that a change set would publish: its policies, and the members that join and leave groups. Other groups
+ * stay those of the day of each decision. @throws 404
  */
 export async function rulesOfChangeSet(db: Db, vaultId: string, id: string): Promise<Rules> {
   const { before, after } = orNotFound(await findChangeSet(db, vaultId, id), 'Change set')
@@ -57,8 +55,8 @@ export async function rulesOfChangeSet(db: Db, vaultId: string, id: string): Pro
 }
 
 /**
- * Decides a short interval again at once; a long one waits for the background. A caller who may not read the whole vault is told how
- * many decisions there are, and of those that they may see which.
+ * Decides a short interval again at once; a long interval waits for the background. A caller who may not read the whole vault
+ * learns the number of decisions, and details only of decisions that they may see.
  *
  * @throws 400 for an interval with more decisions than a backtest takes
  */
@@ -81,7 +79,7 @@ export async function prepareBacktest(
   return { rules, interval, decisionsCount, found: { result: result!, changed } }
 }
 
-/** @throws 429 while the vault has one that waits or runs */
+/** @throws 429 while another backtest of the vault waits or runs */
 export async function orderBacktest(
   trx: Trx,
   { rules: { policies, moves = {} }, changeSetId, requestId, interval, decisionsCount, found }: PreparedBacktest,
@@ -121,11 +119,9 @@ export async function orderBacktest(
 const dayMilliseconds = 86_400_000
 
 /**
- * The interval that a voter is told about: the shortest of a few that has the one they ask for; pure. It ends when the votes were
- * asked for. Intervals of their choice would be questions: the numbers of two that differ by a minute say what happened in it
- * (decision 0054).
- *
- * @throws 400
+ * Returns the interval that a voter learns about: the shortest of a few that contains the requested one; pure. It ends when the
+ * votes were requested. With freely chosen intervals a voter could compare the numbers of two that differ by a minute, and
+ * learn what happened in that minute (decision 0054). @throws 400
  */
 export function intervalOfVoter({ from, to }: { from: Date; to: Bounds['to'] }, askedAt: Date): Interval {
   if (to !== null) throw badRequest('to', 'must be left out: the interval ends when the votes were asked for')

@@ -24,7 +24,7 @@ export type TriedPolicy = PolicySnapshot & { enabled: boolean }
 export type Rules = {
   vaultId: string
   policies: readonly TriedPolicy[]
-  /** The group of the administrators. */
+  /** The id of the group of administrators. */
   administratorsId: string
   /** The users who join and leave groups under these rules, in addition to the groups that a decision recorded. */
   moves?: Moves
@@ -39,13 +39,13 @@ export type Again = {
   change: Change
   after: Outcome
   trace: PolicyTrace[]
-  /** Facts that a policy asks for and the record lacks: what they would have said is not guessed. */
+  /** The facts that a policy reads and the record lacks. Their values are not guessed. */
   lacking: string[]
   /** The exact USD value of the orders of the decision; null without a rate, undefined if the decision moves no money. */
   usd: string | null | undefined
 }
 
-/** The policies of a set of rules that may decide about an action, by action and groups: asked thousands of times. */
+/** Returns the policies that may decide about an action, by action and groups. Results are kept, because there are thousands of calls. */
 export function candidatesOf({ policies }: Pick<Rules, 'policies'>) {
   const enabled = policies.filter((policy) => policy.enabled).toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const found = new Map<string, PolicySnapshot[]>()
@@ -62,7 +62,7 @@ export function candidatesOf({ policies }: Pick<Rules, 'policies'>) {
   }
 }
 
-/** Decides recorded decisions again under these rules, each from the facts of its day alone. */
+/** Returns a function that decides recorded decisions again under these rules, each from the facts of its day alone. */
 export function createDecideAgain(rules: Rules): (stored: StoredDecision) => Promise<Again> {
   const candidates = candidatesOf(rules)
   const { administratorsId } = rules
@@ -125,8 +125,8 @@ function toAgain(before: Outcome, after: Outcome, more: Pick<Again, 'trace' | 'l
 }
 
 /**
- * The facts that are not in the record although a policy in doubt asks for them. What a policy decides for certain without
- * them needs none, and a block that is certain decides whatever else there is.
+ * Returns the facts that are not in the record although a policy in doubt reads them. A policy that decides for certain needs
+ * no further facts, and a certain block decides everything.
  */
 function lackingFacts(policies: PolicySnapshot[], { effect, trace, facts }: Decision): string[] {
   const doubted = new Set(trace.filter(({ inDoubt }) => inDoubt).map(({ policyId }) => policyId))
@@ -139,7 +139,7 @@ function lackingFacts(policies: PolicySnapshot[], { effect, trace, facts }: Deci
     .flatMap((selector) => lackOfFact(selector, facts) ?? [])
 }
 
-/** One block that is certain decides all of it. */
+/** A certain block in one part decides all parts. */
 function lackingInAll(parts: { effect: Effect; lacking: string[] }[]): string[] {
   if (parts.some(({ effect, lacking }) => effect === 'block' && lacking.length === 0)) return []
   return parts.flatMap(({ lacking }) => lacking)
@@ -179,5 +179,5 @@ const waiting = ({ requirements }: Outcome) => requirements.filter(({ bypassed }
 const placesNeeded = (outcome: Outcome) =>
   waiting(outcome).reduce((sum, { approvers }) => sum + placesOf(groupThresholdsOf(approvers)), 0)
 
-/** The largest number of votes that one policy asks for. */
+/** Returns the largest number of votes that one policy requires. */
 export const votesNeeded = (outcome: Outcome) => Math.max(0, ...waiting(outcome).map(({ threshold }) => threshold))

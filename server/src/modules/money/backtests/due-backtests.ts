@@ -6,7 +6,7 @@ import { findOpenVote } from '../../rules/governance/voters.ts'
 import { backtest } from './evaluate.ts'
 import { type BacktestRow, backtestJobs, deleteChanges, insertChanges, listGroupIds } from './queries.ts'
 
-/** Makes the backtests that wait, one after the other, until none waits or `signal` aborts. */
+/** Runs the waiting backtests one after the other, until none waits or `signal` aborts. */
 export async function runDueBacktests(deps: Deps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const taken = await backtestJobs.take(deps.db, deps.clock())
@@ -30,7 +30,7 @@ async function runBacktest(deps: Deps, taken: BacktestRow, signal: AbortSignal):
       await insertChanges(db, taken, changed)
       return backtestJobs.renew(db, taken, clock(), sql`, evaluated_count = ${evaluated}`)
     })
-    // Another node has it, or this one stops.
+    // Another node has the backtest, or this node stops.
     if (result === null) return await backtestJobs.release(db, taken)
     await backtestJobs.finish(db, taken, sql`result = ${JSON.stringify(result)}`, clock())
   } catch (error) {
@@ -49,7 +49,7 @@ async function findViewer({ db, clock }: Deps, taken: BacktestRow): Promise<View
   const requester = await findMembership(db, vaultId, requesterId)
   if (requester === null) return null
   if (requestId !== null) {
-    // As the voter that asked, also when they have come to read more: what they were told is what it counts.
+    // The viewer is the voter, even if they have come to read more since: the result shows only what a voter may see.
     const openVote = await findOpenVote(db, { vaultId, userId: requesterId }, { requestId }, clock())
     return openVote === null ? null : { ...requester, readsAll: false, vault: { id: vaultId } }
   }

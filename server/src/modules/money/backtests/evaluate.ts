@@ -7,21 +7,24 @@ import { addDecimals, usdValueOf } from '../../../lib/money.ts'
 import { type Again, type Change, changes, createDecideAgain, type Rules } from './decide-again.ts'
 import { type Interval, listStoredDecisions, type StoredDecision, subjectTypes } from './stored-decisions.ts'
 
-/** `hiddenCount` of the decisions are not seen by the viewer; what they are worth is no part of the sum. */
+/** `hiddenCount` of the decisions are not visible to the viewer; their value is not part of the sum. */
 type Sum = { count: number; hiddenCount: number; usdValue: string; unratedCount: number }
 /** The number of decisions that stay and that change, with the USD value of their orders and the number without a rate. */
 export type BacktestResult = { evaluated: number } & Record<Change, Sum>
 
 export type ChangedDecision = Pick<StoredDecision, 'type' | 'id' | 'createdAt'> & { change: Exclude<Change, 'same'> }
 
-/** Called with every page: what was evaluated so far, and what changed in it and is seen. false: nobody waits for the result any more. */
+/**
+ * Called after every page with the number of evaluated decisions and the visible changes of the page. Returns false when the
+ * result is no longer needed.
+ */
 type OnPage = (evaluated: number, changed: ChangedDecision[]) => Promise<boolean>
 
 /**
- * Decides the recorded decisions of an interval again under these rules, page by page. Changes nothing. All of the vault is
- * counted; of what the viewer may not see nothing but the count is told (decision 0054).
+ * Decides the recorded decisions of an interval again under these rules, page by page. Changes nothing. The counts cover the
+ * whole vault; hidden decisions are only counted (decision 0054).
  *
- * @returns null when `onPage` ended it
+ * @returns null when `onPage` ended the backtest
  */
 export async function backtest(
   db: Db,
@@ -39,7 +42,7 @@ export async function backtest(
     for await (const page of pages) {
       const changed: ChangedDecision[] = []
       for (const [i, stored] of page.entries()) {
-        // Other requests get their turn meanwhile.
+        // Other requests run in between.
         if (i % decisionsPerTurn === decisionsPerTurn - 1) await setImmediate()
         const { change, usd } = await decideAgain(stored)
         totals.add(change, usd, stored.isSeen)
@@ -54,7 +57,7 @@ export async function backtest(
 
 const decisionsPerTurn = 100
 
-/** The pages of a list, of which the database reads the next while this process works on the one before. */
+/** Yields the pages of a list. The database reads the next page while this process works on the current one. */
 async function* pagesOf(
   list: (after: Position | null) => Promise<StoredDecision[]>,
 ): AsyncGenerator<StoredDecision[], void> {
@@ -65,7 +68,7 @@ async function* pagesOf(
       const last = page.at(-1)
       const isLast = page.length < backtestPageRows || last === undefined
       next = isLast ? null : list({ createdAt: last.createdAt, id: last.id })
-      // Its failure is seen when it is awaited; a caller that stops before that does not ask.
+      // The error is thrown at the await; a caller that stops earlier does not need it.
       next?.catch(() => {})
       yield page
     }
@@ -95,7 +98,7 @@ function createTotals() {
   }
 }
 
-/** An exact sum, rounded once at the end. */
+/** Returns an exact sum, rounded once at the end. */
 export function inCents(usd: string): string {
   const [whole = '0', fraction = ''] = usd.split('.')
   return usdValueOf(BigInt(whole + fraction), fraction.length, '1')

@@ -23,7 +23,7 @@ export function toBacktest(row: BacktestRow): Backtest {
   }
 }
 
-/** A result that was made before there were voters who see a part hides nothing. */
+/** A result from before the introduction of voters hides nothing. */
 function toResult({ evaluated, same, stricter, looser, undecidable }: BacktestResult): BacktestResult {
   const whole = (sum: BacktestResult['same']) => ({ ...{ hiddenCount: 0 }, ...sum })
   return {
@@ -32,7 +32,7 @@ function toResult({ evaluated, same, stricter, looser, undecidable }: BacktestRe
   }
 }
 
-/** Of two traces nobody reads more than of the decision itself. */
+/** Both traces are limited to what the viewer may read of the decision itself. */
 export function toBacktestChange(
   { change }: ChangeRow,
   stored: StoredDecision,

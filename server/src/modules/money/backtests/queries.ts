@@ -47,7 +47,7 @@ export async function findBacktestOfVoter(
   return rows[0] ?? null
 }
 
-/** null when the vault has one that waits or runs. */
+/** Returns null while another backtest of the vault waits or runs. */
 export async function insertBacktest(trx: Trx, backtest: Insertable<Backtests>): Promise<BacktestRow | null> {
   wake(trx, 'run-backtests')
   const row = await trx
@@ -106,7 +106,7 @@ export async function listChanges(
   return rows
 }
 
-/** The groups of the vault, and that of its administrators. */
+/** Returns the ids of the groups of the vault and of the group of its administrators. */
 export async function listGroupIds(
   db: Db,
   vaultId: string,

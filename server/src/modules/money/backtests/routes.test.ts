@@ -55,7 +55,7 @@ describe('a backtest of policies', () => {
     const before = [await bench.count('policies'), await bench.count('transfers')]
     const unchanged = await run(draft('add'))
     expect(unchanged).toMatchObject({ status: 'done', progress: 100, decisionsCount: 6, failure: null })
-    // The order that was refused, the one of the address, and the four transfers.
+    // The refused order, the order from the address, and the four transfers.
     expect(countsOf(unchanged)).toEqual([6, 6, 0, 0, 0])
     expect((await changesOf(unchanged.id)).items).toEqual([])
     const capped = await run(draft('add', policy('cap', { rules: over('25') })))
@@ -211,7 +211,7 @@ describe('a backtest of policies', () => {
         await by.get(`${url}/backtests/${mine.id}`),
         await by.get(`${url}/backtests/${mine.id}/changes`),
       ]
-      // Permission comes before anything is looked at.
+      // Permission is checked before everything else.
       expect(answers.map(({ status, body }) => [status, body.reason])).toEqual(
         answers.map(() => [403, 'administrator_required']),
       )

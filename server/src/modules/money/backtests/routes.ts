@@ -91,7 +91,7 @@ export function backtestRoutes(app: App, deps: Deps): void {
   })
 }
 
-/** @throws 400, 404 for a change set that the vault does not have */
+/** Returns the rules to try. @throws 400, 404 for a change set that the vault does not have */
 async function rulesToTry(db: Db, vaultId: string, body: BacktestOrder, now: Date): Promise<Rules> {
   const { changeSetId, ...order } = body
   if (changeSetId !== undefined) {
@@ -105,8 +105,8 @@ async function rulesToTry(db: Db, vaultId: string, body: BacktestOrder, now: Dat
 }
 
 /**
- * The votes for which somebody asks who does not read the whole vault; null for who does.
- * @throws 403 for everybody else, whatever there is
+ * Returns the open vote of a caller who does not read the whole vault; null for a caller who does. @throws 403 for every other
+ * caller, whether or not the change exists
  */
 async function openVoteOf(db: Db, member: Member, { changeSetId, policies, draft }: BacktestOrder, now: Date) {
   if (member.readsAll) return null
@@ -117,7 +117,7 @@ async function openVoteOf(db: Db, member: Member, { changeSetId, policies, draft
   return openVote
 }
 
-/** @throws 403 for who neither reads the whole vault nor asked for it to vote, 404 */
+/** @throws 403 for a caller who neither reads the whole vault nor ran this backtest as a voter, 404 */
 async function findVisible(db: Db, member: Member, id: string, now: Date): Promise<BacktestRow> {
   const { vault, userId, readsAll } = member
   const found = await findBacktest(db, vault.id, id)
@@ -128,7 +128,7 @@ async function findVisible(db: Db, member: Member, id: string, now: Date): Promi
   return found
 }
 
-/** Makes the decisions of a page again, which is less to keep than both traces of all of them. */
+/** Decides the decisions of a page again, because both traces of all decisions would be too much to store. */
 async function decideRowsAgain(db: Db, member: Member, backtest: BacktestRow, rows: ChangeRow[]) {
   const vaultId = member.vault.id
   const { administratorsId } = await listGroupIds(db, vaultId)

@@ -8,13 +8,13 @@ import type { Decision, PolicyTrace } from '../../rules/decisions/decision.ts'
 import type { Facts } from '../../rules/selectors/facts.ts'
 import { isSubjectVisible } from '../../rules/votes/queries.ts'
 
-/** The decision on one step, as it was recorded; `facts` are null in records of an early version. */
+/** The recorded decision on one step. `facts` is null in records of an early version. */
 export type StoredStep = Pick<Decision, 'effect' | 'decisionPolicy' | 'requirements'> & {
   actionType: string
   facts: Facts | null
 }
 
-/** A recorded decision with everything that is needed to decide again. */
+/** A recorded decision with all data that a second decision needs. */
 export type StoredDecision = {
   type: SubjectType
   id: string
@@ -25,14 +25,14 @@ export type StoredDecision = {
   actionType: string
   /** The outcome of all steps together. */
   outcome: Pick<Decision, 'effect' | 'decisionPolicy' | 'requirements'>
-  /** One for each step of an action; one for each row of a payout, which is decided as a whole. */
+  /** An entry for each step of an action, or for each row of a payout, which is decided as a whole. */
   steps: StoredStep[]
-  /** Of decisions that are asked for by their ids: what is only counted needs none. */
+  /** The trace of decisions that are read by id; empty for decisions that are only counted. */
   trace: PolicyTrace[]
 }
 
 export type Interval = { from: Date; to: Date }
-/** The newest first. With `ids`, those among them that the viewer may see, whenever they were made. */
+/** Selects decisions, newest first. `ids` selects those that the viewer may see, whatever their time. */
 type Wanted = { viewer: Viewer; limit: number } & ({ interval: Interval; after: Position | null } | { ids: string[] })
 
 type Recorded = {
@@ -44,15 +44,15 @@ type Recorded = {
 }
 type Row = Recorded & { id: string; created_at: Date; isSeen: boolean }
 
-/** A page of the decisions of one kind, over the whole vault. */
+/** Returns a page of the decisions of one type, over the whole vault. */
 export function listStoredDecisions(db: Db, type: SubjectType, wanted: Wanted): Promise<StoredDecision[]> {
   return sources[type](db, wanted)
 }
 
 const sources: Record<SubjectType, (db: Db, wanted: Wanted) => Promise<StoredDecision[]>> = {
-  /** Orders; those of a payout are decided with it. */
+  /** Reads orders. An order of a payout is decided with the payout. */
   async transfer(db, wanted) {
-    // One record of the whole decision: every part that is taken of it separately would read all of it again.
+    // The whole decision is read as one record, because each separately selected part would read all of it again.
     const { rows } = await sql<Row>`
       select o.id, o.created_at, ${isDecisionSeen('transfer', 'o', wanted.viewer)} as "isSeen", d.effect,
         d."decisionPolicy", d.requirements, d.facts, ${traceOf(wanted)} as trace
@@ -185,8 +185,8 @@ export const subjectTypes = ['transfer', 'payout', 'approval_request', 'decision
 export type SubjectType = (typeof subjectTypes)[number]
 
 /**
- * SQL condition: the viewer may see what was decided, which is `alias`, a row of the table of its kind. What was allowed or
- * refused at once has a row of its own (`decision`): the person who asked was told the result, and nobody else.
+ * SQL condition: the viewer may see the decision `alias`, a row of the table of its type. An action that was allowed or refused
+ * at once has a row in `decision`, which only its requester may see, because only they learned the result.
  */
 export function isDecisionSeen(type: SubjectType, alias: string, viewer: Viewer): RawBuilder<boolean> {
   if (viewer.readsAll) return sql<boolean>`true`

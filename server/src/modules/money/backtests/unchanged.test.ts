@@ -10,7 +10,7 @@ import { createTransferBench, type TransferBench } from '../../../testing/transf
 const campaign = campaignOf('BACKTEST', { runs: 3, seed: 1 })
 const seeds = Array.from({ length: campaign.runs }, (_, i) => campaign.seed + i)
 
-/** Choices that a seed determines. */
+/** Returns choices that a seed determines. */
 function choicesOf(seed: number) {
   const { below } = createRandom(seed)
   return {
@@ -51,7 +51,7 @@ it.each(seeds)('T34 the rules that decided decide the same again, of organisatio
       expect(result!.evaluated).toBeGreaterThan(20)
       expect(result!.same.count).toBe(result!.evaluated)
     }
-    // And what decides otherwise is seen.
+    // A different decision is detected.
     const everything = [...new Set(saved.map(({ actionType }) => actionType))].map((actionType, i) => ({
       ...{ groupId: bench.vault.groups.everyone, code: `halt-${i}`, name: 'Halt', actionType, effect: 'block' },
     }))
@@ -140,7 +140,7 @@ function rule(random: Random, types: string[], groups: string[]) {
   return { conditionType: random.pick(['require', 'any', 'exclude']), selectors }
 }
 
-/** Something happens: an order, a payout, a change of the address book, of a group or of a rate, or time passes. */
+/** Performs one action: an order, a payout, a change of the address book, of a group or of a rate, or a passage of time. */
 async function live(bench: TransferBench, organisation: Organisation, random: Random): Promise<void> {
   const { people, groups, sources, suppliers, payees } = organisation
   const { admin, tokens } = bench.vault
@@ -181,7 +181,7 @@ async function allPolicies(admin: Person) {
   return items
 }
 
-/** A policy as requests have it. */
+/** Returns a policy in the form of a request. */
 function toBody({ rules, approvers, ...policy }: PolicyListItem) {
   const { groupId, code, name, actionType, effect, blockReason, approvalThreshold, adminBypass, enabled } = policy
   return {

@@ -5,7 +5,7 @@ import type { Person } from '../../../testing/app.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { runDueBacktests } from './due-backtests.ts'
 
-/** A vault whose rules are voted on by the approvers, who are no administrators. */
+/** A vault whose rules need the votes of the approvers, who are no administrators. */
 let bench: TransferBench
 let voter: Person
 let source: Address
@@ -19,14 +19,14 @@ beforeAll(async () => {
   source = await bench.fundedAddress()
   const rate = { usdRate: '0.5', asOf: bench.test.clock.now().toISOString(), source: 'manual' }
   expect((await bench.vault.admin.post(`/tokens/${bench.vault.tokens.usdt.id}/rates`, rate)).status).toBe(201)
-  // The voter is asked about the last one, and knows nothing of the others.
+  // The voter votes on the last order, and does not see the others.
   for (const amount of ['10', '20', '30', '200']) ids[amount] = (await bench.order(source.id, amount)).body.id
   const settings = { threshold: 1, approverGroupId: bench.approversId, looseningDelayHours: 0, tighteningDelayHours: 0 }
   expect((await bench.vault.admin.put(`${url}/governance`, settings)).status).toBe(200)
 })
 afterAll(() => bench.close())
 
-/** Blocks what is more than 25 and any part of a balance. */
+/** Blocks orders of more than 25 and of any part of a balance. */
 const cap = {
   ...{ code: 'cap', name: 'Cap', actionType: 'transfer', effect: 'block' },
   rules: [
@@ -90,7 +90,7 @@ describe('a backtest of those who vote on a change set', () => {
     const rows = await rowsOf(mine.id)
     expect(subjectsOf(rows)).toEqual([ids['200']])
     expect(rows[0]).toMatchObject({ usdValue: '100.00', before: { effect: 'approval' }, after: { effect: 'block' } })
-    // As the evidence of the transfer hides it from them.
+    // The evidence of the transfer hides it from them, too.
     expect(observed(rows)).toEqual([null])
     for (const text of [JSON.stringify(mine), JSON.stringify(rows)]) expect(text).not.toContain(ids['30'])
 
@@ -115,11 +115,11 @@ describe('a backtest of those who vote on a change set', () => {
     const again = await told(changeSetId)
     expect(again).toEqual(first)
     expect((await list(again.id)).body).toEqual((await list(first.id)).body)
-    // Also to somebody for whom it is made anew.
+    // Another voter gets the same result, although their backtest runs anew.
     const other = await told(changeSetId, bench.secondApprover)
     expect(other.id).not.toBe(first.id)
     expect([other.result, other.decisionsCount]).toEqual([first.result, first.decisionsCount])
-    // Whichever interval they ask for, they are told about one of three.
+    // The result covers one of three intervals, whichever interval the voter requests.
     const daysOf = async (days: number) => {
       const from = new Date(Date.parse(request.createdAt) - days * dayMilliseconds + 1).toISOString()
       const { from: begins, to } = await told(changeSetId, voter, { from })
@@ -163,7 +163,7 @@ describe('a backtest of those who vote on a change set', () => {
       ...[bench.owner, bench.secondApprover].flatMap((by) => [read(mine.id, by), list(mine.id, by)]),
     ])
     expect(answers.map(answered)).toEqual(answers.map(() => refused))
-    // Administrators read it as it was told.
+    // Administrators read the same result.
     expect((await read(mine.id, bench.vault.admin)).body).toEqual(mine)
     for (const id of [changeSetId, draftId]) await bench.vault.admin.post(`${url}/change-sets/${id}/cancel`)
   })

@@ -10,25 +10,25 @@ import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
 import { vaultsIn } from '../transfers/vaults-in-queue.ts'
 import { isFollowed } from './following.ts'
 
-/** The duration of a claim. If this process ends, another node continues after it. */
+/** The duration of a claim. If this process ends, another node continues after that time. */
 const leaseMilliseconds = 60_000
-/** From the hand-over, or from news, to the first question; also the first pause after an error. */
+/** The time from the hand-over, or from news, to the first question; also the first pause after an error. */
 export const pollMilliseconds = 1_000
 export const retryMillisecondsMax = 60_000
-/** Between two questions about a transfer of which nothing new is heard. */
+/** The longest time between two questions about a transfer without news. */
 const pollMillisecondsMax = 30_000
-/** Until a transfer that may have been sent is tried again while its screening has no answer. */
+/** The pause before a transfer that may have been sent is tried again while its screening has no answer. */
 export const screeningPollMilliseconds = 5_000
 export const backoff = { firstMilliseconds: pollMilliseconds, longestMilliseconds: retryMillisecondsMax }
 const questions = { firstMilliseconds: pollMilliseconds, longestMilliseconds: pollMillisecondsMax }
 
-/** Between two questions about a transfer of a wallet service whose changes are followed. */
+/** The time between two questions about a transfer of a wallet service whose changes are followed. */
 const followedMilliseconds = 600_000
 
 /**
- * When to ask about a transfer again, after `asked` answers in a row that said nothing new. The longer pauses differ by up to
- * a quarter, so that what was handed over together is not asked about together for ever; where changes are followed, the first
- * question comes at any moment of the pause.
+ * Returns the time of the next question about a transfer, after `timesAsked` answers in a row without news. Longer pauses vary
+ * by up to a quarter, so that transfers that were handed over together are asked about at different times. Where changes are
+ * followed, the first question comes at a random moment of the pause.
  */
 export function askAgainAt(now: Date, timesAsked: number, isFollowed: boolean): Date {
   if (isFollowed) return after(now, followedMilliseconds * (timesAsked === 0 ? Math.random() : 1))
@@ -50,14 +50,14 @@ export type Claim = {
   perSecond: number
 }
 
-/** The queues of the delivery, each with lanes of its own. */
+/** The queues of the delivery. Each has its own lanes. */
 export type DeliveryQueue = Extract<Queue, 'hand-over' | 'follow'>
 
 /**
- * Claims what is due in a queue, each transfer for one node only: of each vault as many as its lane has places, so that one
- * with many, or with a slow wallet service, delays no other.
+ * Claims the due transfers of a queue, each for one node only. A vault gets as many as its lane has places, so that a vault
+ * with many transfers or a slow wallet service delays no other vault.
  *
- * @param places of the lanes that are not empty
+ * @param places the free places of the lanes that are not empty
  */
 export async function claimDue(
   deps: Deps,
@@ -94,7 +94,7 @@ export async function claimDue(
   }))
 }
 
-/** When the next transfer becomes due that is not due yet, in the vaults whose first one is not; null: none does. */
+/** Returns the time when the next transfer becomes due, in the vaults whose first transfer is not due; null when there is none. */
 export async function findNextDue(deps: Deps): Promise<Date | null> {
   const nextIn = (queue: DeliveryQueue) => sql`
     select n.next_attempt_at from ${vaultsIn(queue)} v cross join lateral (
@@ -108,8 +108,8 @@ export async function findNextDue(deps: Deps): Promise<Date | null> {
 }
 
 /**
- * Locks a transfer in the phase in which it was claimed; null when another node or person has moved it since, for example
- * while this node was paused. Its status may be any: the comparison with its record names a wrong one.
+ * Locks a transfer in the phase in which it was claimed; null when another node or a person has moved it since, for example
+ * while this node was paused. The status is not checked here: the comparison with the record detects a wrong one.
  */
 export async function lockClaimed(trx: Trx, claim: Claim): Promise<LockedTransfer | null> {
   const transfer = await lockTransfer(trx, claim.vaultId, claim.id)
@@ -123,8 +123,8 @@ async function lockUnderWay(trx: Trx, { vaultId, id }: Pick<Claim, 'vaultId' | '
 }
 
 /**
- * As `lockUnderWay`, on this node; null also when another node has claimed the transfer since, which may have sent it
- * (threat T24).
+ * Locks a transfer as `lockUnderWay` does, on this node. Returns null also when another node has claimed the transfer since,
+ * because that node may have sent it (threat T24).
  */
 async function lockHeld(trx: Trx, claim: Claim): Promise<LockedTransfer | null> {
   const transfer = await lockUnderWay(trx, claim)
@@ -136,11 +136,11 @@ const isHeld = ({ next_attempt_at }: LockedTransfer, { leaseEndsAt }: Claim): bo
 
 type Work = (trx: Trx, transfer: LockedTransfer, now: Date) => Promise<void>
 
-/** Works on a transfer under the lock of `lockClaimed`, in a transaction of its own; does nothing when another came first. */
+/** Works on a transfer under the lock of `lockClaimed`, in its own transaction. Does nothing when another node was first. */
 export const workOnClaimed = (deps: Deps, claim: Claim, work: Work): Promise<void> =>
   underLock(deps, (trx) => lockClaimed(trx, claim), work)
 
-/** The same under the lock of `lockHeld`. */
+/** Works on a transfer as `workOnClaimed` does, under the lock of `lockHeld`. */
 export const workOnHeld = (deps: Deps, claim: Claim, work: Work): Promise<void> =>
   underLock(deps, (trx) => lockHeld(trx, claim), work)
 
@@ -156,8 +156,8 @@ async function underLock(
 }
 
 /**
- * A node that was paused may no longer send: another one has claimed the transfer, and may have released the funds since
- * (threat T24).
+ * Throws when this node was paused for too long. Another node may have claimed the transfer, and its funds may have been
+ * released since (threat T24).
  */
 export function assertMaySend(deps: Deps, { leaseEndsAt }: Claim): void {
   const remainingMilliseconds = leaseEndsAt.getTime() - deps.clock().getTime()

@@ -160,7 +160,7 @@ describe('a wallet service that does not answer', () => {
     const id = await ordered()
     bench.vault.wallet.down = 'error'
     const delays = []
-    // Time stands still: on a busy machine an attempt takes a second itself.
+    // The clock stands still: on a busy machine an attempt itself takes a second.
     const { clock } = bench.test.deps
     const now = clock()
     bench.test.deps.clock = () => now
@@ -541,7 +541,7 @@ describe('the lanes of a vault', () => {
     await expect.poll(() => phaseOf(late)).toBe('submitted')
     for (const answer of open.splice(0)) answer()
     await expect.poll(() => delivery.underWay()).toEqual([])
-    // The time stands still for the lane: what is left of the second is asked now, the rest later.
+    // The clock of the lane stands still: the rest of the quota of this second is used now, and more questions follow later.
     const { claimed, nextAt } = await delivery.round()
     expect(claimed).toBeLessThanOrEqual(questionsPerSecondDefault)
     expect(nextAt === null || nextAt > bench.test.clock.now()).toBe(true)
@@ -613,7 +613,7 @@ describe('T22 a database that goes away while the wallet service is asked', () =
       deps.db = away.db
       throw new Error('The database is away')
     })
-    // A promise that fails, and that nobody waits for, ends the process.
+    // An unhandled rejection would end the process.
     const unhandled: unknown[] = []
     const note = (error: unknown) => unhandled.push(error)
     process.on('unhandledRejection', note)
@@ -803,7 +803,7 @@ describe('T23 a node that dies', () => {
       await query('select from transfers join deliveries using (vault_id, id) where id = $1 for update', [busy])
       bench.test.clock.advance(61_000)
       const round = deliverDueTransfers(bench.test.deps)
-      // A round that waited for the locked transfer would end only after this transaction, and so never.
+      // A round that waited for the locked transfer would end only after this transaction, and so would never end.
       await round
     })
     expect([busy, free].map((id) => bench.vault.wallet.broadcastCount(id))).toEqual([0, 1])
@@ -832,7 +832,7 @@ describe('T23 a node that dies', () => {
         getTransfer: async (transferId) => ({ ...(await honest.getTransfer(transferId))!, status: 'failed' as const }),
       }))
       await bench.sql(`update deliveries set next_attempt_at = now() where id = $1`, [id])
-      // The claim keeps two nodes apart; here both have it, as after a lease that ended too early.
+      // The claim keeps two nodes apart. Here both nodes have it, as after a lease that ended too early.
       const first = deliverDueTransfers(
         bench.test.deps,
         withCalls((honest) => ({
@@ -1132,7 +1132,7 @@ async function phaseOf(id: string): Promise<string> {
   return (await bench.sql('select phase from transfers where id = $1', [id]))[0].phase
 }
 
-/** The same service, refusing every order. */
+/** The same service, which refuses every order. */
 async function createRefusing(honest: WalletClient): Promise<WalletClient> {
   return {
     ...honest,

@@ -33,27 +33,28 @@ import { together } from './together.ts'
 type Claim = claims.Claim
 type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
 
-/** Claimed transfers are in progress until their wallet service has answered or could not be reached. */
+/** The delivery of claimed transfers. A transfer is in progress until its wallet service has answered or could not be reached. */
 export type Delivery = {
   /**
-   * Claims what is due and starts its delivery without waiting for the end.
-   * @returns the number of claimed transfers, and when there is something to do again, as far as is known
+   * Claims the due transfers and starts their delivery without waiting for the end.
+   *
+   * @returns the number of claimed transfers, and the next time with work, as far as it is known
    */
   round(): Promise<{ claimed: number; nextAt: Date | null }>
   /** The transfers in progress, by vault. */
   underWay(): string[]
-  /** Waits for what is in progress. */
+  /** Waits for the transfers in progress. */
   finish(): Promise<void>
 }
 
 /**
- * Claims the transfers that are due, sends new ones to the wallet service and queries the status of the others. Safe on
- * any number of nodes: each transfer is claimed by one, and after a crash its status is queried before it is sent again.
- * Each vault has a lane for what is handed over and one for questions, so that a slow wallet service delays no other vault, and
- * questions delay no hand-over.
+ * Claims the transfers that are due, sends new ones to the wallet service and queries the status of the others. Safe on any
+ * number of nodes: each transfer is claimed by one node, and after a crash its status is queried before it is sent again. Each
+ * vault has a lane for hand-overs and a lane for questions, so that a slow wallet service delays no other vault, and questions
+ * delay no hand-over.
  *
  * @param connect opens the wallet service of a vault
- * @param again called when something ended: within so many milliseconds there is something to do again
+ * @param again called when a delivery ended, with the milliseconds until there is work again
  */
 export function createDelivery(
   deps: Deps,
@@ -72,7 +73,7 @@ export function createDelivery(
     const leaves = lanes.enter(claimed, places, claimed.length === claimedMax)
     for (const [i, due] of claimed.entries()) {
       const end = advance(parts, due)
-        // The database is away: the transfer is due again when the claim ends.
+        // The database is not reachable: the transfer is due again when the claim ends.
         .catch((error: unknown) => deps.log.warn({ err: error, transferId: due.id }, 'transfer not put back'))
         .finally(() => {
           running.delete(end)
@@ -109,12 +110,12 @@ export async function deliverDueTransfers(deps: Deps, connect?: Connect): Promis
 type Parts = { deps: Deps; connect: Connect } & ReturnType<typeof partsOf>
 type Answer = { claim: Claim; status: WalletStatus }
 
-/** The steps of a hand-over that hand-overs of one vault share when they come at the same time. */
+/** The steps that concurrent hand-overs of one vault share. */
 const partsOf = (deps: Deps, connect: Connect) => ({
   begun: together(deps, (_vaultId, claimed: Claim[]) =>
     inTransaction(deps.db, async (trx) => {
       const begun = new Map<Claim, Begun | null>()
-      // Locks are taken in one order.
+      // Locks are taken in a fixed order.
       for (const claim of [...claimed].sort((a, b) => (a.id < b.id ? -1 : 1)))
         begun.set(claim, await begin(trx, deps, claim))
       return claimed.map((claim) => begun.get(claim) ?? null)
@@ -153,13 +154,13 @@ async function follow(deps: Deps, wallet: WalletClient, claim: Claim): Promise<v
   if (!isHandedOver) await pollStatus(deps, wallet, claim)
 }
 
-/** The first attempt, and no connection was made, so the wallet service cannot have received the transfer. */
+/** Returns true if the wallet service cannot have received the transfer: this is the first attempt, and no connection was made. */
 function isSurelyUnsent(claim: Claim, error: unknown): boolean {
   if (claim.phase !== 'queued') return false
   return error instanceof NotSentError || (error instanceof WalletServiceError && error.kind === 'unreachable')
 }
 
-/** Something that had to be known before the transfer could be sent is not. */
+/** Thrown when a fact that must be known before the transfer is sent is unknown. */
 class NotSentError extends Error {}
 
 /** Sends a transfer; after an interruption its status is queried first, so that the wallet service never gets two transfers. */
@@ -180,7 +181,7 @@ async function handOver({ deps, ...parts }: Parts, claim: Claim): Promise<void> 
 
 const unscreened: Clearance = { isClear: true, score: null }
 
-/** `isClear`: the screening lets it be sent, or there is none. */
+/** `isClear` is true if the screening permits the hand-over, or if there is no screening. */
 type Begun = { payload: Payload; objection: Objection | null; isClear: boolean; signed: Signatures }
 
 /** Returns the signatures of people for the present authority of the wallet service; null for an order of a vault without protection. */
@@ -198,13 +199,14 @@ async function authorize(
   const { version: authorityVersion, authority } = found
   const isKnown = ({ keyId, vote }: KeptSignedVote) =>
     authority.keys.some(({ id, person }) => id === keyId && person === vote.person)
-  // One vote by a key that the wallet service does not know would refuse the order; without it, the others decide.
+  // A vote by a key that is unknown to the wallet service would make it refuse the order. Without that vote, the other votes
+  // decide.
   const counted = votes.filter(({ signed }) => signed.vote.decision === 'initiate' || isKnown(signed))
   const batch = place === null ? {} : { batch: place }
   return { order: payload, authorityVersion, votes: counted.map(({ signed }) => signed), ...batch }
 }
 
-/** The state of the signature that the vault demands of an order. */
+/** Returns the state of the signature that the vault requires of an order. */
 function signatureOf({ expiresAt }: Payload, protection: string, now: Date): Gathered['signature'] {
   if (expiresAt === undefined) return protection === 'off' ? 'valid' : 'missing'
   return new Date(expiresAt) > now ? 'valid' : 'expired'
@@ -212,11 +214,12 @@ function signatureOf({ expiresAt }: Payload, protection: string, now: Date): Gat
 
 /**
  * Decides, in the transaction that marks it as sent, whether a transfer may be sent at all. Returns the order as it was
- * recorded; null when there is nothing to do now. A transfer that may have been sent already is never failed: an
- * objection then only prevents another attempt.
+ * recorded; null when nothing is to be done now. A transfer that may have been sent already is never failed: an objection then
+ * only prevents another attempt.
  */
 async function begin(trx: Trx, { log, clock, config }: Deps, claim: Claim): Promise<Begun | null> {
-  // First: a change of the wallet service sees that this transfer is in flight, or this hand-over sees the new one.
+  // This lock comes first: a change of the wallet service sees that this transfer is in flight, or this hand-over sees the new
+  // wallet service.
   const { protection } = await keepWallet(trx, claim.vaultId)
   const transfer = await claims.lockClaimed(trx, claim)
   if (transfer === null) return null
@@ -305,7 +308,7 @@ async function submit(
   }
 }
 
-/** With `isUnsent` the transfer goes back to the queue, where its initiator may still cancel it. */
+/** Retries the hand-over later. With `isUnsent` the transfer returns to the queue, where its initiator may still cancel it. */
 function retryLater(deps: Deps, claim: Claim, isUnsent: boolean): Promise<void> {
   return claims.workOnHeld(deps, claim, (trx, transfer, now) => {
     const attempts = Math.min(transfer.attempts + 1, 1_000)

@@ -25,9 +25,9 @@ export type StatusVerdict =
   | { kind: 'halt'; reason: string }
 
 /**
- * Compares what the wallet service reports with the order (threat T25). On any contradiction the transfer halts: its funds
- * stay reserved until people have reviewed it. Another hash than before is none: a wallet may replace a transaction by one
- * with the same nonce (threat T75).
+ * Compares the report of the wallet service with the order (threat T25). On any contradiction the transfer halts: its funds
+ * stay reserved until people have reviewed it. A new hash is no contradiction, because a wallet may replace a transaction by
+ * one with the same nonce (threat T75).
  *
  * @param knownTxHash the transaction hash that was reported earlier, if any
  */
@@ -61,7 +61,7 @@ function findMismatch(order: Ordered, reported: WalletStatus): string | null {
   if (reported.toAddress != null && !isSameAddress(reported.toAddress, order.toAddress)) return 'recipient'
   if (reported.fromAddress != null && !isSameAddress(reported.fromAddress, order.fromAddress)) return 'source'
   if (reported.network != null && reported.network !== order.network) return 'network'
-  // Null is a value here: the coin of the network.
+  // Null is a value here: it stands for the coin of the network.
   if (
     reported.contractAddress !== undefined &&
     !isSameAddress(reported.contractAddress ?? '', order.contractAddress ?? '')

@@ -9,7 +9,7 @@ import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
 
 const feesMax = 100
 
-/** Posts the fees that the balance could not cover when their transfer ended, where it covers them now. */
+/** Posts the fees that the balance could not cover when their transfers ended and that it covers now. */
 export async function postOutstandingFees(deps: Deps): Promise<void> {
   // Only fees that can be posted are selected, so that the others cannot fill the batch.
   const { rows } = await sql<{ vault_id: string; id: string }>`
@@ -40,7 +40,7 @@ async function postFee({ db, clock }: Deps, vaultId: string, id: string): Promis
   })
 }
 
-/** The native coin with what of it is available in its locked account; null: it is not registered. */
+/** The native coin and the available balance of its locked account; null when the coin is not registered. */
 export type LockedCoin = { id: string; code: string; decimals: number; available: bigint } | null
 
 type Coin = Omit<NonNullable<LockedCoin>, 'available'>
@@ -51,8 +51,8 @@ type LockedAccounts = {
 type Accounts = Pick<LockedTransfer, 'vault_id' | 'address_id' | 'token_id' | 'network_id'>
 
 /**
- * SQL: locks the accounts that the end of transfers of one vault changes, in the order in which every posting locks them, so that
- * a concurrent reservation waits instead of deadlocking. It is a column of another statement, for `coinOf`.
+ * SQL: locks the accounts that the end of transfers of one vault changes, in the order in which every posting locks them, so
+ * that a concurrent reservation waits instead of deadlocking. It is a column of another statement, for `coinOf`.
  */
 export function lockedAccounts(transfers: [Accounts, ...Accounts[]]): RawBuilder<LockedAccounts> {
   const column = (name: keyof Accounts) => [...new Set(transfers.map((transfer) => transfer[name]))]
@@ -84,8 +84,8 @@ export function coinOf({ coins, accounts }: LockedAccounts, { network_id, addres
 }
 
 /**
- * A wallet service that paid more than it was permitted. The fee is booked as it is, because the coins are gone; the
- * administrators get a mail, because it may do so again (threat T63).
+ * Reports a wallet service that paid a higher fee than permitted. The whole fee is booked, because the coins are gone; the
+ * administrators get a mail, because the service may do so again (threat T63).
  */
 export async function raiseFeeAlarm(
   trx: Trx,

@@ -26,7 +26,7 @@ beforeEach(async () => {
 })
 afterEach(() => bench.expectSoundLedger())
 
-/** A transfer that was handed over and is in flight. */
+/** Returns the id of a transfer that was handed over and is in flight. */
 async function inFlight(amount = '40'): Promise<string> {
   const { status, body } = await bench.order(address.id, amount)
   expect([status, body.status]).toEqual([201, 'pending'])
@@ -36,10 +36,10 @@ async function inFlight(amount = '40'): Promise<string> {
 
 type Answer = { statuses: TransferStatus[]; malformed?: number; cursor: string } | 'lost' | null | Error
 
-/** When the last question was asked; time stands still until its answer is applied. */
+/** The time of the last question; the clock stands still until its answer is applied. */
 let askedAt: Date
 
-/** Follows once with each answer. Returns what the wallet service was asked. */
+/** Follows once with each answer. Returns the questions to the wallet service. */
 async function follow(...answers: Answer[]): Promise<ChangesQuestion[]> {
   const questions: ChangesQuestion[] = []
   const { clock } = bench.test.deps
@@ -371,7 +371,7 @@ describe('a wallet service', () => {
   })
 })
 
-/** The statements that are sent to PostgreSQL meanwhile. */
+/** Returns the statements that are sent to PostgreSQL during `work`. */
 async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const sent: string[] = []
   const query = pg.Client.prototype.query as (...parts: unknown[]) => unknown

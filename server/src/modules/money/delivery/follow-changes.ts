@@ -22,26 +22,26 @@ type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
 
 /** The time for which a claim holds: the longest wait for an answer, and time to apply the answer. */
 const leaseMilliseconds = (walletChangesWaitSeconds + 35) * 1_000
-/** Between two questions, so that changes which come one by one are read together. */
+/** The pause between two questions, so that single changes are read together. */
 const pauseMilliseconds = 100
-/** After answers that came at once and said nothing new, and after failures. */
+/** The pauses after immediate answers without news, and after failures. */
 const fruitlessPauses = { firstMilliseconds: 250, longestMilliseconds: 30_000 }
-/** So many of them in a row: the transfers are asked about one by one until there is news. */
+/** The number of fruitless answers in a row after which the transfers are asked about one by one until there is news. */
 const fruitlessMax = 5
-/** Until a wallet service that does not tell its changes is asked again. */
+/** The pause until a wallet service that does not report its changes is asked again. */
 const notOfferedMilliseconds = 600_000
-/** A claim of the delivery is over by then, so that what is due later was not claimed. */
+/** The time until a claim of the delivery has ended: a transfer that is due later was not claimed. */
 const claimedMilliseconds = 61_000
 
 /** Follows the wallet services of the vaults that have transfers in flight, each on one node. */
 export type Follower = {
-  /** Asks those that nobody asks now, without waiting for their answers. Returns how many. */
+  /** Asks the wallet services that no node asks now, without waiting for their answers. Returns their number. */
   round(): Promise<number>
-  /** Ends the questions that are held, and waits for what is in progress. */
+  /** Ends the waiting questions, and waits for the work in progress. */
   finish(): Promise<void>
 }
 
-/** @param again called when an answer was applied: within so many milliseconds there is something to do again */
+/** @param again called when an answer was applied, with the milliseconds until there is work again */
 export function createFollower(
   deps: Deps,
   connect: Connect = walletOfVault,
@@ -75,7 +75,7 @@ export function createFollower(
   }
 }
 
-/** Asks once, and applies the answer. Returns when to ask again. */
+/** Asks once, and applies the answer. Returns the time of the next question. */
 async function follow(deps: Deps, connect: Connect, following: Following, signal: AbortSignal): Promise<Date> {
   const { vaultId, cursor } = following
   const begun = deps.clock()
@@ -186,7 +186,7 @@ const restAfter = (deps: Deps, following: Following, outcome: Outcome): Promise<
 /** Ends a claim. After too many fruitless answers its transfers are asked about one by one. */
 async function rest(trx: Trx, { clock }: Deps, following: Following, outcome: Outcome): Promise<Date> {
   const now = clock()
-  // A first answer says nothing: a service that loses every cursor begins again and again.
+  // A first answer is no news: a service that loses every cursor begins again and again.
   const fruitful = following.cursor === null ? following.fruitless : 0
   const fruitless = outcome.isFruitful ? fruitful : Math.min(following.fruitless + 1, 1_000)
   const isTrusted = fruitless < fruitlessMax
@@ -198,7 +198,7 @@ async function rest(trx: Trx, { clock }: Deps, following: Following, outcome: Ou
   return askAt
 }
 
-/** Begins anew after a pause, without a cursor; until then its transfers are asked about one by one. */
+/** Starts again without a cursor after a pause; until then its transfers are asked about one by one. */
 function forget(deps: Deps, following: Following, milliseconds: number): Promise<Date> {
   return inTransaction(deps.db, async (trx) => {
     const now = deps.clock()

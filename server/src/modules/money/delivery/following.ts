@@ -2,10 +2,10 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { vaultsIn } from '../transfers/vaults-in-queue.ts'
 
-/** An answer that is older says nothing of the present. */
+/** The age up to which an answer counts as present. */
 const heardSeconds = 120
 
-/** SQL: whether the changes of a vault's wallet service are followed, so that its transfers are seldom asked about. */
+/** SQL: true if the changes of the wallet service of a vault are followed, so that its transfers are seldom asked about. */
 export const isFollowed = (vaultId: RawBuilder<unknown>, now: Date): RawBuilder<boolean> => sql`exists (
   select from followings f where f.vault_id = ${vaultId} and f.since is not null
     and f.heard_at > ${now}::timestamptz - make_interval(secs => ${heardSeconds}))`
@@ -13,14 +13,14 @@ export const isFollowed = (vaultId: RawBuilder<unknown>, now: Date): RawBuilder<
 /** A vault whose wallet service this node follows until `leaseEndsAt`. */
 export type Following = {
   vaultId: string
-  /** Of the last answer; null: it is asked for the first one. */
+  /** The cursor of the last answer; null for the first question. */
   cursor: string | null
   since: Date | null
   fruitless: number
   leaseEndsAt: Date
 }
 
-/** Claims vaults with transfers in flight whose wallet service nobody follows now. */
+/** Claims vaults with transfers in flight whose wallet service no node follows now. */
 export async function claimFollowings(
   db: Db,
   { now, leaseEndsAt, limit }: { now: Date; leaseEndsAt: Date; limit: number },
@@ -42,7 +42,7 @@ export type Rest = Pick<Following, 'cursor' | 'since' | 'fruitless'> & {
   strangers?: number
 }
 
-/** Ends a claim with what came of it. @throws LostClaimError when another node follows by now */
+/** Ends a claim and stores its result. @throws LostClaimError when another node follows by now */
 export async function restUntilNext(trx: Trx, { vaultId, leaseEndsAt }: Following, rest: Rest): Promise<void> {
   const { numAffectedRows } = await sql`
     update followings set cursor = ${rest.cursor}, since = ${rest.since}, heard_at = coalesce(${rest.heardAt}, heard_at),
@@ -53,14 +53,17 @@ export async function restUntilNext(trx: Trx, { vaultId, leaseEndsAt }: Followin
 
 export class LostClaimError extends Error {}
 
-/** Has all transfers of a vault asked about by id soon, of which a change may have been missed; claimed ones are asked about. */
+/**
+ * Schedules questions by id about all transfers of a vault, because a change may have been missed. Claimed transfers are being
+ * asked about already.
+ */
 export async function askAboutAll(trx: Trx, vaultId: string, now: Date, after: Date): Promise<void> {
   await sql`
     update deliveries set next_attempt_at = ${now}
     where queue = 'follow' and vault_id = ${vaultId} and next_attempt_at > ${after}`.execute(trx)
 }
 
-/** Counts a change that a question by id found before it was followed. */
+/** Counts a change that a question by id found before its report arrived. */
 export async function countFound(db: Db, vaultId: string): Promise<void> {
   await sql`update followings set found_by_question = found_by_question + 1 where vault_id = ${vaultId}`.execute(db)
 }

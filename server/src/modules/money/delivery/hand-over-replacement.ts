@@ -17,9 +17,10 @@ import type { WalletStatus } from './evaluate-status.ts'
 import { applyStatus } from './settle.ts'
 
 /**
- * Hands over a replacement that was decided on (raise-fee.ts). The wallet service replaces only the transaction that it
- * names, so that a repetition after a crash starts nothing.
- * @returns whether it was handed over, and the answer of the wallet service applied
+ * Hands over a replacement that was decided on (raise-fee.ts). The wallet service replaces only the transaction that it names,
+ * so that a repetition after a crash starts nothing.
+ *
+ * @returns true if the replacement was handed over and the answer of the wallet service was applied
  */
 export async function handOverReplacement(deps: Deps, wallet: WalletClient, claim: Claim): Promise<boolean> {
   const raise = await inTransaction(deps.db, (trx) => findDue(trx, deps, claim))
@@ -27,7 +28,7 @@ export async function handOverReplacement(deps: Deps, wallet: WalletClient, clai
   const { replacement, txHash, to: maxFee } = raise
   const answer = await wallet.replaceTransaction(claim.id, replacement, { txHash, maxFee }).catch((error: unknown) => {
     const refusal = error instanceof WalletServiceError ? refusalOf(error) : null
-    // An unknown outcome: it is asked for again.
+    // The outcome is unknown, so the replacement is requested again.
     if (refusal === null) throw error
     return { refusal: refusal.message }
   })
@@ -37,7 +38,7 @@ export async function handOverReplacement(deps: Deps, wallet: WalletClient, clai
   return true
 }
 
-/** According to the audit records, not to the row, which may say anything; null: there is nothing to hand over now. */
+/** Reads the replacement from the audit records, because the row may be forged. Returns null when nothing is to be handed over now. */
 async function findDue(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<RaiseRecord | null> {
   const transfer = await lockClaimed(trx, claim)
   if (transfer === null) return null
@@ -48,7 +49,7 @@ async function findDue(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<Ra
     await forget(trx, claim)
     return null
   }
-  // It waits until the hold is released, as a hand-over does.
+  // The replacement waits until the hold is released, as a hand-over does.
   return raise.replacement === 'speed-up' && (await isStopped(trx, claim)) ? null : raise
 }
 
@@ -71,7 +72,7 @@ async function forget(trx: Trx, { vaultId, id }: Claim): Promise<void> {
   await sql`update transfers set replacement_due = false where vault_id = ${vaultId} and id = ${id}`.execute(trx)
 }
 
-/** The codes of the protocol in our words: the text of a wallet service stays in the log. */
+/** The sentences for the codes of the protocol. The text of a wallet service stays in the log. */
 const sentences: Record<string, string> = {
   NOT_SIGNED: 'There is no transaction yet that could be replaced',
   ALREADY_MINED: 'A transaction with this nonce is in a block already',
@@ -87,10 +88,10 @@ const sentences: Record<string, string> = {
 export const sentenceOf = (code: string | null): string =>
   (code === null ? undefined : sentences[code]) ?? 'The wallet service cannot replace the transaction now'
 
-/** Statuses of a wallet service that has no such operation. */
+/** The statuses of a wallet service that has no such operation. */
 const unsupported = new Set([404, 405, 501])
 
-/** The refusal of the wallet service in our words; null when it is unknown whether it replaced the transaction. */
+/** Returns the refusal of the wallet service as our sentence; null when it is unknown whether it replaced the transaction. */
 export function refusalOf({ kind, status, code }: WalletServiceError): AppError | null {
   if (kind === 'conflict')
     return conflict(code === 'ABOVE_MAX_FEE' ? 'above_max_fee' : 'not_replaceable', sentenceOf(code))

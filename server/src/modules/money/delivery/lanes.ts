@@ -3,18 +3,18 @@ type Entrant = { vaultId: string; perSecond: number }
 
 /** Limits a kind of work for each vault on this node: the number in progress, and the number begun in a second. */
 export type Lanes = {
-  /** The places of an empty lane, unless its vault permits fewer a second. */
+  /** The places of an empty lane, unless its vault permits fewer per second. */
   max: number
-  /** The places of the lanes that have fewer, by vault. */
+  /** Returns the free places of the lanes that are not empty, by vault. */
   places(now: Date): Record<string, number>
   /**
-   * Takes a place for each of the work that was claimed for these places. The functions that it returns, in the same order,
-   * give a place back and tell whether there may be more work that it could begin.
+   * Takes a place for each piece of work that was claimed for these places. Returns functions in the same order; each gives its
+   * place back and returns true if there may be more work that could begin.
    *
-   * @param isCut whether more may be due in any lane, because the claim was limited otherwise
+   * @param isCut true if more work may be due in any lane, because the claim was limited for another reason
    */
   enter(entrants: Entrant[], places: Record<string, number>, isCut: boolean): (() => boolean)[]
-  /** When a lane has places again that began too often; null: no lane did. */
+  /** Returns the time when an exhausted lane has places again; null when no lane is exhausted. */
   refilledAt(now: Date): Date | null
   /** The vaults with work in progress. */
   busy(): string[]
@@ -22,7 +22,7 @@ export type Lanes = {
 
 type Lane = { inProgress: number; left: number; countedAt: number; hasMore: boolean; perSecond: number }
 
-/** Pause until a lane that began too often is looked at again: it then has several places, not one. */
+/** The pause until an exhausted lane is checked again: it then has several places instead of one. */
 const refillMilliseconds = 250
 
 /** Returns lanes with `max` places each. An idle lane saves up the work of one second. */
@@ -66,7 +66,7 @@ export function createLanes(max: number): Lanes {
       })
       for (const [vaultId, lane] of lanes) {
         const offered = places[vaultId] ?? Math.min(max, lane.perSecond)
-        // A full lane was not looked into: what was known of it stays.
+        // A full lane was not checked: the earlier result stays.
         if (offered > 0) lane.hasMore = isCut || (taken.get(vaultId) ?? 0) >= offered
       }
       return entered.map((lane) => () => {

@@ -35,7 +35,8 @@ export async function pollStatus(deps: Deps, wallet: WalletClient, claim: Claim)
     if (isNews && claim.isFollowed) await countFound(deps.db, claim.vaultId)
     return
   }
-  // The service had accepted it: sending it again could pay twice, so people are notified and the status is queried more slowly.
+  // The wallet service had accepted the transfer: sending it again could pay twice, so people are notified and the status is
+  // queried less often.
   await workOnClaimed(deps, claim, (trx, transfer, now) => {
     const nextAttemptAt = after(now, retryMillisecondsMax)
     const reason = 'The wallet service no longer knows this transfer'
@@ -46,7 +47,7 @@ export async function pollStatus(deps: Deps, wallet: WalletClient, claim: Claim)
 /** The result of reports: the transfers with news, and the ids that a wallet service may not report about. */
 export type Applied = { news: string[]; strange: string[] }
 
-/** As `applyReports`, of an answer about one transfer. @returns whether it said anything new */
+/** Applies an answer about one transfer as `applyReports` does. Returns true if the answer was news. */
 export async function applyStatus(
   deps: Deps,
   { vaultId, id, isFollowed = false }: Pick<Claim, 'vaultId' | 'id'> & Partial<Pick<Claim, 'isFollowed'>>,
@@ -57,13 +58,13 @@ export async function applyStatus(
   return news.length > 0
 }
 
-/** As `applyReports`, in a transaction of its own. */
+/** Applies reports as `applyReports` does, in its own transaction. */
 export const applyReportsAlone = (deps: Deps, reported: Reports): Promise<Applied> =>
   inTransaction(deps.db, (trx) => applyReports(trx, deps, reported))
 
 type Reports = {
   vaultId: string
-  /** By the id of the transfer, in the order in which they came. */
+  /** The reports by the id of the transfer, in the order of their arrival. */
   reports: Map<string, WalletStatus>
   /** True if the changes of the wallet service are followed, so that a transfer is seldom asked about. */
   isFollowed: boolean
@@ -72,8 +73,8 @@ type Reports = {
 }
 
 /**
- * Applies what the wallet service reports about transfers, in the statements that one of them needs; a contradiction halts the
- * transfer that it is about, and stops none of the others.
+ * Applies the reports of the wallet service about transfers, in as many statements as one transfer needs. A contradiction halts
+ * its own transfer and stops no other.
  */
 export async function applyReports(trx: Trx, { log, clock }: Deps, reported: Reports): Promise<Applied> {
   const { vaultId, reports } = reported
@@ -125,7 +126,7 @@ async function judge(trx: Trx, transfers: LockedTransfer[], reports: Map<string,
 
 type Waiting = { transfer: LockedTransfer; txHash: string | null }
 
-/** Returns those of which something was new. Of the others nothing is written, unless they were asked about. */
+/** Returns the transfers with news. The other transfers are not written, unless they were asked about. */
 async function keepAsking(
   trx: Trx,
   waiting: Waiting[],
@@ -158,7 +159,7 @@ async function keepAsking(
 const willBeAsked = ({ phase, replacement_due, next_attempt_at }: LockedTransfer, now: Date): boolean =>
   queueOf(phase, replacement_due) === 'follow' && next_attempt_at !== null && next_attempt_at > now
 
-/** Ends transfers that are as they were recorded; each other one is halted. */
+/** Ends transfers that agree with their records, and halts the others. */
 async function endAsRecorded(
   trx: Trx,
   log: Deps['log'],
@@ -185,7 +186,7 @@ function isReplacedTooOften(transfer: LockedTransfer, txHash: string | null): bo
   return hashesOf(transfer, txHash).size > txHashesMax
 }
 
-/** The columns of the hash that the wallet service names now; the one before is kept, and the change gets a record. */
+/** Returns the columns of the hash that the wallet service names now. The earlier hash is kept, and the change gets a record. */
 function followHash(
   trx: Trx,
   transfer: LockedTransfer,
@@ -250,9 +251,10 @@ export async function endTransfers(trx: Trx, endings: Ending[], now: Date): Prom
 }
 
 /**
- * The fee that is posted. Balances never go below zero: one that exceeds the balance is posted as soon as it is covered.
+ * Returns the fee that is posted. Balances never go below zero: a fee that exceeds the balance is posted as soon as it is
+ * covered.
  *
- * @param left of the coin at each address, after the transfers that end before in the same statement
+ * @param left the coin left at each address after the transfers that end earlier in the same statement
  */
 function bookedFee({ transfer, coin, ...verdict }: Ending, left: Map<string, bigint>) {
   const reportedFee = verdict.fee

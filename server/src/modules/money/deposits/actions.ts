@@ -26,26 +26,24 @@ import { findDepositsByKey, insertEventsOnce } from './queries.ts'
 import type { EventOutcome, EventReason } from './schema.ts'
 
 /**
- * An authentic event; null: of a type that is ignored. `rawBody` is the body as received. `signedBy` are the vaults whose
- * own secret signed it; null: the secret of the installation signed it, or nothing did in demo mode.
+ * An authentic event; null for an ignored type. `rawBody` is the body as received. `signedBy` holds the vaults whose own secret
+ * signed the event; it is null when the secret of the installation signed it, and for an unsigned event in demo mode.
  */
 export type Arrival = { event: DepositEvent | null; rawBody: string; signedBy: string[] | null }
 
-/** The answer to an event. A refused event is not stored, nor is one that only the vault's own secret may credit. */
+/** The answer to an event. Refused events are not stored, nor are events that only the secret of the vault may credit. */
 export type ArrivalAnswer =
   | { outcome: EventOutcome; reason: EventReason | null; depositId: string | null }
   | { fault: AppError }
   | { needsVaultSecret: true }
 
-/** When, and whether what is credited is held until the screening has allowed it. */
+/** The time of the credit, and true if a deposit is held until the screening has allowed it. */
 export type Crediting = { now: Date; isScreened: boolean }
 
 /**
- * Stores authentic events as received and applies them, in one transaction, so that a credit always has its record.
- * A refused event has no effect on the others.
- *
- * The database refuses an amount that exceeds its account. The usual path does not check for it: when an event fails
- * alone for this reason, it is processed again and quarantined.
+ * Stores authentic events as received and applies them in one transaction, so that every credit has its record. A refused event
+ * has no effect on the others. The database refuses an amount that exceeds its account. The usual path does not check for it:
+ * an event that fails for this reason alone is processed again and quarantined.
  */
 export async function commitWalletEvents(db: Db, arrivals: Arrival[], crediting: Crediting): Promise<ArrivalAnswer[]> {
   const receive = (some: Arrival[], credit: CreditEvents) =>
@@ -59,7 +57,7 @@ export async function commitWalletEvents(db: Db, arrivals: Arrival[], crediting:
     if (arrivals.length > 1 || !isOverflow(error)) throw error
     return receive(arrivals, applyOneByOne)
   }
-  // Each by itself, because it locks the vault before anything else.
+  // Each event runs separately, because it locks the vault before anything else.
   for (const arrival of arrivals) {
     if (!answers.has(arrival)) answers.set(arrival, (await receive([arrival], applyOneByOne))[0]!)
   }
@@ -86,7 +84,7 @@ async function receiveWalletEvents(
   )
 }
 
-/** A quarantined event that is repeated stays one row; rows of other outcomes are written without that check. */
+/** A repeated quarantined event stays one row; rows of other outcomes are written without that check. */
 async function insertWalletEvents(trx: Trx, arrivals: Arrival[], outcomes: Outcome[], now: Date): Promise<void> {
   const usual: Insertable<WalletEvents>[] = []
   const others: Insertable<WalletEvents>[] = []
@@ -151,7 +149,7 @@ export async function creditUnmatchedEvents(
         vault_id: credit.vaultId,
         deposit_id: credit.depositId,
         quarantined: credit.quarantined === null ? null : JSON.stringify(credit.quarantined),
-        // The address is new, so no event but these can have the key.
+        // The address is new, so only these events can have the key.
         quarantine_key: key === null || quarantineKeys.has(key) ? null : key,
       })
       .where('id', '=', events[i]!.id)
@@ -162,7 +160,7 @@ export async function creditUnmatchedEvents(
 
 const isTopUp = ({ event }: { event: DepositEvent }): boolean => event.kind === 'TOPUP'
 
-/** Credits an event that was quarantined before. Returns the deposit; null: its account cannot hold the amount. */
+/** Credits an event that was quarantined before. Returns the deposit, or null when its account cannot hold the amount. */
 export async function creditQuarantinedEvent(
   trx: Trx,
   stored: { body: string; network: string; signedBy: string[] | null },
@@ -175,15 +173,15 @@ export async function creditQuarantinedEvent(
   return isCredited ? outcome.depositId : null
 }
 
-/** Credits every event that is due, each once; returns the outcomes in the order of the events. */
+/** Credits every due event once. Returns the outcomes in the order of the events. */
 async function creditDeposits(trx: Trx, events: AuthenticEvent[], crediting: Crediting): Promise<Outcome[]> {
   const { outcomes, candidates } = await planCredits(trx, events, crediting.now)
   return postCredits(trx, outcomes, candidates, crediting)
 }
 
 /**
- * Applies events in their order: what the chain took back, what came back, and what is new. An event whose amount exceeds its
- * account is quarantined.
+ * Applies events in their order: deposits that the chain took back or brought back, and new deposits. An event whose amount
+ * exceeds its account is quarantined.
  */
 async function applyOneByOne(trx: Trx, events: AuthenticEvent[], crediting: Crediting): Promise<Outcome[]> {
   const all: Outcome[] = []
@@ -260,9 +258,7 @@ async function insertDeposits(trx: Trx, candidates: Candidate[]): Promise<Set<st
   return new Set(inserted.rows.map(({ id }) => id))
 }
 
-/**
- * SQL: a deposit that was orphaned before it was ever credited has no operation, and its row is taken over when it comes back.
- */
+/** SQL: a deposit that was orphaned before it was ever credited has no operation; its row is reused when the deposit comes back. */
 const replaceUncredited = sql`do update
   set id = excluded.id, from_address = excluded.from_address, occurrence = excluded.occurrence, orphaned_at = null,
     created_at = excluded.created_at

@@ -60,7 +60,7 @@ it('answers each of a crowd for itself: credited, duplicate, quarantined, unmatc
   expect(repeats.map(({ body }) => body.outcome)).toEqual(['credited', 'duplicate', 'quarantined', 'duplicate'])
   expect(new Set(repeats.map(({ body }) => body.depositId)).size).toBe(1)
   expect([await available(first.id), await available(second.id)]).toEqual(['25000000', '40000000'])
-  // Alone, 104 recorded events would have been as many transactions.
+  // Separately, 104 recorded events would have needed as many transactions.
   expect((await commits()) - before).toBeLessThan(20)
 })
 

@@ -19,9 +19,9 @@ export function changesHistory({ kind, occurrence }: DepositEvent): boolean {
 }
 
 /**
- * Applies an event that changes history. Of a deposit, the newest occurrence counts, and within one the orphaning: events may
- * be repeated and arrive in any order, and each changes the books once at most. Orders, votes and hand-overs wait meanwhile.
- * Returns the outcome; null: it is a new deposit, which is credited as any other.
+ * Applies an event that changes history. For a deposit the newest occurrence counts, and within one occurrence the orphaning.
+ * Events may be repeated and arrive in any order; each changes the books at most once. Orders, votes and hand-overs wait
+ * meanwhile. Returns the outcome, or null for a new deposit, which is credited as usual.
  */
 export async function changeHistory(trx: Trx, candidate: Candidate, now: Date): Promise<Credit | null> {
   await lockForPlacing(trx, candidate.operation.vaultId)
@@ -38,11 +38,11 @@ async function bringBack(
   const { occurrence } = candidate.event
   if (first === null) return null
   if (occurrence <= first.occurrence) return compareWithFirst(candidate, first)
-  // It was orphaned before it was ever credited, so this is the first credit.
+  // The deposit was orphaned before it was ever credited, so this is the first credit.
   if (first.amount === null) return null
   if (first.amount !== candidate.operation.amount) return quarantine(candidate, 'amount_differs', first.id)
   const deposit = reorganised(candidate, first)
-  // Still credited: what said that it was gone has not arrived, or will be outdated when it does.
+  // The deposit is still credited. The event that orphaned it has not arrived, or is outdated when it arrives.
   if (!first.isOrphaned) {
     await noteOccurrence(trx, deposit)
     return plainOutcome(candidate, 'duplicate', { depositId: first.id })
@@ -55,7 +55,7 @@ async function takeBack(trx: Trx, candidate: Candidate, first: FirstDeposit | nu
   const { occurrence } = candidate.event
   if (first === null) {
     const isNoted = await noteUncredited(trx, candidate, now)
-    // It was credited at this very moment.
+    // The deposit was credited at this very moment.
     if (!isNoted) return takeBack(trx, candidate, await lockDeposit(trx, keyOf(candidate)), now)
     return plainOutcome(candidate, 'ignored', { reason: 'not_credited' })
   }
@@ -69,7 +69,7 @@ async function takeBack(trx: Trx, candidate: Candidate, first: FirstDeposit | nu
     return plainOutcome(candidate, 'ignored', { reason: 'not_credited', depositId })
   }
   if (first.amount !== candidate.operation.amount) {
-    // Administrators see that the event and the books contradict each other.
+    // Administrators see that the event contradicts the books.
     await notifyOfOrphan(trx, { vaultId: deposit.vaultId, depositId: deposit.id }, now)
     return quarantine(candidate, 'orphan_differs', first.id)
   }
@@ -83,7 +83,7 @@ function reorganised({ event, operation }: Candidate, { id, amount }: FirstDepos
   return { vaultId, id, addressId, tokenId, amount: amount ?? operation.amount, occurrence, txHash }
 }
 
-/** Remembers that a deposit is gone which was never credited. False: it was credited meanwhile. */
+/** Stores that a deposit which was never credited is gone. Returns false when it was credited meanwhile. */
 async function noteUncredited(trx: Trx, { event, operation }: Candidate, now: Date): Promise<boolean> {
   const { vaultId, id, addressId, tokenId } = operation
   const { numAffectedRows } = await sql`
@@ -94,21 +94,21 @@ async function noteUncredited(trx: Trx, { event, operation }: Candidate, now: Da
   return numAffectedRows === 1n
 }
 
-/** A credited deposit, and what the chain did with it. */
+/** A credited deposit and its fate on the chain. */
 export type Reorganised = {
   vaultId: string
   id: string
   addressId: string
   tokenId: string
-  /** As it is in the books, in raw units. */
+  /** The amount in the books, in raw units. */
   amount: bigint
   occurrence: number
   txHash: string
 }
 
 /**
- * Takes a credited deposit back: from what is available of its address, and for the rest the address is exposed. The caller
- * holds the lock of the holds alone and that of the deposit.
+ * Takes a credited deposit back from the available balance of its address. The address is exposed by the rest. The caller holds
+ * the exclusive lock of the holds and the lock of the deposit.
  */
 export async function orphanDeposit(trx: Trx, deposit: Reorganised, now: Date): Promise<void> {
   const { vaultId, id: depositId, addressId, tokenId, amount, occurrence, txHash } = deposit
@@ -148,8 +148,8 @@ export async function orphanDeposit(trx: Trx, deposit: Reorganised, now: Date): 
 }
 
 /**
- * Credits an orphaned deposit once more, whole: its exposure is covered by it, as by anything that comes in. A deposit that
- * is held is reserved again in the same transaction, unless it still is.
+ * Credits an orphaned deposit again, whole. It covers its exposure, as all incoming funds do. A held deposit is reserved again
+ * in the same transaction, unless it still is.
  */
 export async function returnDeposit(trx: Trx, deposit: Reorganised, now: Date): Promise<void> {
   const { vaultId, id: depositId, addressId, tokenId, amount, occurrence, txHash } = deposit
@@ -165,7 +165,7 @@ export async function returnDeposit(trx: Trx, deposit: Reorganised, now: Date): 
   await audit(trx, { vaultId, actorId: null, now }, 'deposit.returned', { type: 'deposit', id: depositId }, details)
 }
 
-/** Notes the newest occurrence of a locked deposit, and with `change` whether the chain has it. */
+/** Stores the newest occurrence of a locked deposit, and with `change` whether the chain has it. */
 async function noteOccurrence(
   trx: Trx,
   { vaultId, id, occurrence }: Reorganised,

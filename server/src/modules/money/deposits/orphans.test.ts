@@ -130,7 +130,7 @@ describe('T17 a credited deposit that the chain lost', () => {
     await goes()
     await arrivesToo('50')
     await arrives(1)
-    // 30 left of it, and 50 that came meanwhile.
+    // 30 are left of it, and 50 arrived meanwhile.
     expect(await standing()).toEqual(['80', '0', '0'])
   })
 
@@ -191,7 +191,7 @@ describe('T17 an exposed address', () => {
     expect([payout.status, payout.body.reason]).toEqual([409, 'address_exposed'])
     const shown = await bench.owner.post(`${base()}/payouts/preview`, { rows })
     expect(shown.body.problems).toContainEqual(expect.objectContaining({ code: 'address_exposed', row: 1 }))
-    // Another address is not concerned.
+    // Another address is not affected.
     const elsewhere = await bench.fundedAddress({ usdt: '5' })
     expect((await bench.order(elsewhere.id, '1')).status).toBe(201)
     await arrivesToo('100')

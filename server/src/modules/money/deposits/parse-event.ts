@@ -4,7 +4,7 @@ import { decimalPattern } from '../../../lib/money.ts'
 import { txHashKey } from '../../../lib/onchain-address.ts'
 import { parseTimestamp } from '../../../lib/period.ts'
 
-/** `TOPUP`: a deposit is final. `DEPOSIT_ORPHANED`: one that was reported as final is no longer in the chain. */
+/** `TOPUP`: a deposit is final. `DEPOSIT_ORPHANED`: a deposit that was reported as final is no longer in the chain. */
 const eventKinds = ['TOPUP', 'DEPOSIT_ORPHANED'] as const
 type EventKind = (typeof eventKinds)[number]
 
@@ -13,9 +13,9 @@ export type DepositEvent = {
   kind: EventKind
   /** The number of times that the deposit was orphaned before. An event with a lower number is outdated, whenever it arrives. */
   occurrence: number
-  /** Its slug, code or name. */
+  /** The slug, code or name of the network. */
   network: string
-  /** null: the coin of the network. */
+  /** The contract of the token; null for the coin of the network. */
   contract: string | null
   amountDecimal: string
   toAddress: string
@@ -23,13 +23,12 @@ export type DepositEvent = {
   index: number
   fromAddress: string | null
   blockTime: Date | null
-  /** Why it must not be credited, at least not yet; null: its transaction is final. */
+  /** The reason why the deposit must not be credited, or not yet; null when its transaction is final. */
   notFinal: NotFinal | null
 }
 
 /**
- * Parses a wallet event. Unknown fields are ignored; the known ones are validated.
- * Returns null for an event type that is ignored.
+ * Parses a wallet event. Unknown fields are ignored; known fields are validated. Returns null for an ignored event type.
  * @throws 400 that names the wrong field
  */
 export function parseWalletEvent(body: unknown): DepositEvent | null {
@@ -60,14 +59,14 @@ export function parseWalletEvent(body: unknown): DepositEvent | null {
     index: count(tx, 'index'),
     fromAddress: tx.fromAddress == null ? null : text(tx, 'fromAddress', addressLengthMax),
     blockTime,
-    // A transaction that is gone is not final, whatever is said of it.
+    // A transaction that is gone is not final, whatever the event reports.
     notFinal: kind === 'TOPUP' ? notFinalReason(tx) : null,
   }
 }
 
 /**
- * Parses a stored event; null when it is of an ignored type or would be refused today. Its network is the one that was
- * found when it arrived, because another one may have the name by now.
+ * Parses a stored event. Returns null for an ignored type, and for an event that would be refused today. Its network is the one
+ * found at its arrival, because another network may have the name by now.
  */
 export function parseStoredEvent({ body, network }: { body: string; network: string | null }): DepositEvent | null {
   try {
@@ -119,7 +118,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Why an event is not credited, at least not yet. */
+/** The reasons why an event is not credited, or not yet. */
 export const notFinalReasons = ['failed', 'unconfirmed'] as const
 export type NotFinal = (typeof notFinalReasons)[number]
 
@@ -137,10 +136,10 @@ const meanings = new Map<string, NotFinal | 'final'>([
 ])
 
 /**
- * Reads from the optional `status`, `success` and `confirmations` of an event whether its transaction is final. Each may
- * be absent; a value that cannot be read is refused, because it may mean that nothing was paid.
+ * Reads from the optional `status`, `success` and `confirmations` of an event whether its transaction is final. Each may be
+ * absent. An unreadable value is refused, because it may mean that nothing was paid.
  *
- * @returns null when it is final
+ * @returns null when the transaction is final
  * @throws 400 that names the field
  */
 export function notFinalReason(tx: Record<string, unknown>): NotFinal | null {

@@ -8,9 +8,9 @@ import type { DepositEvent } from './parse-event.ts'
 import { type DepositKey, type EventTarget, type FirstDeposit, findEventTargets } from './queries.ts'
 import type { EventOutcome, EventReason } from './schema.ts'
 
-/** The reported content of a quarantined event, in full, because it may have no deposit that it contradicts. */
+/** The reported content of a quarantined event. It is complete, because the event may contradict no deposit. */
 type Quarantined = {
-  /** In raw units. */
+  /** The amount in raw units. */
   amount: string
   addressId: string
   tokenId: string
@@ -25,7 +25,7 @@ export type Credit = {
   reason: EventReason | null
   vaultId: string | null
   depositId: string | null
-  /** The slug; null: the network is unknown. */
+  /** The slug of the network; null when the network is unknown. */
   network: string | null
   addressKey: string | null
   quarantined: Quarantined | null
@@ -33,7 +33,7 @@ export type Credit = {
 export type Outcome = Credit | { fault: AppError } | { needsVaultSecret: true }
 export type AuthenticEvent = { event: DepositEvent; signedBy: string[] | null }
 
-/** An event about a deposit at an address of a vault: to credit, unless that was done before, or to take back. */
+/** An event about a deposit at an address of a vault. The deposit is credited, unless that was done before, or taken back. */
 export type Candidate = Pick<EventTarget, 'network' | 'addressKey'> & {
   n: number
   event: DepositEvent
@@ -59,7 +59,8 @@ export async function planCredits(
     const { network, addressKey, token } = target
     const isForeign = target.address !== null && !mayCredit(signedBy, target.address)
     if (isForeign && signedBy === null) return { needsVaultSecret: true }
-    // The wallet service of another vault must not learn that the address exists, so it gets the same answer as for none.
+    // The wallet service of another vault must not learn that the address exists, so it gets the same answer as for an unknown
+    // address.
     const address = isForeign ? null : target.address
     const ignored = (reason: EventReason) => ({
       ...notCredited('ignored', reason, signedBy),
@@ -105,8 +106,8 @@ async function findRecipients(trx: Trx, events: DepositEvent[], now: Date): Prom
 }
 
 /**
- * A repeated event is a duplicate; a repeated event with another amount is quarantined for review. One that was orphaned
- * since, or before it arrived, stays so.
+ * Compares an event with the first one of its deposit. A repeated event is a duplicate; with another amount it is quarantined
+ * for review. A deposit that was orphaned since, or before the event arrived, stays orphaned.
  */
 export function compareWithFirst(candidate: Candidate, first: FirstDeposit): Credit {
   if (first.isOrphaned || first.amount === null) return plainOutcome(candidate, 'ignored', { reason: 'orphaned' })
@@ -140,7 +141,7 @@ export function quarantine(
   }
 }
 
-/** An event signed by exactly one vault's secret belongs to that vault. */
+/** Returns the outcome of an event that is not credited. An event signed by the secret of exactly one vault belongs to that vault. */
 export function notCredited(
   outcome: 'ignored' | 'unmatched',
   reason: EventReason | null,
@@ -151,8 +152,8 @@ export function notCredited(
 }
 
 /**
- * The key of the deposit with the amount and the occurrence: what contradicts the books after the chain lost the deposit once
- * more is another event. Occurrence 0 is left out, as in keys of older versions.
+ * Returns the key of the deposit with the amount and the occurrence: after the chain lost the deposit again, a contradiction of
+ * the books is a new event. Occurrence 0 is left out, as in keys of older versions.
  */
 export function keyOfQuarantined({ vaultId, reason, quarantined }: Credit): string | null {
   if (quarantined === null) return null

@@ -34,7 +34,7 @@ it('what an event reads does not grow with the vault, even before there are stat
   const before = await buffersOfAnEvent()
   await fill(3_000)
   const after = await buffersOfAnEvent()
-  // The indexes may be one level deeper, and nothing else may grow.
+  // The indexes may be one level deeper; every other part must not grow.
   expect(after - before).toBeLessThan(15)
 })
 
@@ -57,7 +57,7 @@ async function buffersOfAnEvent(): Promise<number> {
   return cost.buffers
 }
 
-/** More addresses and transfers of the same vault; PostgreSQL's statistics are not updated. */
+/** Adds more addresses and transfers of the same vault; the statistics of PostgreSQL are not updated. */
 async function fill(count: number): Promise<void> {
   await meter.db.connection().execute(async (db) => {
     await sql`

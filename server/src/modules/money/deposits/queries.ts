@@ -18,13 +18,13 @@ import type { EventReason, QuarantineReason } from './schema.ts'
 /** The facts of the registry and of the address book about an event. */
 export type EventTarget = {
   networkId: string
-  /** The slug. */
+  /** The slug of the network. */
   network: string
   addressKey: string
   token: { id: string; decimals: number; enabled: boolean } | null
   address: { vaultId: string; id: string; ownerId: string; hasVaultSecret: boolean } | null
   isInternal: boolean
-  /** The sender in the address book of the recipient's vault. */
+  /** The counterparty of the sender in the address book of the vault of the recipient. */
   counterparty: AddressOwner | null
   rate: RateSnapshot | null
 }
@@ -73,7 +73,7 @@ export async function findEventTargets(
   return targets
 }
 
-/** The slugs of the codes and names, in any case, that exactly one network has. */
+/** Returns the slugs of the codes and names, in any case, that exactly one network has. */
 async function slugsOf(db: Db | Trx, names: string[]): Promise<Map<string, string>> {
   const { rows } = await sql<{ name: string; slug: string }>`
     select e.name, min(n.slug) as slug from unnest(${names}::text[]) as e(name)
@@ -83,8 +83,9 @@ async function slugsOf(db: Db | Trx, names: string[]): Promise<Map<string, strin
 }
 
 /**
- * One round trip. Sender and hash are looked up by their unique columns and compared with the vault afterwards: if the vault
- * were a condition too, a database without statistics could choose its index and read the whole vault for every event.
+ * Reads the targets in one round trip. Sender and hash are looked up by their unique columns and compared with the vault
+ * afterwards. With the vault as a further condition, a database without statistics could choose the index of the vault and read
+ * the whole vault for every event.
  */
 async function targetsBySlug(db: Db | Trx, events: DepositEvent[], now: Date): Promise<(EventTarget | null)[]> {
   const column = (read: (event: DepositEvent) => string | null) => sql`${events.map(read)}::text[]`
@@ -137,7 +138,7 @@ export type DepositKey = { vaultId: string; addressId: string; tokenId: string; 
 /** The known facts of a deposit whose key was seen before. */
 export type FirstDeposit = {
   id: string
-  /** Raw; null: it was orphaned before it was ever credited. */
+  /** The raw amount; null when the deposit was orphaned before it was ever credited. */
   amount: bigint | null
   occurrence: number
   isOrphaned: boolean
@@ -158,7 +159,7 @@ export async function findDepositsByKey(trx: Trx, keys: DepositKey[]): Promise<F
   return rows.map(({ amount, ...row }) => ({ ...row, amount: amount === null ? null : BigInt(amount) }))
 }
 
-/** Locks the deposit with a key; null when nothing was ever said of it. */
+/** Locks the deposit with a key; null when no event ever reported it. */
 export async function lockDeposit(trx: Trx, key: DepositKey): Promise<FirstDeposit | null> {
   const { vaultId, addressId, tokenId, txHash, index } = key
   const { rows } = await sql<{ id: string }>`
@@ -177,7 +178,7 @@ export type DepositRow = DetailColumns & {
   blockchain_at: Date | null
   screening: ShownScreening | null
   outcome: 'credited' | 'quarantined'
-  /** Why it is quarantined. */
+  /** The reason of the quarantine. */
   reason: QuarantineReason | null
   /** The amount that was taken back; null unless the chain lost the deposit. */
   orphan: { at: string; amount: string; taken: string } | null
@@ -208,7 +209,7 @@ export async function findDeposit(db: Db, scope: AddressScope, id: string): Prom
   return rows[0] ?? null
 }
 
-/** One page of the credited deposits that the filters leave in scope, newest first. */
+/** Returns one page of the credited deposits that the filters leave in scope, newest first. */
 export function listDeposits(
   db: Db,
   scope: AddressScope,
@@ -226,7 +227,7 @@ export function listDeposits(
 type ListOptions = Paging & { addressId: string | null }
 
 /**
- * Events that contradict a credited deposit, or whose amount exceeds the account, presented like deposits. Repeated
+ * Returns events that contradict a credited deposit, or whose amount exceeds the account, presented like deposits. Repeated
  * events are listed once.
  */
 export async function listQuarantined(db: Db, scope: AddressScope, options: ListOptions): Promise<DepositRow[]> {
@@ -260,14 +261,14 @@ export type UncreditedRow = {
   outcome: 'ignored' | 'unmatched'
   reason: EventReason | null
   body: string
-  /** The slug if the network was known, otherwise as it was sent; null: of a kind that is ignored. */
+  /** The slug if the network was known, otherwise the text of the event; null for an ignored type. */
   network: string | null
   received_at: Date
 }
 
 /**
- * Events of the vault that were ignored or matched no address, newest first; one row more than the limit. An event belongs
- * to the vault when only the vault's own secret signed it or when it names an address of the vault.
+ * Returns events of the vault that were ignored or matched no address, newest first; up to one row more than the limit. An
+ * event belongs to the vault when only the secret of the vault signed it or when it names an address of the vault.
  */
 export function listUncredited(
   db: Db,
@@ -282,7 +283,7 @@ export function listUncredited(
   return selectUncredited(db, outcome, options, sql`e.vault_id = ${scope.vaultId} ${isNarrowed ? narrowed : sql``}`)
 }
 
-/** As `listUncredited`, for the events whose vault is unknown. */
+/** Returns events as `listUncredited` does, for the events whose vault is unknown. */
 export function listUncreditedOfNoVault(
   db: Db,
   { outcome, ...page }: Paging & { outcome: UncreditedRow['outcome'] },
@@ -327,7 +328,7 @@ export async function insertEventsOnce(trx: Trx, events: object[]): Promise<void
     on conflict (quarantine_key) where quarantine_key is not null do nothing`.execute(trx)
 }
 
-/** A quarantined event as a row, with the deposit that it contradicts as it is now; also after it was decided. */
+/** A quarantined event as a row, with the present state of the deposit that it contradicts. The row stays after the decision. */
 export type QuarantinedEvent = {
   id: string
   outcome: string
@@ -339,21 +340,21 @@ export type QuarantinedEvent = {
   tokenId: string
   decimals: number
   network: string
-  /** null: the coin of the network. */
+  /** The contract of the token; null for the coin of the network. */
   contract: string | null
-  /** Raw, as reported. */
+  /** The raw amount of the event. */
   amount: string
   txHash: string
   index: number
   depositId: string | null
   /** The credited amount; null when nothing was credited. */
   credited: string | null
-  /** Of the deposit: how often it was orphaned before, and whether it is now. */
+  /** The number of times that the deposit was orphaned, and true if it is orphaned now. */
   occurrence: number
   isOrphaned: boolean
 }
 
-/** Locks the event, and the deposit that it contradicts. */
+/** Locks the event and the deposit that it contradicts. */
 export async function lockQuarantined(trx: Trx, vaultId: string, id: string): Promise<QuarantinedEvent | null> {
   await sql`
     select from operations o join wallet_events e on e.vault_id = o.vault_id and e.deposit_id = o.id

@@ -29,7 +29,7 @@ const arrives = (amount: string) =>
 const base = () => `/vaults/${bench.vault.code}` as const
 const available = async () => (await bench.balances(address.id)).available
 
-/** The id of an event that says something else than the first. */
+/** Returns the id of an event that contradicts the first. */
 async function quarantined(amount: string): Promise<string> {
   await arrives(amount)
   const { body } = await bench.vault.admin.get(`${base()}/deposits?outcome=quarantined&addressId=${address.id}`)

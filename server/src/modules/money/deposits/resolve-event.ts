@@ -27,19 +27,19 @@ export type EventEvidence = {
   askedAt: string
   /** The event, with its amount in the smallest unit. */
   event: Pick<QuarantinedEvent, 'reason' | 'amount' | 'address' | 'network' | 'contract' | 'txHash' | 'index'>
-  /** The deposit that it contradicts, and what was credited. */
+  /** The deposit that the event contradicts, with the credited amount. */
   deposit: { id: string; amount: string } | null
   /** The finding, in a sentence. */
   finding: string
-  /** null: the chain does not know it, or the wallet service does not tell. */
+  /** The transaction; null when the chain does not know it, or the wallet service does not tell. */
   transaction: TransactionState | null
 }
 
 type EventPayload = EventWish & { evidence: EventEvidence | null }
 
 /**
- * Asks the wallet service about the transaction of a quarantined event, without an open transaction.
- * @throws 404, 409 with what was found instead of a proof, 502
+ * Asks the wallet service about the transaction of a quarantined event, without an open transaction of the database. @throws
+ * 404, 409 with the finding instead of a proof, 502
  */
 export async function gatherEventEvidence(
   deps: Deps,
@@ -135,7 +135,7 @@ async function carryOut(
 const versionOf = ({ credited, occurrence, isOrphaned }: QuarantinedEvent): string =>
   `${credited ?? 'none'}${occurrence > 0 || isOrphaned ? ` ${isOrphaned ? 'orphaned' : 'back'} ${occurrence}` : ''}`
 
-/** An event that its account could not hold, and perhaps can by now. @throws 409 */
+/** Credits an event whose amount the account could not hold before. @throws 409 */
 async function creditAnew(trx: Trx, found: QuarantinedEvent, crediting: Crediting): Promise<string> {
   const depositId = await creditQuarantinedEvent(trx, found, crediting)
   if (depositId === null) throw conflict('balance_overflow', 'The account of the address still cannot hold the amount')
@@ -143,8 +143,8 @@ async function creditAnew(trx: Trx, found: QuarantinedEvent, crediting: Creditin
 }
 
 /**
- * Moves the difference between what was credited and what the chain has. What is held is not corrected, because its hold has
- * reserved what was credited. @throws 409
+ * Moves the difference between the credited amount and the amount on the chain. A held deposit is not corrected, because its
+ * hold has reserved the credited amount. @throws 409
  */
 async function correctDeposit(
   trx: Trx,
@@ -169,7 +169,7 @@ function refusalOf(error: unknown): AppError | null {
   if (isBelowZero(error)) {
     return conflict('insufficient_funds', 'The address has less available than the correction takes')
   }
-  // Of each kind, an operation has one entry.
+  // An operation has one entry of each type.
   return violates(error, 'ledger_entries_once') || sqlStateOf(error) === uniqueViolation
     ? conflict('already_exists', 'The deposit was corrected before; adjust the balance instead')
     : null
@@ -181,14 +181,14 @@ const isOrphaning = ({ reason }: QuarantinedEvent): boolean => reason === 'orpha
 
 const occurrenceOf = (found: QuarantinedEvent): number => parseStoredEvent(found)?.occurrence ?? 0
 
-/** The deposit that an event contradicts, with what the event says of it. */
+/** Returns the deposit that an event contradicts, with the content of the event. */
 function toReorganised(found: QuarantinedEvent, vaultId: string): Reorganised {
   const { addressId, tokenId, txHash } = found
   const amount = BigInt(found.credited ?? '0')
   return { vaultId, id: found.depositId ?? '', addressId, tokenId, amount, occurrence: occurrenceOf(found), txHash }
 }
 
-/** Why the chain does not confirm an event; null: it does. */
+/** Returns the reason why the chain does not confirm an event; null when it does. */
 function objectionTo(found: QuarantinedEvent, transaction: TransactionState | null): string | null {
   if (isOrphaning(found)) return objectionToOrphan(found, transaction)
   if (found.isOrphaned && occurrenceOf(found) <= found.occurrence) return 'The deposit was orphaned after this event'
@@ -234,7 +234,7 @@ function assertQuarantined({ outcome }: QuarantinedEvent): void {
   if (outcome !== 'quarantined') throw conflict('wrong_state', `The event is ${outcome}, not quarantined`)
 }
 
-/** The route made the payload, and its hash ensures that it is unchanged. */
+/** Returns the payload. The route made it, and its hash ensures that it is unchanged. */
 function payloadOf(step: Step): EventPayload {
   return step.payload as EventPayload
 }

@@ -46,7 +46,7 @@ const networkOf = (code: string, name: string, id: number) => ({
   network: { order: 0, name: 'Network', variants: [{ id, code, name }] },
   index: { order: 1, name: 'Index', dynamic: true },
 })
-/** The network of each event about a transaction as it was found and as it was sent. */
+/** Returns the network of each event about a transaction, both as found and as sent. */
 const networksOf = (txHash: unknown) =>
   bench.sql(
     `select network as found, outcome, body::json #>> '{tx,network}' as sent from wallet_events where body like $1 order by id`,
@@ -248,7 +248,7 @@ describe('the network of an event', () => {
     }
     expect(await answerTo('twin')).toEqual(['ignored', 'unknown_network'])
     expect(await answerTo('Gnosis')).toEqual(['ignored', 'unknown_network'])
-    // Neither network has a token, which is looked up after the network.
+    // Neither network has a token. The token is looked up after the network.
     expect(await answerTo('gnosis')).toEqual(['ignored', 'unknown_token'])
     expect(await answerTo('chain-twin')).toEqual(['ignored', 'unknown_token'])
   })

@@ -105,7 +105,7 @@ export function depositRoutes(app: App, deps: Deps, executors: Executors): void 
   })
 }
 
-/** Two people decide what becomes of an event that contradicts the books (contract 7.8). */
+/** Two people decide about an event that contradicts the books (contract 7.8). */
 function eventResolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: Executors): void {
   const gate = createGate(deps, executors)
   api.send.post('resolveWalletEvent', '/vaults/:code/wallet-events/:id/resolve', {
@@ -169,7 +169,7 @@ export function webhookRoutes(app: App, deps: Deps): void {
       answers: { 200: Ref(WebhookAnswer) },
       errors: [413, 415, 'invalid_webhook_signature'],
     }),
-    // One wallet service sends the events of all vaults, so the limit per sender does not apply; excess load is shed above.
+    // One wallet service sends the events of all vaults, so the limit per sender does not apply; excess load is rejected above.
     config: { access: 'public' as const, rateLimit: false },
     // The handler parses and validates, because the signature covers the bytes as received.
     validatorCompiler: () => () => true,

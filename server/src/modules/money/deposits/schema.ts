@@ -191,7 +191,7 @@ export const WebhookAnswer = Closed(
   { $id: 'WebhookAnswer' },
 )
 
-/** Documents the event; the handler itself validates it, because unknown fields of a wallet must not lose a deposit. */
+/** Documents the event. The handler itself validates it, because unknown fields of a wallet must not lose a deposit. */
 export const WalletEvent = Type.Object(
   {
     kind: Type.Optional(

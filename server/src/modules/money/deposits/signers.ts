@@ -12,15 +12,14 @@ import type { ArrivalAnswer } from './actions.ts'
 
 type Decided = Exclude<ArrivalAnswer, { needsVaultSecret: unknown }>
 
-/** Finds out which secret signed a webhook. */
+/** Returns functions that find the secret that signed a webhook. */
 export function createSigners(deps: Deps) {
   const vaultsThatSigned = createSignerSearch(deps)
   const { demo, webhookSecrets } = deps.config
   return {
     /**
-     * The signature that a webhook carries. In demo mode it may have none, and an unreadable one counts as none if the
-     * installation has no secret.
-     * @throws 401
+     * Reads the signature of a webhook. In demo mode the signature may be absent, and an unreadable signature counts as absent
+     * if the installation has no secret. @throws 401
      */
     read(headers: IncomingHttpHeaders, body: Buffer): SignedWebhook | null {
       if (demo && headers['webhook-signature'] === undefined) return null
@@ -33,9 +32,10 @@ export function createSigners(deps: Deps) {
     },
 
     /**
-     * The vaults whose own secret signed a webhook. Null: the secret of the installation signed it, or nothing did in demo mode.
+     * Returns the vaults whose own secret signed a webhook; null when the secret of the installation signed it, and for an
+     * unsigned webhook in demo mode.
      *
-     * @param signed null: the webhook carries no signature and is accepted without one
+     * @param signed null for a webhook that is accepted without a signature
      * @throws 401
      */
     async find(signed: SignedWebhook | null): Promise<string[] | null> {
@@ -49,8 +49,8 @@ export function createSigners(deps: Deps) {
 
     /**
      * Submits an event as signed by `signedBy`. During a rotation from one secret to the other a webhook may carry both
-     * signatures, so the event is submitted again for the vault when the secret of the installation may not credit it.
-     * @throws 401
+     * signatures, so the event is submitted again for the vault when the secret of the installation may not credit it. @throws
+     * 401
      */
     async submit(
       signed: SignedWebhook | null,
@@ -95,7 +95,7 @@ function createSignerSearch(deps: Deps): (signed: SignedWebhook) => Promise<stri
   return (signed) => readings.submit(signed)
 }
 
-/** A secret that cannot be decrypted signs nothing, and does not affect the other vaults. */
+/** Opens the secrets of a vault. A secret that cannot be decrypted signs nothing, and does not affect other vaults. */
 function openSecrets(deps: Deps, vault: { id: string; wallet_service_url: string; sealed: Buffer }): string[] {
   try {
     return splitList(openSecret(deps.sealer, vault, 'wallet_webhook_secret', vault.sealed))

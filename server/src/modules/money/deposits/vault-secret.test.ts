@@ -24,7 +24,7 @@ const production = {
 }
 
 let bench: TransferBench
-/** Two vaults with a secret of their own; the vault of the bench has none. */
+/** Two vaults with their own secrets; the vault of the bench has none. */
 let vaultA: VaultFixture
 let vaultB: VaultFixture
 let hashes = 0
@@ -103,7 +103,7 @@ describe('T66 a vault with a webhook secret of its own', () => {
     const address = await addressOf(vaultA)
     const event = eventTo(address.address, { amount: '7' })
     const before = await bench.count('deposits')
-    // The same answer as for an unknown address: the other wallet service does not learn that this one exists.
+    // The answer is the same as for an unknown address: the other wallet service does not learn that this address exists.
     const unknown = await send(eventTo(fakeAddress('nobody')), secretOfB)
     for (const amount of ['7', '1000000']) {
       const answer = await send({ ...event, amount }, secretOfB)
@@ -137,7 +137,7 @@ describe('T66 a vault with a webhook secret of its own', () => {
 
   it('T66 a secret that cannot be opened takes nothing from the other vaults', async () => {
     const address = await addressOf(vaultA)
-    // As the role of the service cannot store it: neither is it of the present format.
+    // The role of the service cannot store such a value, which has another format.
     await bench.sql('alter table vaults disable trigger webhook_secret_sealed')
     await bench.sql(`update vaults set wallet_webhook_secret = '\\x00' where id = $1`, [vaultB.id])
     await bench.sql('alter table vaults enable trigger webhook_secret_sealed')

@@ -7,8 +7,8 @@ import { parseStoredEvent } from './parse-event.ts'
 import { findEventTargets } from './queries.ts'
 
 /**
- * Compares every deposit with what the wallet service sent about it: the bodies of its events are kept as received, and the
- * role of the service cannot change them.
+ * Compares every deposit with the events that the wallet service sent about it. Their bodies are kept as received, and the role
+ * of the service cannot change them.
  */
 export async function verifyDeposits(trx: Trx, now: Date): Promise<SubjectReport> {
   const differences: SubjectDifference[] = []
@@ -45,7 +45,7 @@ export async function verifyDeposits(trx: Trx, now: Date): Promise<SubjectReport
 
 const unlike = (what: string) => `the wallet event that credits it is ${what}`
 
-/** In one statement, because events have no index by deposit. */
+/** Reads all of them in one statement, because events have no index by deposit. */
 async function listUnreported(trx: Trx): Promise<{ vaultId: string; id: string }[]> {
   const { rows } = await sql<{ vaultId: string; id: string }>`
     select d.vault_id as "vaultId", d.id from deposits d
@@ -65,7 +65,7 @@ type Credited = {
   tokenId: string | null
   txHash: string | null
   index: number | null
-  /** In raw units; null: there is no such deposit. */
+  /** The amount in raw units; null when there is no such deposit. */
   amount: string | null
 }
 

@@ -18,8 +18,8 @@ import { expirePayouts } from '../payouts/payout-votes.ts'
 import { expireTransfers } from '../transfers/transfer-votes.ts'
 
 /**
- * One person with every right that one person can have: administrator, approver, owner of the addresses, with service tokens
- * of their own. Whatever they send, in whatever order, what is held stays held.
+ * One person has every right that one person can have: administrator, approver, owner of the addresses, with their own service
+ * tokens. Every held subject stays held, whatever requests this person sends and in whatever order.
  */
 let bench: TransferBench
 let base: `/vaults/${string}`
@@ -29,7 +29,7 @@ let held: Person
 let things: { from: Address; with: Address; supplier: Counterparty }
 let transferId: string
 let depositId: string
-/** Held by the second administrator, who does nothing else. */
+/** The holds of the second administrator, who does nothing else. */
 let holdIds: string[]
 let supplierAddress: string
 

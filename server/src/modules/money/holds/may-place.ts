@@ -4,8 +4,8 @@ import { forbidden } from '../../../lib/errors.ts'
 import { decide, factsOfInitiator } from '../../rules/decisions/decide.ts'
 
 /**
- * Administrators always may, and others whom a policy allows it with certainty: a hold does not wait for votes.
- * @throws 403
+ * Checks that a member may place holds: an administrator, or a member whom a policy allows it with certainty. A hold does not
+ * wait for votes. @throws 403
  */
 export async function assertMayPlace(trx: Trx, member: Member, now: Date): Promise<void> {
   if (member.isAdmin) return

@@ -8,7 +8,7 @@ import { verifyHolds } from '../../rules/holds/verify-holds.ts'
 import { endUnconfirmedHolds } from './people.ts'
 import { releaseByOperator } from './release.ts'
 
-/** One administrator of four, in a vault whose rules two others must agree on, who holds everybody else. */
+/** One administrator of four, in a vault whose rules need the agreement of two others, holds everybody else. */
 let bench: GovernanceBench
 let alone: Person
 let others: Person[]
@@ -71,7 +71,7 @@ describe('T82 nobody is locked out by one', () => {
     const { body } = await others[2]!.get(`${base}/holds?active=true`)
     const suspension = body.items.find(({ becauseOfId }) => becauseOfId !== null)!
     expect(suspension).toMatchObject({ subjectId: alone.userId, becauseOfId: last.id, endsAt: last.endsAt })
-    // Nobody keeps the one who is suspended for good, as if somebody had held them.
+    // The suspension of the placer cannot be confirmed, as a hold can.
     expect(outcome(await confirm(suspension.id, others[2]!))).toEqual([409, 'wrong_state'])
     expect(Date.parse(first.endsAt!) - Date.parse(first.createdAt)).toBe(72 * hours)
     await pass(72 * hours - 1_000)
@@ -79,7 +79,7 @@ describe('T82 nobody is locked out by one', () => {
     await pass(1_000)
     expect(await whoActs()).toHaveLength(4)
     expect(await differences()).toEqual([])
-    // The same again is for somebody else to begin.
+    // Another person must place the next hold.
     expect(outcome(await hold(others[0]!))).toEqual([403, 'other_person_required'])
     expect((await hold(others[0]!, others[1])).status).toBe(201)
   })

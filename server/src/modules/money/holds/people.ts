@@ -14,7 +14,7 @@ import { assertMayPlace } from './may-place.ts'
 import { findHold, lockActiveHold } from './queries.ts'
 import { endWithCompanion } from './release.ts'
 
-/** Holds on people, which one person places and two keep. */
+/** A hold on a person, which one person places and a second person confirms. */
 type OnPerson = { vaultId: string; subjectId: string; placerId: string; now: Date }
 
 /** Returns true if the user is a person and not a service. */
@@ -24,9 +24,8 @@ export async function isPerson(trx: Trx, userId: string): Promise<boolean> {
 }
 
 /**
- * One person must not hold another again and again: when the hold of a placer ended without a second person, somebody else
- * places the next one.
- * @throws 403
+ * Prevents one person from holding another repeatedly: when the hold of a placer ended without a second person, somebody else
+ * must place the next one. @throws 403
  */
 export async function assertNotRepeated(trx: Trx, { vaultId, subjectId, placerId, now }: OnPerson): Promise<void> {
   const since = new Date(now.getTime() - holdRepetitionDays * 86_400_000)
@@ -40,12 +39,12 @@ export async function assertNotRepeated(trx: Trx, { vaultId, subjectId, placerId
   throw forbidden('other_person_required', message)
 }
 
-/** When a hold on a person ends unless a second person confirms it. */
+/** Returns the time when a hold on a person ends unless a second person confirms it. */
 export const endOfHold = (now: Date): Date => new Date(now.getTime() + holdConfirmationHours * 3_600_000)
 
 /**
- * Keeps a hold on a person until it is released, by a second person, and ends the suspension of the person who placed it.
- * @throws 403 for the one who placed it, for a service and for members who may not place holds, 404, 409
+ * Confirms a hold on a person, by a second person, so that it lasts until it is released, and ends the suspension of the person
+ * who placed it. @throws 403 for the placer, for a service and for members who may not place holds, 404, 409
  */
 export async function confirmHold(trx: Trx, id: string, by: ByMember): Promise<void> {
   const { vaultId, actorId, now } = byMember(by)
@@ -83,7 +82,7 @@ export async function confirmHold(trx: Trx, id: string, by: ByMember): Promise<v
 
 const batchMax = 20
 
-/** Ends the holds on people that nobody confirmed in time. */
+/** Ends the holds on people that were not confirmed in time. */
 export async function endUnconfirmedHolds({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   const now = clock()
   for (const { vaultId, id } of await listUnconfirmed(db, now)) {

@@ -16,13 +16,12 @@ import { insertReserving } from './reserve.ts'
 type Placing = { subjectType: HoldSubjectType; subjectId: string; reason: string }
 
 /**
- * Stops something at once. It waits for every order, vote and hand-over that is being decided, and lets none begin before
- * its commit: what was decided before it has been committed, and what comes after it sees it. Returns the id of the hold.
+ * Holds a subject at once. It waits for every order, vote and hand-over that is being decided, and lets none begin before its
+ * commit: earlier decisions have been committed, and later ones see the hold. A hold on a person ends after 72 hours unless a
+ * second person confirms it. Returns the id of the hold.
  *
- * A hold on a person ends after 72 hours unless a second person confirms it.
- *
- * @throws 403 for a member whom no policy allows it, 404 for what they do not see, 409 when it is held already, has ended,
- *   or is the last administrator
+ * @throws 403 for a member whom no policy allows it, 404 for a subject that they do not see, 409 when the subject is held
+ * already, has ended, or is the last administrator
  */
 export async function placeHold(trx: Trx, { subjectType, subjectId, reason }: Placing, by: ByMember): Promise<string> {
   const { vaultId, now } = byMember(by)
@@ -48,8 +47,8 @@ export async function placeHold(trx: Trx, { subjectType, subjectId, reason }: Pl
 }
 
 /**
- * A hold on a person who votes on rules or releases leaves a quorum besides the one who places it, or suspends that one, too.
- * @throws 403 for a service, and for somebody whose last hold on the person ended unconfirmed
+ * Checks a hold on a person who votes on rules or releases: it must leave a quorum besides the placer, or it suspends the
+ * placer, too. @throws 403 for a service, and for a placer whose last hold on the person ended unconfirmed
  */
 async function checkOnPerson(trx: Trx, subjectId: string, by: ByMember): Promise<'leaves a quorum' | 'suspends'> {
   const { vaultId, actorId: placerId, now } = byMember(by)
@@ -82,7 +81,7 @@ type Placed = {
   becauseOfId: string | null
 }
 
-/** Inserts a hold, tells whom it meets, and signs out a person for whom nothing is left. */
+/** Inserts a hold, mails the users concerned, and signs out a person who has no other vault. */
 async function insertAnnounced(trx: Trx, placed: Placed, by: ByMember): Promise<void> {
   const { vaultId, actorId, now } = byMember(by)
   const { id, what, name, deposit, reason, endsAt, becauseOfId } = placed

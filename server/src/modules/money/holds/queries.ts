@@ -25,7 +25,7 @@ export type HeldDeposit = { addressId: string; tokenId: string }
 /** An active hold, under lock. */
 export type LockedHold = HoldRow & { deposit: HeldDeposit | null }
 
-/** A hold as it is shown, but for the amount, which its token tells. */
+/** A hold as it is shown, without the amount, whose format depends on the token. */
 export type ShownHold = Omit<Static<typeof Hold>, 'reserved'> &
   Record<'reserved' | 'code', string | null> & { decimals: number | null; created_at: Date }
 
@@ -38,8 +38,8 @@ export async function findHold(db: Db | Trx, reader: Reader, id: string): Promis
 }
 
 /**
- * One page of the holds that the reader may see, newest first; one row more than the limit. What a screening held and let go
- * again by itself is left out, unless one subject is asked for: it is one for each deposit.
+ * Returns one page of the holds that the reader may see, newest first; up to one row more than the limit. Holds that a
+ * screening placed and ended by itself are left out, unless one subject is selected: there is one for each deposit.
  */
 export async function listHolds(
   db: Db,
@@ -58,7 +58,7 @@ export async function listHolds(
   return rows
 }
 
-/** As the index of the list has it. */
+/** The condition, as the index of the list has it. */
 const isLasting = sql`not (h.origin = 'screening' and h.released_at is not null and h.released_by_id is null)`
 
 const selectHolds = sql`
@@ -86,9 +86,9 @@ const isVisible = (reader: Reader): RawBuilder<boolean> =>
 /** The subject of a new hold, as the member sees it. */
 export type Subject = {
   name: string
-  /** Of a transfer. */
+  /** The phase of a transfer; null for other subjects. */
   phase: string | null
-  /** Of a deposit; nothing of one that the chain took back can be reserved. */
+  /** The deposit; null for other subjects. Funds of a deposit that the chain took back cannot be reserved. */
   deposit: (HeldDeposit & { amount: string }) | null
 }
 
@@ -129,8 +129,8 @@ export async function findSubject(
 }
 
 /**
- * The transfers that a hold meets: how many were handed over and are not finished, and who ordered those that wait. It reads
- * what is open, through the indexes of that, however much the vault holds.
+ * Returns the transfers that a hold affects: the number that were handed over and are not finished, and the initiators of those
+ * that wait. It reads open transfers through their indexes, however much the vault holds.
  */
 export async function findMet(
   trx: Trx,
@@ -175,7 +175,7 @@ export async function isShutOut(trx: Trx, userId: string): Promise<boolean> {
   return rows[0]?.is_out === true
 }
 
-/** SQL: an active hold with where its deposit is; locked. */
+/** SQL: locks and selects an active hold with the account of its deposit. */
 const lockedHold = (condition: RawBuilder<unknown>) => sql<LockedHold>`
   select h.*, (select json_build_object('addressId', o.address_id, 'tokenId', o.token_id) from operations o
     where o.vault_id = h.vault_id and o.id = h.subject_id and h.subject_type = 'deposit') as deposit
@@ -199,7 +199,7 @@ export async function lockHoldOn(
 
 type HoldKey = { vaultId: string; subjectType: HoldSubjectType; subjectId: string; origin: HoldOrigin }
 
-/** Lets what waited in the queue be tried again now, or one transfer of it; what is still held waits on. */
+/** Makes the queued transfers due now, or one of them; a transfer that is still held waits on. */
 export async function wakeQueued(
   trx: Trx,
   vaultId: string,
@@ -213,7 +213,7 @@ export async function wakeQueued(
       and t.vault_id = d.vault_id and t.id = d.id and t.phase = 'queued'`.execute(trx)
 }
 
-/** The active holds that suspend the one who placed a hold. */
+/** Returns the active holds that suspend the placer of a hold. */
 export async function listCompanions(trx: Trx, vaultId: string, becauseOfId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from holds where vault_id = ${vaultId} and because_of_id = ${becauseOfId} and released_at is null`.execute(

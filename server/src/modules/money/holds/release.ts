@@ -63,8 +63,8 @@ function evidenceOf({ subjectType, subjectId, subjectName, origin, reason, place
 type Ending = { releasedById: string | null; reason: string; now: Date; operator?: string }
 
 /**
- * Ends a hold and what suspends the one who placed it; without the hold itself, the suspension alone.
- * @throws 409 when it was released already
+ * Ends a hold and the suspension of its placer; without the hold itself, only the suspension. @throws 409 when it was released
+ * already
  */
 export async function endWithCompanion(
   trx: Trx,
@@ -83,7 +83,7 @@ async function releaseHold(trx: Trx, { vaultId, id }: { vaultId: string; id: str
   if (hold === null) throw alreadyReleased()
   await endHold(trx, hold, { releasedById, reason, now })
   if (screening !== null) {
-    // People have decided instead of the screening, which is not asked any more.
+    // People have decided instead of the screening, so its question is closed.
     await changeScreening(trx, { vaultId, id: screening.id }, { waived_hold_id: id, next_attempt_at: null })
   }
   await wakeQueued(trx, vaultId, now)
@@ -105,8 +105,8 @@ async function releaseHold(trx: Trx, { vaultId, id }: { vaultId: string; id: str
 type ByOperator = { code: string; id: string; reason: string; operator: string; now: Date }
 
 /**
- * Releases a hold for an operator of the service, when those who could are held themselves. Every member gets a mail.
- * @throws when there is no such vault or no such hold in force
+ * Releases a hold for an operator of the service, when everybody who could release it is held. Every member gets a mail.
+ * @throws when there is no such vault or no such active hold
  */
 export async function releaseByOperator(trx: Trx, { code, id, ...ending }: ByOperator): Promise<void> {
   const { rows } = await sql<{ vaultId: string }>`

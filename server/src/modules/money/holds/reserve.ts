@@ -10,10 +10,9 @@ import { type HeldDeposit, type HoldRow, type LockedHold, lockHoldOn } from './q
 export type NewHold = Insertable<Holds> & Pick<HoldRow, 'subject_type' | 'origin'>
 
 /**
- * Inserts a hold. On a deposit it reserves what is still available of that; while that is held already, the other hold has
- * reserved it, and passes it on when it ends. Returns what is reserved, in raw units; null: it is on no deposit.
- *
- * @throws 409 when the subject is held already
+ * Inserts a hold. On a deposit it reserves the available part. While another hold has reserved that, the other hold passes it
+ * on when it ends. Returns the reserved amount in raw units; null when the subject is no deposit. @throws 409 when the subject
+ * is held already
  */
 export async function insertReserving(
   trx: Trx,
@@ -50,12 +49,12 @@ async function availableOf(trx: Trx, vaultId: string, deposit: HeldDeposit, amou
   return available < amount ? available : amount
 }
 
-/** @param releasedById null: the service itself */
+/** @param releasedById null for the service itself */
 type End = { releasedById: string | null; reason: string; now: Date }
 
 /**
- * Ends a locked hold. Of a deposit that is held for another reason too, the amount stays reserved, for that hold; otherwise
- * it becomes available. @throws 409 when it was released already
+ * Ends a locked hold. The amount of a deposit that another hold stops, too, stays reserved for that hold; otherwise it becomes
+ * available. @throws 409 when it was released already
  */
 export async function endHold(trx: Trx, hold: LockedHold, { releasedById, reason, now }: End): Promise<void> {
   const { vault_id: vaultId, id } = hold
@@ -68,8 +67,8 @@ export async function endHold(trx: Trx, hold: LockedHold, { releasedById, reason
 }
 
 /**
- * Ends a locked hold in favour of a new one on the same subject, which takes over what is reserved: not even for a moment is
- * that available, so it covers no exposure either.
+ * Ends a locked hold in favour of a new one on the same subject. The new hold takes over the reserved amount, which is
+ * available at no moment, so it covers no exposure either.
  */
 export async function replaceHold(trx: Trx, hold: LockedHold, next: NewHold, end: End): Promise<void> {
   await markReleased(trx, { ...end, vaultId: hold.vault_id, id: hold.id })
@@ -79,7 +78,7 @@ export async function replaceHold(trx: Trx, hold: LockedHold, next: NewHold, end
 
 const reservedOf = ({ reserved }: LockedHold): bigint => BigInt(reserved ?? '0')
 
-/** @param nextId the hold for which the amount stays reserved; null: it becomes available */
+/** @param nextId the hold for which the amount stays reserved; null when it becomes available */
 async function passOn(trx: Trx, hold: LockedHold, nextId: string | null, now: Date): Promise<void> {
   const subject = { vaultId: hold.vault_id, ...hold.deposit!, amount: reservedOf(hold) }
   const taken = nextId === null ? [] : [posting('hold', { ...subject, operationId: nextId })]
@@ -88,7 +87,7 @@ async function passOn(trx: Trx, hold: LockedHold, nextId: string | null, now: Da
 
 type Deposit = HeldDeposit & { vaultId: string; depositId: string; amount: bigint }
 
-/** Reserves a deposit that came back for the hold on it, if that has reserved nothing: it was placed while the deposit was gone. */
+/** Reserves a returned deposit for its hold, if that hold has reserved nothing because it was placed while the deposit was gone. */
 export async function reserveForHold(
   trx: Trx,
   { vaultId, depositId, addressId, tokenId, amount }: Deposit,

@@ -150,7 +150,7 @@ describe('placing a hold', () => {
 })
 
 describe('T72 whoever decides while a hold is placed waits for it, and sees it', () => {
-  /** Places a hold of the vault by hand, and begins `work` between its lock and its commit. */
+  /** Places a hold on the vault by SQL, and begins `work` between its lock and its commit. */
   async function meanwhile<Result>(work: () => Promise<Result>): Promise<Result> {
     const { db } = bench.test.deps
     let answer: Promise<Result> | undefined

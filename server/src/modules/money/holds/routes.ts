@@ -84,7 +84,7 @@ export function holdRoutes(app: App, deps: Deps, executors: Executors): void {
     handler: ({ member, params, body }, http) => {
       assertPerson(member)
       return gate(http, { action: 'hold_release', targetId: params.id, payload: body }, async (trx, id) =>
-        // Dual control lets nothing be carried out at once; the gate has this answer for other actions.
+        // Under dual control no action is carried out at once; the gate has this answer for other actions.
         toHold(orNotFound(await findHold(trx, member, id), 'Hold')),
       )
     },

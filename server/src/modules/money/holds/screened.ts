@@ -13,14 +13,14 @@ import { askAnew, findScreening, newScreening, type ScreenedSubject, type Screen
 import { type LockedHold, lockHoldOn } from './queries.ts'
 import { endHold, type NewHold, replaceHold } from './reserve.ts'
 
-/** Why a subject is held before its answer. */
+/** The reason of a hold before the answer of the screening. */
 export const unanswered = 'The screening has not answered yet'
 
 type NewDeposit = Pick<NewOperation, 'vaultId' | 'id' | 'tokenId' | 'addressId' | 'amount'>
 
 /**
- * Asks about new deposits and holds each until the answer. Returns what reserves them, for the statement that credits them:
- * they are never available in between.
+ * Asks about new deposits and holds each until its answer. Returns the parts that reserve them, for the statement that credits
+ * them: they are never available in between.
  */
 export function holdNewDeposits(trx: Trx, deposits: NewDeposit[], now: Date): Promise<Posting[]> {
   const screenings = deposits.map((deposit) => newScreening(subjectOf(deposit), now))
@@ -28,8 +28,8 @@ export function holdNewDeposits(trx: Trx, deposits: NewDeposit[], now: Date): Pr
 }
 
 /**
- * As `holdNewDeposits`, when a correction credits a deposit with more than was asked about. `amount` is the surplus, which
- * waits for another answer.
+ * Holds a deposit as `holdNewDeposits` does, when a correction credits it with more than the screening was asked about.
+ * `amount` is the surplus, which waits for another answer.
  */
 export async function holdSurplus(trx: Trx, deposit: NewDeposit, now: Date): Promise<Posting[]> {
   await askAnew(trx, subjectOf(deposit), now)
@@ -92,16 +92,16 @@ type Placing = ScreenedSubject & {
   reason: string
   /** True if the transfer may have been sent before. */
   isHandedOver?: boolean
-  /** Whom a mail tells of it besides the administrators; null: nobody is told. */
+  /** The recipients of a mail besides the administrators; null for no mail. */
   audience: string[] | null
-  /** Why a hold of the screening on the same subject ends by it, which passes on what it has reserved. */
+  /** The reason why this hold replaces a hold of the screening on the same subject, which passes on its reserved amount. */
   replacedBecause?: string
   now: Date
 }
 
 /**
- * Holds a subject because of its screening. It waits for no decision under way: nothing relies on a subject that the
- * screening has not allowed.
+ * Holds a subject because of its screening. It does not wait for decisions in progress, because none relies on a subject that
+ * the screening has not allowed.
  */
 export async function placeScreeningHold(trx: Trx, placing: Placing): Promise<void> {
   const { vaultId, subjectType, subjectId, reason, isHandedOver = false, audience, now } = placing
@@ -119,7 +119,7 @@ export async function placeScreeningHold(trx: Trx, placing: Placing): Promise<vo
   await announceVaultChange(trx, { ...event, words }, { userIds: audience })
 }
 
-/** Returns what the hold reserves of a deposit, which is what the one that it replaces had reserved. */
+/** Returns the amount that the hold reserves of a deposit: the amount that the replaced hold had reserved. */
 async function insertReplacing(
   trx: Trx,
   hold: NewHold,
@@ -135,7 +135,7 @@ async function insertReplacing(
   return replaced.reserved
 }
 
-/** Ends the hold of a screening, if there is one; one of people on the same subject stays. */
+/** Ends the hold of a screening, if there is one; a hold of people on the same subject stays. */
 export async function endScreeningHold(trx: Trx, subject: ScreenedSubject, reason: string, now: Date): Promise<void> {
   const hold = await lockHoldOn(trx, { ...subject, origin: 'screening' })
   if (hold === null) return
@@ -153,14 +153,14 @@ async function recordEnd(trx: Trx, hold: LockedHold, reason: string, now: Date):
 export type Clearance = {
   /** True if the screening permits the hand-over. */
   isClear: boolean
-  /** The score of the answer, for policies; null: there is no answer. */
+  /** The score of the answer, for policies; null without an answer. */
   score: number | null
 }
 
 /**
- * Only two things let a transfer pass: an answer `allow` that is not too old, and two people who released the hold of the
- * screening. Both count only as the audit records have them too, which nobody can rewrite. Everything else waits, and what
- * has no answer that may still count is asked about.
+ * Reads the clearance of a transfer. Only two things permit the hand-over: an answer `allow` that is not too old, and two
+ * people who released the hold of the screening. Both count only if the audit records, which nobody can rewrite, have them too.
+ * Every other transfer waits, and a missing answer is requested.
  */
 export async function clearTransfer(trx: Trx, vaultId: string, id: string, now: Date): Promise<Clearance> {
   const subject: ScreenedSubject = { vaultId, subjectType: 'transfer', subjectId: id }

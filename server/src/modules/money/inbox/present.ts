@@ -27,14 +27,17 @@ export function toInboxItem(row: InboxRow): Static<typeof InboxItem> {
   }
 }
 
-/** The requirement that lacks most votes; of several, the one with the highest threshold. Waived ones need none. */
+/**
+ * Returns the votes of the requirement that lacks most votes; of several, the one with the highest threshold. Waived
+ * requirements need none.
+ */
 export function votesOf(requirements: RequirementState[]): { given: number; needed: number } {
   const [strictest] = requirements
     .filter(({ bypassed }) => !bypassed)
     .toSorted((a, b) => lackOf(b) - lackOf(a) || b.threshold - a.threshold)
   if (strictest === undefined) return { given: 0, needed: 0 }
   const votes = strictest.approvalsCount
-  // Votes of a group may lack although there are as many votes as it takes.
+  // Votes of a group may be missing although the number of votes suffices.
   return { given: votes, needed: Math.max(strictest.threshold, votes + lackOf(strictest)) }
 }
 
@@ -48,7 +51,7 @@ export function subjectOf(steps: PreparedStep[], targetName: string | null): str
   const { subjectName: held } = (payload.hold ?? {}) as { subjectName?: unknown }
   const names = [...naming.map((field) => payload[field]), held]
   const name = names.find((value) => typeof value === 'string' && value.trim() !== '')
-  // Ids in the payload: of the operation that is to be categorised, of the counterparty that is to join a group.
+  // Ids in the payload: of the operation to be categorised, or of the counterparty that joins a group.
   const id = payload.operationId ?? payload.network ?? first?.targetId ?? first?.step.action ?? ''
   return String(name ?? targetName ?? id)
 }

@@ -20,7 +20,7 @@ export type InboxRow = {
   vault_code: string
   vault_name: string
   initiator: MemberProfile
-  /** By which the list is ordered: the vote of the caller in `decided`, otherwise the creation. */
+  /** The time by which the list is ordered: the vote of the caller in `decided`, otherwise the creation. */
   at: Date
   created_at: Date
   expires_at: Date
@@ -31,10 +31,10 @@ export type InboxRow = {
   kind: Item['kind']
   status: Item['status']
   transfer: Omit<NonNullable<Item['transfer']>, 'amountDecimal'> | null
-  /** Of an approval request. */
+  /** The action of an approval request; null for others. */
   action: RequestAction | null
   steps: PreparedStep[] | null
-  /** Name of the counterparty or of the group of counterparties that the first step changes; null for others. */
+  /** The name of the counterparty or counterparty group that the first step changes; null for others. */
   target_name: string | null
   payout: Item['payout']
 }
@@ -42,7 +42,7 @@ export type InboxRow = {
 /** The user and the time. An inbox holds only subjects that the user may read by id: those they vote on and those they requested. */
 export type Reader = { userId: string; now: Date }
 
-/** One page of the inbox over all vaults of the user, newest first; one row more than the limit. */
+/** Returns one page of the inbox over all vaults of the user, newest first; up to one row more than the limit. */
 export async function listInbox(db: Db, reader: Reader, state: InboxState, page: Paging): Promise<InboxRow[]> {
   const { rows } = await sql<InboxRow>`
     with found as materialized (${subjects[state](reader, page)})
@@ -74,7 +74,7 @@ export async function listInbox(db: Db, reader: Reader, state: InboxState, page:
   return rows
 }
 
-/** SQL: what the payout `p` pays, per token; null when there is none. */
+/** SQL: the sums that the payout `p` pays, per token; null when there are none. */
 const payoutSums = sql`(
   select json_agg(json_build_object('tokenId', s.token_id, 'code', s.code, 'symbol', y.symbol, 'amountDecimal', s.amount)
     order by s.n)
@@ -89,7 +89,7 @@ export async function countWaiting(db: Db, reader: Reader): Promise<number> {
   return rows[0]!.count
 }
 
-/** The status of what the member has just voted on. */
+/** Returns the status of the subject that the member has just voted on. */
 export async function findStatus(
   trx: Trx,
   { vault }: Member,
@@ -102,15 +102,15 @@ export async function findStatus(
 }
 
 /**
- * SQL: the vaults that the user is a member of. Who left a vault, or is held in it, sees nothing of it, and what they asked for
- * neither.
+ * SQL: the vaults that the user is a member of. A user who left a vault, or is held in it, sees nothing of it, not even their
+ * own requests.
  */
 const vaultsOf = (userId: string) => sql`(
   select distinct m.vault_id from policy_group_memberships m
   where m.user_id = ${userId} and not ${isHeldUser(sql.ref('m.vault_id'), sql.ref('m.user_id'))})`
 
 /**
- * SQL: the subjects that the user may vote on now. It reads the entitlements of the user to what is open, however much the
+ * SQL: the subjects that the user may vote on now. It reads the entitlements of the user to open subjects, however much the
  * vaults hold; `open` is an entitlement whose voting was not closed.
  */
 const waitingFor = ({ userId, now }: Reader) => sql`
@@ -130,14 +130,14 @@ const waitingFor = ({ userId, now }: Reader) => sql`
       or exists (select from payouts p where p.vault_id = w.vault_id and p.id = w.subject_id
         and p.status = 'awaiting_approval' and p.expires_at > ${now}))`
 
-/** SQL: newest first from a position; `at` and `id` name the columns. */
+/** SQL: the rows from a position, newest first; `at` and `id` name the columns. */
 function pageOf(at: string, id: string, { after, limit }: Paging): RawBuilder<unknown> {
   const [instant, key] = [sql.ref(at), sql.ref(id)]
   const from = after === null ? sql`` : sql`and (${instant}, ${key}) < (${after.createdAt}, ${after.id})`
   return sql`${from} order by ${instant} desc, ${key} desc limit ${limit + 1}`
 }
 
-/** SQL: one page of the subjects of each part, as (vault_id, id, at). Each vault gives one page at most, from an index. */
+/** SQL: one page of the subjects of each part, as (vault_id, id, at). Each vault contributes at most one page, from an index. */
 const subjects: Record<InboxState, (reader: Reader, page: Paging) => RawBuilder<unknown>> = {
   waiting: (reader, page) => sql`
     select f.vault_id, f.id, f.at from (${waitingFor(reader)}) f where true ${pageOf('f.at', 'f.id', page)}`,

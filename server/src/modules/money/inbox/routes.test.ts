@@ -155,7 +155,7 @@ describe('GET /inbox', () => {
     expect(decided!.decidedAt).toBe(voter!.votedAt)
     expect(await idsIn(bench.secondApprover, 'waiting')).toContain(id)
     await bench.act(bench.secondApprover, id, 'reject')
-    // Resolved: it waits for nobody, whether they voted or not.
+    // A resolved request waits for no vote, whether or not the user voted.
     expect(await idsIn(bench.thirdApprover, 'waiting')).not.toContain(id)
     expect(await idsIn(bench.thirdApprover, 'decided')).not.toContain(id)
     expect((await inbox(bench.firstApprover, 'decided'))[0]).toMatchObject({ id, status: 'rejected' })

@@ -24,7 +24,7 @@ import { payoutStatuses } from '../payouts/schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 
-/** The kinds of subjects that people vote on. */
+/** The types of subjects that people vote on. */
 export const inboxKinds = ['transfer', 'approval_request', 'payout'] as const
 
 const votableStatuses = [...new Set([...operationStatuses, ...requestStatuses, ...payoutStatuses])]

@@ -20,8 +20,8 @@ import type { BulkVote, BulkVoteResult } from './schema.ts'
 type Voting = { deps: Deps; executors: Executors; caller: Caller; requestId: string }
 
 /**
- * Casts the votes one after the other, each in its own transaction and under all the rules of a single vote: what one of
- * them meets concerns no other. Votes that were not begun in time are refused, so that the caller gets an answer.
+ * Casts the votes one after the other, each in its own transaction and under all the rules of a single vote. A failure of one
+ * vote does not affect the others. Votes that were not begun in time are refused, so that the caller gets an answer.
  */
 export async function voteOnMany(voting: Voting, votes: BulkVote[]): Promise<BulkVoteResult[]> {
   const endsAt = performance.now() + bulkVoteMilliseconds
@@ -40,20 +40,20 @@ export async function voteOnMany(voting: Voting, votes: BulkVote[]): Promise<Bul
 
 const tooLate = () => unavailable('overloaded', 'The other votes took too long; send this one again', 1)
 
-/** The status after a vote, or why it was refused. */
+/** The status after a vote, or the reason of its refusal. */
 type Cast = NonNullable<BulkVoteResult['status']> | AppError
 
 async function castOne(voting: Voting, vote: BulkVote): Promise<Cast> {
   const { deps, caller } = voting
   try {
-    // For each vote anew: an earlier one may have changed who is in the vault.
+    // Membership is read for each vote, because an earlier vote may have changed it.
     const member = assertMember(await findMember(deps.db, caller, vote.vaultCode))
     if (member.isHeld) throw callerHeld()
     if (member.isAuditor) throw readsOnly()
     return await prefetching((fetched) =>
       inTransaction(deps.db, async (trx): Promise<Cast> => {
         const voted = await castIn(trx, voting, vote, member, fetched)
-        // A refusal is committed with what it recorded.
+        // The refusal is committed with its records.
         return 'refusal' in voted ? voted.refusal : findStatus(trx, member, vote)
       }),
     )

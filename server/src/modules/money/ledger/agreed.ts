@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from 'kysely'
 
 /**
- * SQL: whether two people agreed on an adjustment, a row of `adjustments`: an approval request made it, or was about it. The
- * request is bound to its votes and compared with the record, so that no column of the adjustment has to say so.
+ * SQL: true if two people agreed on an adjustment, a row of `adjustments`: an approval request made it, or was about it. The
+ * request is bound to its votes and compared with the record, so the adjustment needs no column for this.
  */
 export const isAgreed = (adjustment: string): RawBuilder<boolean> => sql<boolean>`exists (
   select from approval_requests agreement where agreement.vault_id = ${sql.ref(`${adjustment}.vault_id`)}
     and agreement.action = 'balance_adjust' and agreement.status = 'applied'
     and agreement.resolved_result_id = ${sql.ref(`${adjustment}.id`)})`
 
-/** SQL: whether the vault has rules that one administrator does not change alone: governance, or protection. */
+/** SQL: true if the vault has rules that one administrator does not change alone: governance, or protection. */
 export const isUnderQuorum = (vaultId: RawBuilder<unknown>): RawBuilder<boolean> => sql<boolean>`(
   exists (select from governance under where under.vault_id = ${vaultId} and under.threshold > 0)
   or exists (select from vaults under where under.id = ${vaultId} and under.protection = 'votes'))`
@@ -17,8 +17,8 @@ export const isUnderQuorum = (vaultId: RawBuilder<unknown>): RawBuilder<boolean>
 type Account = Record<'vaultId' | 'addressId' | 'tokenId', RawBuilder<unknown>>
 
 /**
- * SQL: the part of an available balance, in raw units, that adjustments of single people made, which policies do not count; it is
- * negative when they took more than they added. Without governance and protection it is 0, because one administrator
+ * SQL: the part of an available balance, in raw units, that adjustments of single people made, which policies do not count; it
+ * is negative when they took more than they added. Without governance and protection the part is 0, because one administrator
  * changes the policies there, too.
  */
 export const unagreedPart = ({ vaultId, addressId, tokenId }: Account): RawBuilder<string> => sql<string>`(

@@ -3,13 +3,13 @@ import { newId } from '../../../lib/ids.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
 /**
- * Each constraint of the books is dropped for one row that it refuses: the row is refused by this constraint, and passes without it,
- * so no other one hides that it is gone.
+ * Each constraint of the books is dropped for a row that it refuses. The row is refused only by this constraint, and passes
+ * without it, so no other constraint hides its absence.
  */
 let bench: TransferBench
 
 type Row = Record<string, unknown>
-/** Tables of the books, with a row that is refused by each of their constraints. */
+/** Tables of the books, with a row for each of their constraints that it refuses. */
 let refused: Record<string, Record<string, Row[]>>
 
 beforeAll(async () => {
@@ -142,7 +142,7 @@ async function constraintsOf(table: string): Promise<string[]> {
   return rows.map(({ name }) => name).sort()
 }
 
-/** The constraint that refuses the row while this one is kept or dropped; null: none does. It is rolled back. */
+/** Returns the constraint that refuses the row while this one is kept or dropped; null when none does. The insert is rolled back. */
 async function refusing(table: string, row: Row, dropped: string | null): Promise<string | null> {
   return bench.rolledBack(async (query) => {
     if (dropped === 'ledger_entries_once') await query(`drop index ${dropped}`)

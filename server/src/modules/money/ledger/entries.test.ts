@@ -278,7 +278,7 @@ describe('posting', () => {
   })
 })
 
-/** The SQLSTATE with which a statement fails under that role; the statement is always rolled back. */
+/** Returns the SQLSTATE with which a statement fails under that role; the statement is always rolled back. */
 async function stateOf(statement: string, values: unknown[], who: string): Promise<string | undefined> {
   return bench.rolledBack(async (query) => {
     if (who !== 'owner') await query(`set local role ${who}`)

@@ -1,9 +1,9 @@
 import { addDecimals, formatDecimal, multiplyDecimals, usdValueOf } from '../../../lib/money.ts'
 
-/** An amount of a token with the rate of the moment; null where no rate is fresh enough (contract 3.3). */
+/** An amount of a token with the present rate; null where no rate is fresh enough (contract 3.3). */
 export type Holding = { raw: bigint; decimals: number; usdRate: string | null }
 
-/** USD with two decimals; nothing is worth nothing, whatever the rate. null without a rate. */
+/** Returns the value in USD with two decimals. Zero units are worth zero even without a rate; any other amount without a rate is null. */
 export function usdOfHolding({ raw, decimals, usdRate }: Holding): string | null {
   if (raw === 0n) return '0.00'
   return usdRate === null ? null : usdValueOf(raw, decimals, usdRate)

@@ -21,7 +21,7 @@ type EntryRow = {
 /** Minutes by which the clock of the node that sealed may be behind the clock of the node that wrote the entry. */
 const clockSkewMinutes = 10
 
-/** The ledger entries of an operation, each with the content that its seal covers and the proof that the seal holds it. */
+/** Returns the ledger entries of an operation, each with the content that its seal covers and the proof that the seal holds it. */
 export async function getLedgerEvidence(db: Db, vaultId: string, operationId: string) {
   const { rows: entries } = await sql<EntryRow>`
     select e.sequence, e.kind, e.token_id as "tokenId", d.id as "debitAccountId", c.id as "creditAccountId", e.amount,
@@ -55,7 +55,7 @@ function placeOf(sequence: string, seal: SealRow | undefined) {
   return { sealSequence: Number(seal.sequence), proof: { index, path } }
 }
 
-/** The seals that hold these entries. Each is one of the first that were made after its entry. */
+/** Returns the seals that hold these entries. Each is among the first that were made after its entry. */
 async function listSealsOf(db: Db, vaultId: string, sequences: string[]): Promise<SealRow[]> {
   const { rows } = await sql<SealRow>`
     select distinct on (s.sequence) s.* from unnest(${sequences}::bigint[]) i(sequence)

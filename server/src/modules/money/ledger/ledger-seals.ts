@@ -12,8 +12,8 @@ import type { EntryKind } from './postings.ts'
 import { addToTotals } from './totals.ts'
 
 /**
- * Seals every committed entry of the ledger that no seal holds yet, as `sealAuditRecords` does with records, adds it to the
- * totals of its vault, and returns how many it sealed.
+ * Seals every committed entry of the ledger that no seal holds yet, as `sealAuditRecords` does with records, and adds it to the
+ * totals of its vault. Returns the number of sealed entries.
  */
 export async function sealLedgerEntries(
   { db, clock, sealKey }: Pick<Deps, 'db' | 'clock' | 'sealKey'>,
@@ -60,16 +60,16 @@ type EntryRow = {
 }
 
 /**
- * The hashes that a seal holds of these entries of a vault, in the order of their numbers. Each binds the entry, the accounts
- * of both its sides, and of what it belongs to all that never changes; what may, such as a status, follows from the entries
- * that it must have (`verifyLedger`).
+ * Returns the hashes that a seal holds of these entries of a vault, in the order of their numbers. Each hash binds the entry,
+ * the accounts of both sides, and all immutable fields of the subject of the entry. Mutable fields, such as a status, follow
+ * from the entries that the subject must have (`verifyLedger`).
  */
 export async function readSealedEntries(trx: Trx, vaultId: string, sequences: string[]): Promise<SealedLeaf[]> {
   const contents = await listSealedContents(trx, vaultId, sequences)
   return contents.map(({ sequence, content }) => ({ id: sequence, hash: sha256(content) }))
 }
 
-/** The canonical JSON of which a seal holds the hash, for each of these entries of a vault, in the order of their numbers. */
+/** Returns the canonical JSON that a seal hashes, for each of these entries of a vault, in the order of their numbers. */
 export async function listSealedContents(
   db: Db | Trx,
   vaultId: string,
@@ -103,7 +103,7 @@ function contentOf(vaultId: string, row: EntryRow): string {
   })
 }
 
-/** Of the operation, adjustment, hold, orphaning or cover of an entry `e`, what is never changed. Amounts are texts. */
+/** SQL: the immutable fields of the operation, adjustment, hold, orphaning or cover of an entry `e`. Amounts are texts. */
 const subject = sql`
   case
     when e.kind = 'adjust' then (

@@ -16,20 +16,23 @@ import { newId } from '../../../lib/ids.ts'
 /** Accounts of an address that hold a balance; the vault-level ones (external, adjustment) are the other side. */
 export type AddressPurpose = 'available' | 'reserved'
 
-/** Of each kind of entry the account that decreases and the one that increases; null: the vault-level account. */
+/** The accounts of each type of entry: the one that decreases and the one that increases; null for the vault-level account. */
 const sides = {
   deposit: { debit: null, credit: 'available' },
-  /** A transfer is created, and then confirmed; or it has failed, or was rejected or cancelled, or has expired. */
+  /**
+   * Entries of a transfer: reserved at its creation; settled when confirmed; released when it has failed, expired, or was
+   * rejected or cancelled.
+   */
   reserve: { debit: 'available', credit: 'reserved' },
   settle: { debit: 'reserved', credit: null },
   release: { debit: 'reserved', credit: 'available' },
   /** A network fee that the address paid, in the native coin. */
   fee: { debit: 'available', credit: null },
   adjust: { debit: null, credit: 'available' },
-  /** A deposit is held, as far as it is available, and its hold is released. The operation is the hold. */
+  /** A hold reserves the available part of a deposit, and its release returns it. The operation is the hold. */
   hold: { debit: 'available', credit: 'reserved' },
   hold_release: { debit: 'reserved', credit: 'available' },
-  /** A deposit that was credited with another amount than the chain has. */
+  /** A correction of a deposit whose credited amount differs from the chain. */
   correct: { debit: null, credit: 'available' },
   /** Takes back the available part of a deposit that the chain lost; `orphan_return` credits the whole deposit that came back. */
   orphan: { debit: 'available', credit: null },
@@ -40,7 +43,7 @@ const sides = {
 
 export type EntryKind = keyof typeof sides
 export const entryKinds = Object.keys(sides) as EntryKind[]
-/** The kinds of entries that decrease what is reserved, and those that increase it; all others concern what is available. */
+/** The types of entries that decrease the reserved balance, and those that increase it; all others concern the available balance. */
 export const reservedKinds = {
   debit: entryKinds.filter((kind) => sides[kind].debit === 'reserved'),
   credit: entryKinds.filter((kind) => sides[kind].credit === 'reserved'),
@@ -50,7 +53,7 @@ type Subject = {
   vaultId: string
   tokenId: string
   addressId: string
-  /** The operation, adjustment, hold, orphaning or cover it belongs to, which has at most one entry of each kind. */
+  /** The operation, adjustment, hold, orphaning or cover of the entry, which has at most one entry of each type. */
   operationId: string
   amount: bigint
 }
@@ -74,15 +77,15 @@ export function signedPosting(kind: 'adjust' | 'correct', subject: Subject): Pos
 }
 
 /**
- * Writes entries and moves the cached balances, in one statement for any number of postings. Accounts are locked in
- * sorted order and created at their first use. The time of an entry is `now`, or that of an earlier entry of its accounts
- * when another node's clock was ahead: within an account time never decreases. What becomes available at an exposed address
- * covers its exposure first.
+ * Writes entries and moves the cached balances, in one statement for any number of postings. Accounts are locked in sorted
+ * order and created at their first use. The time of an entry is `now`, or that of an earlier entry of its accounts when the
+ * clock of another node was ahead: within an account time never decreases. Funds that become available at an exposed address
+ * cover its exposure first.
  *
  * @param parts further statements that run as parts of the same one, such as the insert of the operation
- * @throws SQLSTATE 23514 when a balance would fall below zero (nothing is written); 23505 when an operation already has
- *   an entry of that kind, so that every effect happens once; an error that `isOverflow` recognises when a balance would
- *   exceed the maximum; as `runParts`
+ * @throws SQLSTATE 23514 when a balance would fall below zero (nothing is written); 23505 when an operation already has an
+ * entry of that type, so that every effect happens once; an error that `isOverflow` recognises when a balance would exceed the
+ * maximum; as `runParts`
  */
 export async function postEntries(trx: Trx, postings: Posting[], now: Date, parts: Part[] = []): Promise<void> {
   if (postings.length === 0) return runParts(trx, parts)
@@ -97,7 +100,7 @@ export async function postEntries(trx: Trx, postings: Posting[], now: Date, part
   if (exposed.length > 0) await postEntries(trx, await coverExposures(trx, exposed, now), now)
 }
 
-/** SQL: the postings, and how they move each account. */
+/** SQL: the postings, and the change of each account. */
 function input(postings: Posting[], now: Date) {
   const column = <T>(read: (posting: Posting) => T) => postings.map(read)
   return sql`
@@ -198,10 +201,10 @@ export function isOverflow(error: unknown): boolean {
 const numericOverflow = '22003'
 
 type Account = { vaultId: string; addressId: string; tokenId: string }
-/** An account in which something is available, and by which its address is exposed; in raw units, under lock. */
+/** An account with available funds whose address is exposed; in raw units, under lock. */
 type Exposed = Account & { available: string; exposure: string }
 
-/** Reduces exposures by what is available, and records it. Returns the postings that take it, which the caller writes. */
+/** Reduces exposures by the available funds, and records it. Returns the postings that take the funds, which the caller writes. */
 async function coverExposures(trx: Trx, accounts: Exposed[], now: Date): Promise<Posting[]> {
   const covers = accounts.map(({ available, exposure, ...account }) => {
     const amount = BigInt(available) < BigInt(exposure) ? BigInt(available) : BigInt(exposure)

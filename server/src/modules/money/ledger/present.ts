@@ -51,7 +51,7 @@ export function toAccount(row: AccountRow): Account {
   }
 }
 
-/** Entries have no id column: the id is derived from their time and sequence. */
+/** Returns the id of an entry, which is derived from its time and sequence because entries have no id column. */
 const entryId = (row: StatementRow): string => idOfSequence(row.created_at, BigInt(row.sequence))
 
 export const positionOf = (row: StatementRow): Position => ({ createdAt: row.created_at, id: entryId(row) })
@@ -105,7 +105,7 @@ export const toAdjustment = (row: AdjustmentRow): Static<typeof Adjustment> => (
   createdBy: row.created_by,
   createdAt: row.created_at.toISOString(),
 })
-/** An amount of a token, in raw units, for people to read. */
+/** Returns an amount of a token, in raw units, in the form for people. */
 export function toAssetAmount(raw: bigint | string, { code, decimals }: { code: string; decimals: number }) {
   return { amount: raw.toString(), amountDecimal: formatDecimal(raw, decimals), asset: code }
 }

@@ -23,8 +23,8 @@ export type TotalRow = {
 }
 
 /**
- * Available and reserved per token over the addresses in scope; vault-level accounts are not included. Those of the whole
- * vault are not summed anew.
+ * Returns available and reserved per token over the addresses in scope; vault-level accounts are not included. The totals of
+ * the whole vault are stored, not summed.
  */
 export async function listTotals(db: Db, scope: AddressScope, filter: BalanceFilter, now: Date): Promise<TotalRow[]> {
   const isAll = isEverything(scope) && filter.addressId === null
@@ -64,8 +64,8 @@ export type AccountRow = {
 type AccountOptions = BalanceFilter & { purpose: AccountRow['purpose'] | null; after: Position | null; limit: number }
 
 /**
- * Accounts in scope, newest first; one row more than the limit. A vault-level account stores no balance: that of external
- * is the negated sum of the other accounts of its token, that of adjustment is the sum of its (few) entries.
+ * Returns accounts in scope, newest first; up to one row more than the limit. A vault-level account stores no balance: that of
+ * external is the negated sum of the other accounts of its token, that of adjustment is the sum of its (few) entries.
  */
 export async function listAccounts(db: Db, scope: AddressScope, options: AccountOptions): Promise<AccountRow[]> {
   const { rows } = await sql<AccountRow>`
@@ -118,7 +118,7 @@ export type AccountKey = { addressId: string; tokenId: string; purpose: 'availab
 
 export type StatementAccount = AccountKey & { number: string; code: string; decimals: number }
 
-/** The account of a statement, with its token; null when it is not in scope. */
+/** Returns the account of a statement, with its token; null when it is not in scope. */
 export async function findAccount(db: Db, scope: AddressScope, key: AccountKey): Promise<StatementAccount | null> {
   const { rows } = await sql<{ number: string; code: string; decimals: number }>`
     select l.number, t.code, t.decimals
@@ -132,12 +132,12 @@ export async function findAccount(db: Db, scope: AddressScope, key: AccountKey):
 }
 
 /**
- * Entries of one account, newest first; one row more than the limit. The query reads one range of one index: within an
- * account the order of time is that of the sequence, so neither bounds nor a long history make it read more.
+ * Returns entries of one account, newest first; up to one row more than the limit. The query reads one range of one index:
+ * within an account the order of time is the order of the sequence, so bounds and a long history do not increase its cost.
  */
 export async function listStatement(db: Db, options: StatementOptions): Promise<StatementRow[]> {
   const { accountNumber, from, to, before, limit } = options
-  // Only the nearer of the two upper bounds, because PostgreSQL might start at the other one.
+  // Only the nearer of the two upper bounds is used, because PostgreSQL might start at the other one.
   const upper =
     before !== null && (to === null || before.createdAt <= to)
       ? sql`and (created_at, sequence) < (${before.createdAt}, ${before.sequence}::bigint)`
@@ -157,7 +157,7 @@ export async function listStatement(db: Db, options: StatementOptions): Promise<
   return rows
 }
 
-/** The newest entry of an account at a time: its resulting balance is the balance of that time. null before the first. */
+/** Returns the newest entry of an account at a time, whose resulting balance is the balance at that time; null before the first entry. */
 export async function findEntryAt(db: Db, accountNumber: string, at: Date): Promise<StatementRow | null> {
   const [newest] = await listStatement(db, { accountNumber, from: null, to: at, before: null, limit: 0 })
   return newest ?? null
@@ -173,8 +173,8 @@ const isEverything = (scope: AddressScope) => scope.isWholeVault && scope.folder
 export type TokenSums = Omit<Static<typeof Reconciliation>['tokens'][number], 'onChain' | 'difference'>
 
 /**
- * Per token: the cached balances and the sums of the entries. A coin in which only a fee is owed is included, though it has no
- * account yet.
+ * Returns the cached balances and the sums of the entries per token. A coin in which only a fee is owed is included, although
+ * it has no account yet.
  */
 export async function listTokenSums(db: Db | Trx, vaultId: string): Promise<TokenSums[]> {
   const { rows } = await sql<TokenSums>`
@@ -203,7 +203,7 @@ export async function listTokenSums(db: Db | Trx, vaultId: string): Promise<Toke
   return rows
 }
 
-/** Locks an account of available funds; what it holds, in raw units. */
+/** Locks an account of available funds and returns its balance in raw units. */
 export async function lockAccountOf(
   trx: Trx,
   vaultId: string,
@@ -232,7 +232,7 @@ export type AdjustmentRow = {
   created_at: Date
 }
 
-/** One page of the adjustments, newest first; one row more than the limit. */
+/** Returns one page of the adjustments, newest first; up to one row more than the limit. */
 export async function listAdjustments(
   db: Db | Trx,
   vaultId: string,

@@ -88,7 +88,7 @@ async function getAccount(db: Db, member: Member, key: AccountKey): Promise<Stat
   return orNotFound(await findAccount(db, visibleScopeOf(member), key), 'Account')
 }
 
-/** A day means its last instant, as at the end of a date range. */
+/** Reads a moment. A day means its last instant, as at the end of a date range. */
 function readMoment(text: string): Date {
   const day = parseDay(text)
   const moment = day === null ? parseTimestamp(text) : new Date(day.getTime() + 86_399_999)
@@ -96,7 +96,7 @@ function readMoment(text: string): Date {
   return moment
 }
 
-/** A forged cursor must not reach PostgreSQL as a number that it cannot hold. */
+/** Reads the sequence of a cursor. A forged cursor must not reach PostgreSQL as a number that it cannot hold. */
 function readSequence(id: string): string {
   const sequence = sequenceOfId(id)
   if (sequence >= 2n ** 63n) throw badRequest('cursor', 'is not a cursor of this list', 'invalid_cursor')

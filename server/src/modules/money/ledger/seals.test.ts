@@ -16,11 +16,11 @@ const { runs, seed } = campaignOf('EDIT', { runs: 70, seed: 1 })
 
 let bench: TransferBench
 let trusted: Set<string>
-/** The deposit of an address that nothing else has touched, and a transfer that was paid. */
+/** The deposit of an address without other operations, and a transfer that was paid. */
 let depositId: string
 let transferId: string
 
-/** Two seals, of deposits and of what became of them, and entries that are not sealed yet. */
+/** Creates two seals, of deposits and of the transfers that followed, and entries that are not sealed yet. */
 beforeAll(async () => {
   bench = await createTransferBench()
   trusted = new Set([bench.test.deps.sealKey.keyId])
@@ -97,7 +97,7 @@ describe('verifying the seals of the ledger', () => {
       `update ledger_totals set ${more('available')} where token_id = (
         select token_id from ledger_entries where operation_id = '${depositId}')`,
     )
-    // The books agree with themselves.
+    // The books are consistent.
     expect(found.differences).toEqual([])
     const [{ sequence }] = await bench.sql('select sequence from ledger_entries where operation_id = $1', [depositId])
     expect(found.fault).toMatchObject({ kind: 'changed', recordId: sequence, sealSequence: 1 })

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 type Sums = Record<string, [available: string, reserved: string, exposure: string]>
 
-/** The totals of an administrator beside the sums of the accounts, in one snapshot. */
+/** Reads the totals of an administrator and the sums of the accounts, in one snapshot. */
 async function readBoth(): Promise<{ totals: Sums; accounts: Sums; waiting: number }> {
   const viewer = { userId: bench.owner.userId, readsAll: true, groupIds: [], vault: { id: bench.vault.id } }
   const { db } = bench.test.deps
@@ -93,7 +93,7 @@ describe('the totals of a vault', () => {
       isOver = true
     })
     await Promise.all(beside)
-    // The readers saw the books move, with entries in the totals and with entries that waited.
+    // The readers saw the books change, with entries in the totals and with entries that waited.
     expect(new Set(seen.map(({ moved }) => moved)).size).toBeGreaterThan(10)
     expect(seen.some(({ waiting }) => waiting > 0)).toBe(true)
     const after = await readBoth()

@@ -3,8 +3,8 @@ import type { AddressScope } from '../../../access/address-scope.ts'
 import { reservedKinds } from './postings.ts'
 
 /**
- * SQL: what the entries of `taken` (vault_id, sequence) changed of the totals of their vaults, with one row per vault and
- * token. The lookup of each entry is by its key, however many rows the planner expects.
+ * SQL: the changes that the entries of `taken` (vault_id, sequence) made to the totals of their vaults, with one row per vault
+ * and token. The lookup of each entry is by its key, however many rows the planner expects.
  */
 const changeOfTotals = (taken: RawBuilder<unknown>) => sql`
   select vault_id, token_id,
@@ -30,8 +30,8 @@ export const addToTotals = (taken: RawBuilder<unknown>) => sql`
     set available = t.available + excluded.available, reserved = t.reserved + excluded.reserved`
 
 /**
- * SQL: available, reserved and exposure of each token over all addresses of a vault, for a scope that is all of it. It reads
- * what there are of tokens and of entries that wait for a seal, however many accounts there are.
+ * SQL: available, reserved and exposure of each token over all addresses of a vault, for a scope that covers the whole vault.
+ * It reads only the tokens and the entries that wait for a seal, however many accounts there are.
  */
 export const totalsOfVault = ({ vaultId }: AddressScope) => sql`
   select token_id, sum(available) as available, sum(reserved) as reserved, sum(exposure) as exposure from (
