@@ -88,7 +88,7 @@ export type Subject = {
   name: string
   /** The phase of a transfer; null for other subjects. */
   phase: string | null
-  /** The deposit; null for other subjects. Funds of a deposit that the chain took back cannot be reserved. */
+  /** The deposit; null for other subjects. The amount is 0 after the chain took the deposit back. */
   deposit: (HeldDeposit & { amount: string }) | null
 }
 

@@ -17,7 +17,7 @@ export type PayoutRequestRecord = PayoutRecord & {
   sums: Sum[]
   /** Codes of the policies whose votes were waived for an administrator. */
   bypassed: string[]
-  /** SHA-256 in hex of what the initiator signed; in a protected vault. */
+  /** SHA-256 in hex of the vote that the initiator signed, in a protected vault. */
   signedVote?: string
 }
 
@@ -31,7 +31,7 @@ export function compareWithRecord(stored: StoredPayout, records: TargetRecord[])
   try {
     return compare(stored, records)
   } catch {
-    // Rows that were written outside the service may hold anything, such as a number without a canonical form.
+    // Rows that were written outside the service may hold any value, such as a number without a canonical form.
     return { difference: 'its rows or its audit records cannot be read' }
   }
 }
@@ -90,7 +90,7 @@ function differenceOfVotes(
   return differenceOfApproval(approval, { requirements, votes }, isApproved)
 }
 
-/** Compares every payout, its votes and its status with the audit records; its transfers are compared by themselves. */
+/** Compares every payout, its votes and its status with the audit records; its transfers are compared separately. */
 export function verifyPayouts(db: Db): Promise<SubjectReport> {
   return verifySubjects(db, {
     table: 'payouts',

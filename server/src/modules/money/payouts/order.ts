@@ -38,16 +38,16 @@ type Ordering = {
   signing: Signing
   /** The scores of the screening for the rows, if policies ask for them. */
   riskScores: readonly (string | undefined)[]
-  /** For each row, what its address lacks for the fees, as the wallet service said before the transaction. */
+  /** The coin that the address of each row lacks for the fees, as the wallet service estimated before the transaction. */
   lacking: (Lacking | null)[]
 }
 
 /**
- * Decides on all rows and, unless they are refused, reserves the funds of all: everything or nothing, in `trx`. Answers the
+ * Decides on all rows and, unless they are refused, reserves their funds in `trx`: either for all rows or for none. Returns the
  * id of the payout. A refusal by the policies writes an audit record.
  *
- * @throws as `loadRows`; 409 for an external id that was used before, insufficient funds or gas, an archived recipient, a disabled
- *   token or a quorum that cannot be reached, naming the rows; as `readSigned`
+ * @throws as `loadRows`; 409 for an external id that was used before, insufficient funds or gas, an archived recipient, a
+ * disabled token or a quorum that cannot be reached, naming the rows; as `readSigned`
  */
 export async function orderPayout(
   trx: Trx,
@@ -89,7 +89,7 @@ export async function orderPayout(
   return { payoutId }
 }
 
-/** Records what the policies refuse. */
+/** Records a payout that the policies refuse. */
 async function refuseByPolicies(
   trx: Trx,
   rows: LoadedRow[],
@@ -116,7 +116,7 @@ async function refuseByPolicies(
   return { refusal }
 }
 
-/** @throws 409 naming the rows whose external id was used before, and where, if the member may see that */
+/** @throws 409 naming the rows whose external id was used before, and the earlier payout if the member may see it */
 async function assertUnused(trx: Trx, member: Member, rows: LoadedRow[]): Promise<void> {
   const used = await listUsedIds(trx, member, rows)
   if (used.length === 0) return

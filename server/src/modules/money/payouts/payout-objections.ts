@@ -16,16 +16,16 @@ import { atRow, type LoadedRow, refusalOf } from './payout-rows.ts'
 
 type GatheredOfRows = {
   initiatorId: string
-  /** For each row. */
+  /** The active hold of each row; null without one. */
   holds: (ActiveHold | null)[]
   availableOf: (source: Order['source']) => bigint
   decision: BatchDecision
-  /** For each row, what its address lacks for the fees up to it. */
+  /** The coin that the address of each row lacks for the fees of this row and the rows before. */
   lacking: (Lacking | null)[]
   shortages: string[]
 }
 
-/** The facts of the objections to each row; the whole has one decision, which is about one row, and one electorate. */
+/** Returns the facts of the objections to each row. The payout has one decision, which is about one row, and one electorate. */
 export function factsOfRows(rows: LoadedRow[], gathered: GatheredOfRows): Gathered[] {
   const { initiatorId, holds, availableOf, decision, lacking, shortages } = gathered
   const uncovered = uncoveredRows(rows, availableOf)
@@ -42,7 +42,7 @@ export function factsOfRows(rows: LoadedRow[], gathered: GatheredOfRows): Gather
   }))
 }
 
-/** The rows before it leave too little on its address for a row. */
+/** Returns the rows whose address has too little left after the rows before. */
 function uncoveredRows(rows: LoadedRow[], availableOf: GatheredOfRows['availableOf']): Gathered['uncovered'][] {
   const rest = new Map<string, bigint>()
   return rows.map(({ order: { source, amount } }) => {
@@ -53,10 +53,10 @@ function uncoveredRows(rows: LoadedRow[], availableOf: GatheredOfRows['available
   })
 }
 
-/** An objection to a payout, with all rows that it is about. */
+/** An objection to a payout, with all rows that it concerns. */
 export type RaisedByRows = { objection: Raised; refusal: AppError; problems: { row: number | null; message: string }[] }
 
-/** Returns the objections to a payout, in the order of the list; `facts` are those of its rows. */
+/** Returns the objections to a payout, in the order of the list. `facts` are the facts of its rows. */
 export function objectionsToPayout(rows: LoadedRow[], facts: Gathered[], stage: 'order' | 'preview'): RaisedByRows[] {
   const raised = objectionsToAll(stage, facts)
   const reasons = [...new Set(raised.map(({ reason }) => reason))]
@@ -80,7 +80,7 @@ const toProblem = ({ reason, details, message, index }: Raised & { index: number
   message: details ?? message,
 })
 
-/** The objections that name the rows they are about. */
+/** The objections that name the rows that they concern. */
 type CodeOfRows = Extract<
   ProblemCode,
   'archived' | 'disabled' | 'held' | 'address_exposed' | 'insufficient_funds' | 'insufficient_gas'
@@ -88,7 +88,7 @@ type CodeOfRows = Extract<
 
 type OfRows = {
   message: string
-  /** The field of a row, and what is wrong with it. */
+  /** Returns the faulty field of a row, and its fault. */
   faultOf: (objection: Raised, row: { order: Order; facts: Gathered }) => [field: string, message: string]
 }
 

@@ -19,7 +19,7 @@ import { scoreRows, withoutGas } from './payout-services.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
 import type { PayoutBody, PayoutPreview } from './schema.ts'
 
-/** The outcome that a payout would have now; changes nothing and locks nothing. @throws as `loadRows` */
+/** Returns the outcome that a payout would have now; changes nothing and locks nothing. @throws as `loadRows` */
 export async function previewPayout(
   deps: Deps,
   body: PayoutBody,

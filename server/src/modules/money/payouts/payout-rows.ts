@@ -21,15 +21,15 @@ import type { PayoutBody, RowBody } from './schema.ts'
 /** A row that was checked. */
 export type LoadedRow = { body: RowBody; order: Order }
 
-/** `riskScores` are what the screening answered about the rows, if policies ask for it. */
+/** `riskScores` are the scores of the screening for the rows, if policies ask for them. */
 type Loading = { scope: AddressScope; now: Date; locksHolds?: boolean; riskScores?: readonly (string | undefined)[] }
 
 /**
- * Reads everything that the rows refer to, and checks all of them. Permission comes first: a row that pays from an address
- * that the caller does not see or may not transfer from refuses the payout before anything is said about the others.
+ * Reads everything that the rows refer to, and checks all of them. Permission comes first: a row that pays from an address that
+ * the caller does not see or may not transfer from refuses the payout, before any fault of the other rows is named.
  *
  * @throws 404 for addresses that the caller does not see, 403 for those they may not transfer from, 400 for faulty rows; each
- *   names the rows
+ * names the rows
  */
 export async function loadRows(
   db: Db | Trx,
@@ -92,7 +92,7 @@ export function atRow(i: number, field: string, message: string): FieldFault {
   return { line: i + 1, field: `rows.${i}.${field}`, message }
 }
 
-/** A refusal of the whole payout that names the rows it is for. */
+/** Returns the refusal of the whole payout that names the rows it concerns. */
 export function refusalOf(
   reason: 'not_found' | ReasonOf<403> | ReasonOf<409>,
   message: string,
@@ -157,10 +157,10 @@ export function hashPayout(payload: PayoutPayload): Buffer {
   return sha256(canonicalJson(payload))
 }
 
-/** The orders of the rows of a payout with their hashes, and the hash of all of them that votes are bound to. */
+/** The orders of the rows of a payout with their hashes, and the hash of all orders, which votes are bound to. */
 export type PlannedOrders = { payoutId: string; payloads: Payload[]; hashes: Buffer[]; hash: Buffer }
 
-/** A payout of a vault where orders are not signed. */
+/** Returns the orders of a payout in a vault where orders are not signed. */
 export function planUnsigned(rows: LoadedRow[], { member, now }: ByMember): PlannedOrders {
   const payoutId = newId(now)
   const payloads = rows.map(({ order }) => toPayload(newId(now), member, order))
@@ -189,7 +189,10 @@ export const planOf =
     return { payoutId, payloads, hashes, hash }
   }
 
-/** Follows from the id of the payout, in the order of the rows: as nobody chooses that one, nobody chooses these. */
+/**
+ * Derives the id of a row from the id of the payout, in the order of the rows. Callers cannot choose the id of a payout, so
+ * they cannot choose these ids.
+ */
 function idOfRow(payoutId: string, index: number): string {
   const [prefix, rest] = [payoutId.slice(0, 14), payoutId.slice(16)]
   return prefix + index.toString(36).padStart(2, '0') + rest

@@ -37,8 +37,8 @@ export async function findLacking(
 }
 
 /**
- * For each row, what its address lacks of the coin for the fees: of it and of the rows before, which all spend the coin of the
- * address. A fee that the wallet service does not say counts as nothing.
+ * Returns the coin that the address of each row lacks for the fees of this row and the rows before, which all spend the coin of
+ * the address. A fee without an estimate counts as zero.
  */
 export async function withoutGas(
   deps: Deps,
@@ -68,7 +68,7 @@ export async function withoutGas(
 /** Returns the key of rows with the same fee: the network and the token, because all rows pay the usual level. */
 const kindOf = ({ order: { source } }: LoadedRow): string => `${source.network_slug} ${source.contract_address ?? ''}`
 
-/** For each row, what its address lacks after the fees of it and of the rows before; null: nothing. */
+/** Returns the coin that the address of each row lacks after the fees of this row and the rows before; null when it lacks nothing. */
 function shortRows(
   rows: LoadedRow[],
   coins: ReadonlyMap<string, CoinAccount>,
@@ -85,7 +85,7 @@ function shortRows(
   })
 }
 
-/** The scores of the rows of a payout that is about to be ordered or previewed, as `scoreOrder` has that of an order. */
+/** Returns the scores of the rows of a payout that is about to be ordered or previewed, as `scoreOrder` does for an order. */
 export function scoreRows(deps: Deps, body: PayoutBody, by: ByMember): Promise<readonly Score[]> {
   return scoreOrders(deps, by, async () => {
     const rows = await loadRows(deps.db, body, { scope: visibleScopeOf(by.member), now: by.now })

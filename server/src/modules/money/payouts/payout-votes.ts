@@ -46,11 +46,11 @@ import {
 } from './queries.ts'
 import type { PayoutStatus } from './schema.ts'
 
-/** A payout with its transfers and the audit records of these. */
+/** A payout with its transfers and their audit records. */
 type Stored = { payout: StoredPayout; orders: StoredOrder[]; records: TargetRecord[] }
 type Recorded = { isWaived: boolean; orders: RecordedOrder[] }
 
-/** Compares payouts and all of their transfers with their audit records; one that differs is halted with its transfers. */
+/** Compares payouts and all of their transfers with their audit records; a payout that differs is halted with its transfers. */
 const recordedPayouts = (log: Deps['log']): RecordedSubject<LockedPayout, Stored, Recorded> => ({
   type: 'payout',
   noun: 'payout',
@@ -91,7 +91,7 @@ function compareTransfers(
   return { recorded: { isWaived, orders: recorded } }
 }
 
-/** SQL: JSON of the active hold on any transfer of a payout, which forbids to vote on all of it. */
+/** SQL: JSON of the active hold on any transfer of a payout, which forbids votes on the whole payout. */
 const holdOnTransfersOf = ({ vault_id, id }: LockedPayout) => sql<ActiveHold | null>`(
   select ${holdOnTransfer} from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
   where t.vault_id = ${vault_id} and t.payout_id = ${id} and ${holdOnTransfer} is not null limit 1)`
@@ -128,7 +128,7 @@ export function voteOnPayout(trx: Trx, log: Deps['log'], decision: VoteChoice, b
   return voteOn(trx, votablePayouts(log), decision, ballot)
 }
 
-/** Cancels a payout that waits for votes, for its initiator or an administrator. @throws 403, 404, 409 */
+/** Cancels a waiting payout for its initiator or an administrator. @throws 403, 404, 409 */
 export async function cancelPayout(
   trx: Trx,
   log: Deps['log'],
@@ -163,7 +163,7 @@ async function resolvePayout(trx: Trx, payout: LockedPayout, resolution: Resolut
   await resolveWith(trx, payout, await lockTransfersOf(trx, payout.vault_id, payout.id), resolution)
 }
 
-/** The same with its transfers, which are locked. */
+/** Resolves a locked payout as `resolvePayout` does, with its locked transfers. */
 async function resolveWith(
   trx: Trx,
   payout: LockedPayout,
@@ -210,10 +210,10 @@ export function expirePayouts(deps: Deps): Promise<void> {
 }
 
 /**
- * The objection to a payout now, or null: checked by the last vote, for all rows at once and with the same questions as
- * `findObjection` has for one transfer. The hand-over asks them again for each.
+ * Returns the present objection to a payout, or null. The last vote checks all rows at once, with the same questions as
+ * `findObjection` for one transfer. The hand-over asks them again for each transfer.
  *
- * @param orders as the audit records hold them, which supply the facts that cannot change
+ * @param orders the orders of the audit records, which supply the facts that cannot change
  */
 async function findPayoutObjection(
   trx: Trx,
@@ -274,7 +274,7 @@ async function findPayoutObjection(
 
 type PayoutNow = Pick<OrderNow, 'isFirstArchived' | 'hold' | 'membership' | 'policiesOf'>
 
-/** Reads in one statement what can change about an accepted payout, as `findOrderNow` does of a transfer. */
+/** Reads in one statement the facts of an accepted payout that can change, as `findOrderNow` does for a transfer. */
 async function findPayoutNow(trx: Trx, payout: LockedPayout): Promise<PayoutNow> {
   const { vault_id: vaultId, id, initiator_id: initiatorId } = payout
   const policies = askPolicies(vaultId, 'transfer')
@@ -288,7 +288,7 @@ async function findPayoutNow(trx: Trx, payout: LockedPayout): Promise<PayoutNow>
   return { ...stored, policiesOf: (groupIds) => policies.read(sent, groupIds) }
 }
 
-/** The messages of objections to a payout, where they are about some row. */
+/** The messages of objections to a payout that concern some of its rows. */
 const messages: Partial<Record<Raised['reason'], string>> = {
   archived: 'The counterparty of a row is archived',
   disabled: 'The token of a row is disabled',

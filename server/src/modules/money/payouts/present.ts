@@ -5,7 +5,7 @@ import { votesOf } from '../transfers/present.ts'
 import type { PayoutListRow, StoredRow, TransferCounts } from './queries.ts'
 import type { Payout, PayoutRow } from './schema.ts'
 
-/** `now` decides whether the time to vote is over, because the status may not have been updated yet. */
+/** Presents a payout. `now` decides whether the time to vote is over, because the status may not have been updated yet. */
 export function toPayout(row: PayoutListRow & { transfers?: TransferCounts }, now: Date): Static<typeof Payout> {
   const isOpen = row.status === 'awaiting_approval' && row.expires_at !== null && row.expires_at > now
   return {

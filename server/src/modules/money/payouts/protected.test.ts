@@ -118,7 +118,7 @@ describe('a payout in a protected vault', () => {
       [...rows, rowOf('1')],
     ])
       expect(await reasonOf(send(others, signedOf(preview)))).toBe('payload_changed')
-    // Neither the id of an order nor that of somebody else's payout.
+    // The id of an order is refused, and so is the id of the payout of another user.
     const { order } = (await bench.owner.post(`${base()}/transfers/preview`, { ...first, externalId: undefined })).body
     const { expiresAt, transferId: payoutId } = order
     expect(await reasonOf(send(rows, { ...signedOf(preview), payoutId, expiresAt }))).toBe('validation_failed')

@@ -35,7 +35,7 @@ export type PayoutListRow = PayoutColumns & {
 /** The number of transfers of a payout by status. */
 export type TransferCounts = Partial<Record<OperationStatus, number>>
 
-/** A payout that the member may see: as initiator, voter, administrator or auditor. */
+/** Returns a payout that the member may see: as initiator, voter, administrator or auditor. */
 export async function findPayout(
   db: Db | Trx,
   member: Member,
@@ -60,7 +60,7 @@ export async function isPayoutVisible(db: Db | Trx, member: Member, id: string):
   return rows.length > 0
 }
 
-/** The payouts that the member may see, newest first; one row more than the limit. */
+/** Returns the payouts that the member may see, newest first; up to one row more than the limit. */
 export async function listPayouts(
   db: Db,
   member: Member,
@@ -80,7 +80,7 @@ const columns = sql`
   p.*, ${profileOf('i')} as initiator, ${requirementsOf(sql.ref('p.vault_id'), sql.ref('p.id'))} as requirements,
   ${approversOf(sql.ref('p.vault_id'), sql.ref('p.id'))} as approvers`
 
-/** It waits, and the member is in the snapshot of voters, has not voted and is still entitled to. */
+/** SQL: true if the payout waits and the member is in the snapshot of voters, has not voted and is still entitled to. */
 function awaiting({ userId }: Member, now: Date): RawBuilder<unknown> {
   return sql`p.status = 'awaiting_approval' and p.expires_at > ${now} and exists (
     select from approval_voters v
@@ -88,7 +88,7 @@ function awaiting({ userId }: Member, now: Date): RawBuilder<unknown> {
     where v.vault_id = p.vault_id and v.subject_id = p.id and v.user_id = ${userId} and v.decision is null)`
 }
 
-/** A row as it is shown, but for what follows from other columns. */
+/** A row as it is shown, without the values that follow from other columns. */
 export type StoredRow = Omit<Static<typeof PayoutRow>, 'transferId' | 'amountDecimal' | 'payloadHash'> & {
   id: string
   decimals: number
@@ -96,7 +96,7 @@ export type StoredRow = Omit<Static<typeof PayoutRow>, 'transferId' | 'amountDec
   created_at: Date
 }
 
-/** The rows of a payout in their order; one more than the limit. The caller has found that the member sees the payout. */
+/** Returns the rows of a payout in their order, up to one more than the limit. The caller has checked that the member sees the payout. */
 export async function listRows(
   db: Db,
   vaultId: string,
@@ -127,7 +127,7 @@ export async function listRows(
   return rows
 }
 
-/** A payout under lock, so that votes, cancellation and expiry of it wait for each other. */
+/** A locked payout. Votes, cancellation and expiry of a payout wait for each other. */
 export type LockedPayout = PayoutColumns
 
 export async function lockPayout(
@@ -147,7 +147,7 @@ export async function lockVisiblePayout(trx: Trx, member: Member, id: string): P
   return orNotFound(await lockPayout(trx, member.vault.id, id, isSubjectVisible('p', member)), 'Payout')
 }
 
-/** SQL: whether a transfer of the payout of `alias` is held itself; then the payout stays as it is. */
+/** SQL: true if a transfer of the payout of `alias` is itself held; then the payout stays as it is. */
 const hasHeldTransfer = (alias: string) =>
   sql<boolean>`exists (select from transfers t where t.vault_id = ${sql.ref(`${alias}.vault_id`)}
     and t.payout_id = ${sql.ref(`${alias}.id`)} and ${isHeld('transfer', sql.ref('t.vault_id'), sql.ref('t.id'))})`
@@ -160,7 +160,7 @@ export async function hasTransferHeld(trx: Trx, { vault_id, id }: LockedPayout):
   return rows[0]?.is_held === true
 }
 
-/** The active holds on what the rows of a payout touch, in the order of the rows; null: none. */
+/** Returns the active hold that concerns each row of a payout, in the order of the rows; null for a row without one. */
 export async function listHoldsOnRows(
   db: Db | Trx,
   { vaultId, initiatorId }: { vaultId: string; initiatorId: string },
@@ -195,7 +195,7 @@ export function listDuePayouts(db: Db, now: Date, limit: number): Promise<{ vaul
 
 type UsedId = { external_id: string; payout_id: string; payout_row: number; visible: boolean }
 
-/** The rows that used the id of one of these before; `visible`: the member may see the payout of it. */
+/** Returns the rows that used an external id of these before. `visible` is true if the member may see the payout of the row. */
 export async function listUsedIds(db: Db | Trx, member: Member, rows: LoadedRow[]): Promise<UsedId[]> {
   const ids = rows.map(({ body }) => body.externalId)
   const used = await sql<UsedId>`
@@ -205,12 +205,12 @@ export async function listUsedIds(db: Db | Trx, member: Member, rows: LoadedRow[
   return used.rows
 }
 
-/** The columns of a payout that its audit record holds too, with what its transfers have of it. */
+/** The columns of a payout that its audit record holds too, with the matching values of its transfers. */
 export type StoredPayout = Pick<
   PayoutColumns,
   'vault_id' | 'id' | 'initiator_id' | 'status' | 'name' | 'payment_purpose' | 'rows_count' | 'sums' | 'payload_hash'
 > & {
-  /** In their order. */
+  /** The rows of the payout, in their order. */
   rows: { externalId: string; transferId: string; payloadHash: string; order: SignedFields }[]
   approval: ApprovalState
 }

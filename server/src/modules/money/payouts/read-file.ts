@@ -10,7 +10,7 @@ import { RowOrder } from './schema.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The lines on which the rows of a file begin; undefined for a body of JSON. */
+    /** The lines on which the rows of a file begin; undefined for a JSON body. */
     linesOfRows?: readonly number[]
   }
 }
@@ -27,7 +27,7 @@ const exampleRow = {
   amount: '1.5',
 }
 
-/** A payout as a CSV file, which becomes the same body as JSON would have. */
+/** Reads a payout from a CSV file into the same body that JSON would have. */
 export const payoutFile: Uploads = {
   'text/csv': {
     read: (bytes, request) => readPayoutFile(bytes, request),
@@ -53,7 +53,7 @@ function readPayoutFile(bytes: Buffer, request: FastifyRequest): PayoutBody {
   return { rows: orders }
 }
 
-/** Names are compared letter by letter: a column that is almost called `amount` must not be a column that is left out. */
+/** Names are compared letter by letter: a column with a name close to `amount` must not count as a missing column. */
 function faultsOfHeader(header: string[]): FieldFault[] {
   const named = new Set<string>()
   const faults = header.flatMap((name) => {
@@ -73,7 +73,7 @@ function toOrder(header: string[], cells: string[]): RowBody {
   return Object.fromEntries(filled) as RowBody
 }
 
-/** Each row by itself, so that every faulty line is named however long the file is. */
+/** Checks each row separately, so that every faulty line is named, however long the file is. */
 function assertRows(orders: RowBody[], rows: CsvRow[]): void {
   const faults: FieldFault[] = []
   for (const [i, order] of orders.entries()) {
@@ -94,7 +94,7 @@ function inLines(faults: FieldFault[]): AppError {
   return new AppError('validation_failed', `${where}: ${message}`, { details: faults.slice(0, faultsListedMax) })
 }
 
-/** Reports what is wrong with a row by the line of the file and the column, if the payout came as a file. */
+/** Runs `work`, and names the faults of rows by the line of the file and the column if the payout came as a file. */
 export async function atLines<Result>({ linesOfRows }: FastifyRequest, work: () => Promise<Result>): Promise<Result> {
   if (linesOfRows === undefined) return work()
   try {

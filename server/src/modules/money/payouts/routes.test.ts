@@ -233,7 +233,7 @@ describe('a CSV file', () => {
       expect.stringMatching(/^4 externalId must NOT have more than/),
       expect.stringMatching(/^5 externalId must not hold the invisible character/),
     ])
-    // An empty line is a line; a cell of two lines moves the rows behind it.
+    // An empty line counts as a line; a cell with two lines moves the following rows.
     const text = csv([{ ...first!, note: '"a\nb"' }, two!, three!, { ...two!, toAddress: 'nowhere' }], ',', [
       ...head,
       'note',
@@ -341,7 +341,7 @@ describe('deciding: the strictest result counts', () => {
     const other = await bench.fundedAddress()
     const refused = await pay(rowsOf('1', '1', '1', '1').map((row) => ({ ...row, fromAddressId: other.id })))
     expect([refused.status, refused.body.message]).toEqual([403, 'Too many'])
-    // Those of the first payout count too.
+    // The rows of the first payout count too.
     expect((await pay(rowsOf('1'))).status).toBe(403)
     await remove(limit)
   })

@@ -19,7 +19,7 @@ import { findPayout, isPayoutVisible, listPayouts, listRows } from './queries.ts
 import { atLines, fileRules, payoutFile } from './read-file.ts'
 import { Payout, PayoutOrder, PayoutPreview, PayoutQuery, PayoutRow, PayoutRowQuery } from './schema.ts'
 
-/** Where payouts are signed. */
+/** The errors of signed payouts. */
 const ofSigned = ['signature_required', 'approval_expired', 'payload_changed'] as const
 
 const ofRejections = [

@@ -32,8 +32,8 @@ import { decisionPolicyFields, votesFields } from '../transfers/schema.ts'
 export const payoutStatuses = ['awaiting_approval', 'approved', 'rejected', 'cancelled', 'expired', 'halted'] as const
 
 /**
- * A payout waits for votes or was decided; what then becomes of each transfer is its own status. It is halted for good when
- * it differs from its audit record.
+ * A payout waits for votes or was decided; after that each transfer has its own status. A payout that differs from its audit
+ * record is halted for good.
  */
 export type PayoutStatus = (typeof payoutStatuses)[number]
 
@@ -41,7 +41,7 @@ const Text = (example: string) => Type.String({ examples: [example] })
 const LongText = (example: string) => Type.String({ maxLength: noteLengthMax, examples: [example] })
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
-/** Loose in what each row is checked for by itself, so that all faulty rows are named and not only the first. */
+/** Accepts rows that are checked one by one later, so that all faulty rows are named instead of only the first. */
 export const RowOrder = Closed({
   externalId: Type.String({
     minLength: 1,

@@ -9,7 +9,7 @@ import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 
 const balancesAtOnceMax = 8
 
-/** A balance of an address in the books, with what the chain may say instead. */
+/** A balance of an address in the books, with the reasons why the balance on the chain may differ. */
 export type BookedBalance = {
   addressId: string
   address: string
@@ -36,7 +36,7 @@ export type ChainBalance = BookedBalance & { onChain: bigint | null }
 type Sums = 'held' | 'exposure' | 'owedFees' | 'inFlight'
 type BookedRow = Omit<BookedBalance, Sums> & Record<Sums, string>
 
-/** The next balances of a vault after a position, of all addresses that have or owe something; it reads no more than a page. */
+/** Returns the next balances of a vault after a position, of all addresses with a balance or an owed fee; reads no more than a page. */
 export async function listBooked(db: Db, vaultId: string, after: Position | null): Promise<BookedBalance[]> {
   const isAfter = (address: string, token: string) =>
     after === null ? sql`` : sql`and (${sql.ref(address)}, ${sql.ref(token)}) > (${after.addressId}, ${after.tokenId})`
@@ -100,8 +100,8 @@ export function unexplained(booked: Omit<BookedBalance, 'code'>, onChain: bigint
 }
 
 /**
- * Walks all balances of a vault and asks the wallet service for each. A wallet service that is silent is not asked again;
- * what it refuses to tell about one address is left out.
+ * Walks all balances of a vault and asks the wallet service for each. A wallet service that does not answer is not asked again;
+ * an address that it refuses to answer for is left out.
  */
 export async function* walkBalances(
   deps: Deps,
@@ -128,7 +128,7 @@ export async function* walkBalances(
     const booked = await listBooked(deps.db, vaultId, from)
     const page: ChainBalance[] = []
     while (page.length < booked.length) {
-      // The first answer shows whether it is worth asking for more.
+      // The first answer shows whether further questions are useful.
       const count = from === after && page.length === 0 ? 1 : balancesAtOnceMax
       page.push(...(await Promise.all(booked.slice(page.length, page.length + count).map(ask))))
     }

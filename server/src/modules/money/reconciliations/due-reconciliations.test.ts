@@ -26,7 +26,7 @@ afterEach(() => bench.expectSoundLedger())
 const onChain = ({ address }: { address: string }, raw: string, contract = usdtContract) =>
   bench.vault.wallet.balances.set(`${address} ${contract}`.trim().toLowerCase(), raw)
 const run = (signal = new AbortController().signal) => runDueReconciliations(bench.test.deps, signal)
-/** Runs what is due after this long. */
+/** Lets the time pass and runs the due reconciliations. */
 async function runAfter(milliseconds: number) {
   bench.test.clock.advance(milliseconds)
   await run()
@@ -81,7 +81,7 @@ describe('T76 a reconciliation', () => {
     expect(mails[0].content).toContain('30 missing on chain')
     for (let i = 0; i < 3; i += 1) await runAfter(6 * hour + 1_000)
     expect(await announcements()).toHaveLength(1)
-    // More is missing: that is news.
+    // A larger difference is news.
     onChain(poor, '60000000')
     await runAfter(6 * hour + 1_000)
     await runAfter(reconciliationAgainMinutes * 60_000 + 1_000)
@@ -109,7 +109,7 @@ describe('T76 a reconciliation', () => {
     bench.vault.wallet.confirm(body.id, { fee: '21000' })
     await bench.deliver()
     onChain(poor, '90000000')
-    // The address has no coin of the network in the books, and a fee that is owed: less than nothing is expected of it.
+    // The books have no coin of the network at the address but an owed fee, so a negative balance is expected.
     onChain(poor, '79000', '')
     expect((await bench.vault.admin.get(url)).body.addresses).toEqual([
       expect.objectContaining({ addressId: poor.id, inBooks: '0', onChain: '79000', difference: '100000' }),

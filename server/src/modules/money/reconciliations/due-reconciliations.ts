@@ -15,7 +15,7 @@ import { addVaults, finish, keepSeen, leave, listSeen, noteProgress, type Taken,
 
 const minuteMilliseconds = 60_000
 
-/** Compares the vaults that are due with the chain, one after the other, until none is due or `signal` aborts. */
+/** Compares the due vaults with the chain, one after the other, until none is due or `signal` aborts. */
 export async function runDueReconciliations(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, clock, config } = deps
   await addVaults(db, new Date(clock().getTime() + config.reconcileEveryHours * 60 * minuteMilliseconds))
@@ -58,7 +58,7 @@ async function reconcile(deps: Deps, taken: Taken, signal: AbortSignal): Promise
 
 type News = { balance: ChainBalance; difference: bigint }
 
-/** Keeps what a page says, and announces what is certain and new, in one transaction. false: another node has the vault. */
+/** Stores the differences of a page and announces certain new ones, in one transaction. Returns false when another node has the vault. */
 async function notePage(trx: Trx, taken: Taken, page: ChainBalance[], now: Date): Promise<boolean> {
   if (!(await noteProgress(trx, taken, page.at(-1)!, now))) return false
   const vaultId = taken.vault_id

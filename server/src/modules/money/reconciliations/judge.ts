@@ -1,15 +1,15 @@
 import { differenceSettlesMinutes } from '../../../lib/limits.ts'
 
-/** A difference as it was when it was last looked at; `announced` is how much of it was told. */
+/** A difference at its last comparison; `announced` is the announced part of it. */
 export type Seen = { difference: bigint; announced: bigint; firstSeenAt: Date; seenAt: Date }
 
 /** The difference to store, null when nothing must be stored, and the difference to announce, null when nothing must be announced. */
 export type Judgement = { keep: Seen | null; announce: bigint | null }
 
 /**
- * A difference is announced when two looks agree on it, some time apart: what is on its way differs for minutes. What both
- * looks have in common is certain, so a loss that grows with every look is not new each time, and not hidden either. It is
- * announced once, and again when more of it is certain.
+ * Judges a difference. It is announced when two comparisons agree on it, some time apart, because transfers in progress cause
+ * differences for minutes. The common part of both comparisons is certain, so a loss that grows with every comparison is
+ * neither new each time nor hidden. A difference is announced once, and again when more of it is certain.
  */
 export function judge(seen: Seen | null, difference: bigint, now: Date): Judgement {
   if (difference === 0n) return { keep: null, announce: null }

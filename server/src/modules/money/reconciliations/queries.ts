@@ -13,7 +13,7 @@ const leaseFrom = (now: Date) => new Date(now.getTime() + reconciliationLeaseSec
 const isOf = ({ vault_id, attempt }: Pick<Taken, 'vault_id' | 'attempt'>) =>
   sql`vault_id = ${vault_id} and attempt = ${attempt}`
 
-/** A vault is first reconciled `firstAt`. */
+/** Adds new vaults; each is first reconciled at `firstAt`. */
 export async function addVaults(db: Db, firstAt: Date): Promise<void> {
   await sql`
     insert into reconciliations (vault_id, next_at)
@@ -21,7 +21,7 @@ export async function addVaults(db: Db, firstAt: Date): Promise<void> {
     on conflict do nothing`.execute(db)
 }
 
-/** Claims the vault that has been due for longest, unless a node works on it; it goes on where the last one stopped. */
+/** Claims the vault that has been due for longest, unless a node works on it. The work continues where the last node stopped. */
 export async function takeDue(db: Db, now: Date): Promise<Taken | null> {
   const { rows } = await sql<Taken>`
     with ${claimRows({
@@ -37,7 +37,7 @@ export async function takeDue(db: Db, now: Date): Promise<Taken | null> {
   return rows[0] ?? null
 }
 
-/** Notes how far it is, and renews the lease. false: another node has it by now. */
+/** Stores the position, and renews the lease. Returns false when another node has the vault by now. */
 export async function noteProgress(trx: Trx, taken: Taken, at: Position, now: Date): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update reconciliations set after_address_id = ${at.addressId}, after_token_id = ${at.tokenId},
@@ -45,12 +45,12 @@ export async function noteProgress(trx: Trx, taken: Taken, at: Position, now: Da
   return numAffectedRows === 1n
 }
 
-/** Leaves the rest for later; it stays due, which monitoring sees. */
+/** Leaves the rest for later. The vault stays due, which monitoring reports. */
 export async function leave(db: Db, taken: Taken, notBefore: Date | null): Promise<void> {
   await sql`update reconciliations set leased_until = ${notBefore} where ${isOf(taken)}`.execute(db)
 }
 
-/** Ends it. What was not seen any more is gone, unless a balance is missing. */
+/** Ends a reconciliation. Stored differences that were not found again are deleted, unless a balance is missing. */
 export async function finish(
   trx: Trx,
   taken: Taken,

@@ -34,7 +34,7 @@ export async function reconcileVault(
 
 type Compared = { onChain: Map<string, bigint | null>; addresses: Static<typeof Reconciliation>['addresses'] }
 
-/** The balances on chain per token, null where one is missing, and the first addresses that differ. */
+/** Returns the balances on chain per token, null where a balance is missing, and the first addresses that differ. */
 async function compareAddresses(deps: Deps, vaultId: string): Promise<Compared> {
   const signal = AbortSignal.timeout(reconciliationCallsMilliseconds)
   const compared: Compared = { onChain: new Map(), addresses: [] }

@@ -10,7 +10,7 @@ import type { Executor } from '../../rules/votes/executor.ts'
 
 type ResolveAction = Extract<ActionType, 'transfer_resolve' | 'event_resolve' | 'hold_release'>
 
-/** The decision on a resolution or a release, under dual control; policies look at the initiator and the time alone. */
+/** Returns the decision on a resolution or a release, under dual control; policies read only the initiator and the time. */
 export async function decideResolution(
   db: Db | Trx,
   actionType: ResolveAction,
@@ -24,7 +24,7 @@ export async function decideResolution(
 export function deciding(actionType: ResolveAction, noun: string): NonNullable<Executor['decide']> {
   return async (trx, { vaultId, now }, { step }, initiator) => {
     const decision = await decideResolution(trx, actionType, { vaultId, initiator, now })
-    // The policies were changed since they were asked whether the caller may.
+    // The policies were changed after the check of the caller.
     if (decision.effect === 'approval' && step.payload.evidence === null) throw changedMeanwhile(noun)
     return decision
   }
@@ -43,10 +43,10 @@ export async function mayResolve(
   return effect === 'approval'
 }
 
-/** 409 with what was found instead of a proof. */
+/** Returns a 409 with the finding in place of a proof. */
 export const notProven = (found: string): AppError => conflict('not_proven', `Not proven: ${found}`, found)
 
-/** The answer to an action under dual control that was carried out at once, which dual control rules out. */
+/** Throws for an action under dual control that was carried out at once, which dual control rules out. */
 export function neverAtOnce(): Promise<never> {
   throw new Error('An action under dual control was carried out without a second person')
 }

@@ -17,7 +17,7 @@ export type ScreenedSubject = { vaultId: string; subjectType: ScreenedType; subj
 
 export type ScreeningRow = RowOf<Screenings, { subject_type: ScreenedType; verdict: Verdict | null }>
 
-/** The screening of a deposit or transfer, beside which it is shown. */
+/** The screening as it is shown beside its deposit or transfer. */
 export type ShownScreening = Static<typeof Screening>
 
 /** SQL: the screening of a subject as it is shown, or null. */
@@ -30,7 +30,7 @@ export function screeningOf(type: ScreenedType, vaultId: RawBuilder<unknown>, id
       and screened.subject_id = ${id})`
 }
 
-/** The row of a question that is to be asked now. */
+/** Returns the row of a question that is due now. */
 export function newScreening({ vaultId, subjectType, subjectId }: ScreenedSubject, now: Date) {
   return {
     vault_id: vaultId,
@@ -50,7 +50,7 @@ export async function findScreening(trx: Trx, subject: ScreenedSubject): Promise
   return rows[0] ?? null
 }
 
-/** Asks about a subject, anew if it was asked about before: an earlier answer counts no longer. */
+/** Asks about a subject again: an earlier answer no longer counts. */
 export async function askAnew(trx: Trx, subject: ScreenedSubject, now: Date): Promise<void> {
   const fresh = newScreening(subject, now)
   const answer = {
@@ -73,7 +73,7 @@ export async function askAnew(trx: Trx, subject: ScreenedSubject, now: Date): Pr
     .execute()
 }
 
-/** A question that this node has claimed until `leaseEndsAt`; no other node asks it before. */
+/** A question that this node has claimed until `leaseEndsAt`; no other node asks it earlier. */
 export type ScreeningClaim = ScreenedSubject & { id: string; attempts: number; leaseEndsAt: Date }
 
 /** Claims the questions that are due, each for one node only. */
@@ -94,7 +94,7 @@ export async function claimDueScreenings(db: Db, now: Date, limit: number): Prom
   return rows.map((claim) => ({ ...claim, leaseEndsAt }))
 }
 
-/** Locks a claimed question; null when it was answered, waived or claimed by another node since. */
+/** Locks a claimed question; null when it was answered or waived, or another node has claimed it since. */
 export async function lockClaimed(trx: Trx, claim: ScreeningClaim): Promise<ScreeningRow | null> {
   const { rows } = await sql<ScreeningRow>`
     select * from screenings
@@ -102,7 +102,7 @@ export async function lockClaimed(trx: Trx, claim: ScreeningClaim): Promise<Scre
   return rows[0] ?? null
 }
 
-/** `next_attempt_at` null: nothing more is asked. */
+/** `next_attempt_at` is null when no further question is asked. */
 type Changes = Pick<Updateable<Screenings>, 'failure' | 'next_attempt_at' | 'waived_hold_id' | 'answered_at'> &
   Partial<ScreeningAnswer>
 
@@ -114,7 +114,7 @@ export async function changeScreening(
   await trx.updateTable('screenings').set(changes).where('vault_id', '=', vaultId).where('id', '=', id).execute()
 }
 
-/** Locks the screening for which a hold stands; null for a hold of people. It is locked before the hold. */
+/** Locks the screening that a hold belongs to; null for a hold of people. It is locked before the hold. */
 export async function lockScreeningHeldBy(trx: Trx, vaultId: string, holdId: string): Promise<ScreeningRow | null> {
   const { rows } = await sql<ScreeningRow>`
     select s.* from screenings s join holds h on h.vault_id = s.vault_id and h.subject_type = s.subject_type

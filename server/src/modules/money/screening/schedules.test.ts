@@ -17,9 +17,9 @@ import { deliverDueTransfers } from '../delivery/deliver.ts'
 import type { Question } from './screener.ts'
 
 /**
- * A screening service that hangs, lies and flaps, in random schedules of deposits, reorganisations of the chain, orders, nodes
- * that ask at once, holds of people, releases and time. Whatever happens: no unit becomes available, and no payment is sent,
- * that neither the screening nor two people have allowed.
+ * The screening service hangs, lies and flaps in random schedules of deposits, reorganisations of the chain, orders, concurrent
+ * nodes, holds of people, releases and time. In every schedule, no unit becomes available and no payment is sent that neither
+ * the screening nor two people have allowed.
  */
 const { runs: schedules, seed: firstSeed } = campaignOf('SCREENING', { runs: 15, seed: 73 })
 const stepsMax = 10
@@ -42,7 +42,7 @@ afterAll(async () => {
 
 type Random = { below(below: number): number; pick<Item>(items: readonly Item[]): Item }
 
-/** `amount` in whole units; `occurrence`: how often the chain has lost it before. */
+/** `amount` is in whole units; `occurrence` is the number of times that the chain has lost the deposit before. */
 type Deposited = { amount: number; txHash: string; occurrence: number; isGone: boolean }
 
 /** The events of one schedule, seen from outside: the answers that allowed a subject, and the actions of people. */
@@ -52,7 +52,7 @@ class Schedule {
   readonly address: string
   readonly deposits = new Map<string, Deposited>()
   readonly transfers: string[] = []
-  /** Subjects that a correctly signed answer allowed, or the release of a hold of the screening by two people. */
+  /** Subjects that a correctly signed answer allowed, or that two people released from a hold of the screening. */
   readonly allowed = new Set<string>()
   readonly log: string[] = []
   isFlapping = true
@@ -63,7 +63,7 @@ class Schedule {
     this.address = address
   }
 
-  /** Answers honestly, lies in the answer, or does not answer: one after the other about the same subject. */
+  /** Answers honestly, lies in the answer, or does not answer; successive answers about a subject differ. */
   readonly behave = ({ subject }: Question): Behaviour => {
     const { below, pick } = this.random
     if (this.isFlapping && below(5) < 2) return pick(silences)
@@ -80,7 +80,7 @@ class Schedule {
     this.deposits.set(body.depositId, { amount, txHash, occurrence: 0, isGone: false })
   }
 
-  /** The chain loses a deposit, or has it again. */
+  /** The chain loses a deposit, or brings it back. */
   async reorganise(known = this.random.pick([...this.deposits.values()])): Promise<void> {
     if (known.isGone) known.occurrence += 1
     known.isGone = !known.isGone
@@ -124,7 +124,7 @@ class Schedule {
     this.log.push(`hold: ${(await bench.vault.admin.post(`${base}/holds`, placing)).status}`)
   }
 
-  /** Two people release one of the holds; during it the screening may answer. */
+  /** Two people release one of the holds; the screening may answer meanwhile. */
   async release(): Promise<void> {
     const { body } = await bench.vault.admin.get(`${base}/holds?active=true&limit=100`)
     const ours = body.items.filter(
@@ -161,7 +161,7 @@ class Schedule {
     await this[name]()
   }
 
-  /** At last it answers everything, so that what it allows goes on, and the chain has everything. */
+  /** At the end the screening answers every question, so that allowed subjects continue, and the chain has all deposits. */
   async end(): Promise<void> {
     this.isFlapping = false
     await this.order()
@@ -170,7 +170,7 @@ class Schedule {
     await this.check()
   }
 
-  /** Exposure is what was paid out of deposits that the chain has lost, so it counts for what it has now, and only for that. */
+  /** Allowed deposits cover all funds in use. Less the exposure, the deposits that the chain still has cover them. */
   async check(): Promise<void> {
     const allowed = [...this.deposits].filter(([id]) => this.allowed.has(id)).map(([, deposit]) => deposit)
     const sumOf = (some: Deposited[]) => BigInt(some.reduce((sum, { amount }) => sum + amount, 0)) * 1_000_000n
@@ -199,7 +199,7 @@ it(
     let sent = 0
     for (let run = 0; run < schedules; run += 1) {
       const { below } = createRandom(firstSeed + run)
-      // A thousand schedules take longer than any session lasts.
+      // A thousand schedules take longer than a session lasts.
       const later = new Date(bench.test.clock.now().getTime() + 7 * 86_400_000)
       await bench.sql('update sessions set last_seen_at = $2, expires_at = $1, ends_at = $1', [
         later,
@@ -219,11 +219,11 @@ it(
       sent += schedule.transfers.filter((id) => bench.vault.wallet.broadcastCount(id) > 0).length
       await bench.sql('update screenings set next_attempt_at = null')
       await bench.sql('update deliveries set next_attempt_at = null')
-      // As the database does by itself elsewhere: without it a thousand schedules take hours.
+      // The database does this by itself elsewhere; without it a thousand schedules take hours.
       if (run % 25 === 24) await bench.sql('vacuum analyze')
     }
     await bench.expectSoundLedger()
-    // The schedules reach what they are about.
+    // The schedules reach the cases that they are made for.
     expect(spendable).toBeGreaterThan(schedules / 2)
     expect(sent).toBeGreaterThan(schedules / 10)
   },

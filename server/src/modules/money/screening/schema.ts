@@ -28,7 +28,7 @@ export const Screening = Closed(
   { $id: 'Screening', description: 'What the screening service says about a deposit or a transfer.' },
 )
 
-/** Beside what was screened. */
+/** The screening, beside its subject. */
 export const ScreeningBeside = described(
   Nullable(Ref(Screening)),
   'Its screening; null where it was not asked about, as without a screening service.',

@@ -15,18 +15,18 @@ export type Verdict = (typeof verdicts)[number]
 /** A question to the screening service (docs/screening.md). It is the same at every attempt under the same id. */
 export type Question = {
   id: string
-  /** `order`: a payment that somebody is about to order, of which only the score counts. */
+  /** `order` is a payment before its order is placed; only the score of its answer counts. */
   subject: { type: 'deposit' | 'transfer' | 'order'; id: string | null }
   vaultId: string
   network: string
   asset: string
-  /** null: the coin of the network. */
+  /** The contract of the token; null for the coin of the network. */
   contractAddress: string | null
-  /** In the smallest unit, and in units of the token. */
+  /** The amount in the smallest unit, and in units of the token. */
   amount: string
   amountDecimal: string
   usdValue: string | null
-  /** null: the sender of a deposit is not known. */
+  /** The sender; null when the sender of a deposit is unknown. */
   fromAddress: string | null
   toAddress: string
   txHash: string | null
@@ -42,7 +42,7 @@ export type ScreeningAnswer = Omit<Static<typeof Answer>, 'id'>
 
 export type ScreeningFailure = 'silent' | 'failed' | 'invalid'
 
-/** No answer that counts; its message is for the log. */
+/** Thrown when no answer counts; its message is for the log. */
 export class ScreeningError extends Error {
   readonly kind: ScreeningFailure
   constructor(kind: ScreeningFailure, message: string, cause?: unknown) {
@@ -58,8 +58,8 @@ type Settings = NonNullable<Config['screening']>
 type Options = { clock: () => Date; timeoutMilliseconds?: number }
 
 /**
- * The client of the screening service. Both directions are signed, redirects are not followed, and answers are bounded in
- * time and size: whatever is not exactly an answer to this question throws ScreeningError.
+ * Creates the client of the screening service. Both directions are signed, redirects are not followed, and answers are bounded
+ * in time and size. A reply that is not exactly an answer to this question throws ScreeningError.
  */
 export function createScreener(
   { url, secrets }: Settings,
@@ -81,7 +81,7 @@ export function createScreener(
   }
 }
 
-/** The screening service of the settings; null: screening is off. */
+/** Returns the client of the screening service in the settings; null when screening is off. */
 export function screenerOf({ config, clock }: Pick<Deps, 'config' | 'clock'>): Screener | null {
   return config.screening === null ? null : createScreener(config.screening, { clock })
 }
@@ -109,7 +109,7 @@ async function exchange(
 
 type Expected = { id: string; secrets: string[]; now: Date }
 
-/** @throws ScreeningError unless it is a signed answer to this very question */
+/** Reads an answer. @throws ScreeningError unless it is a signed answer to this very question */
 export function readAnswer({ headers, body }: Reply, { id, secrets, now }: Expected): ScreeningAnswer {
   if (!isSigned(headers, body, { id, secrets, now })) throw new ScreeningError('invalid', 'The answer is not signed')
   const answer = parse(body)
@@ -120,7 +120,7 @@ export function readAnswer({ headers, body }: Reply, { id, secrets, now }: Expec
   return { verdict, score, reference }
 }
 
-/** Compiled at the first answer, because most installations have no screening. */
+/** The check is compiled at the first answer, because most installations have no screening. */
 let check: ValidateFunction | undefined
 
 function isSigned(headers: Reply['headers'], body: Buffer, { id, secrets, now }: Expected): boolean {

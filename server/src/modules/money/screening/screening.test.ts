@@ -34,7 +34,7 @@ afterEach(async () => {
   await bench.expectSoundLedger()
 })
 
-/** Lets enough time pass for every question to be due, and asks each once. */
+/** Advances the clock until every question is due, and asks each once. */
 async function screen(): Promise<void> {
   bench.test.clock.advance(61_000)
   await runDueScreenings(bench.test.deps, screener.impatient(bench.test.clock.now))
@@ -99,7 +99,7 @@ describe('a deposit', () => {
     expect([await bench.audited('hold.placed', hold!.id), await bench.audited('hold.released', hold!.id)]).toEqual([
       1, 1,
     ])
-    // It is one for each deposit, so that the list of holds leaves it out.
+    // Such a hold exists for each deposit, so the list of holds leaves it out.
     expect((await holdsOn(id)).map((hold) => hold.isActive)).toEqual([false])
     const { body } = await bench.vault.admin.get(`${base}/holds?origin=screening`)
     expect(body.items.map((item) => item.id)).not.toContain(hold!.id)
@@ -289,7 +289,7 @@ describe('a deposit', () => {
     expect(await balances()).toEqual(none)
   })
 
-  /** Says 150 of a deposit of 100, as the chain does. Returns what lets two people follow it. */
+  /** Sends an event of 150 for a deposit of 100, which the chain confirms. Returns a function with which two people accept it. */
   async function contradict(txHash: string) {
     await arrives('150', txHash)
     const { body } = await bench.vault.admin.get(`${base}/deposits?outcome=quarantined&addressId=${address.id}`)

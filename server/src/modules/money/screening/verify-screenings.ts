@@ -5,8 +5,8 @@ import type { SubjectDifference, SubjectReport } from '../../record/audit/verify
 import type { ScreeningRow } from './queries.ts'
 
 /**
- * Compares the answers of the screening, and what people decided instead of it, with the record. A question without an answer has
- * no record: until there is one, its subject is stopped.
+ * Compares the answers of the screening, and the decisions of people in its place, with the record. A question without an
+ * answer has no record: its subject is held until there is one.
  */
 export async function verifyScreenings(trx: Trx, vaultId: string): Promise<SubjectReport> {
   const differences: SubjectDifference[] = []

@@ -31,7 +31,7 @@ export function simulationRoutes(app: App, deps: Deps, executors: Executors): vo
           'Only administrators and auditors may simulate the actions of another member',
         )
       const initiator = isOwn ? member : await findInitiator(db, member.vault.id, initiatorId)
-      // A bound that the caller chooses tells, by matching or not, the sums that the trace hides.
+      // With bounds of their choice, callers could infer the sums that the trace hides.
       const policiesDraft = draftsIn(body)
       if (policiesDraft !== null && !member.readsAll)
         throw forbidden(

@@ -19,12 +19,12 @@ type Simulation = {
   actionType: ActionType
   targetId: string | null
   payload: Record<string, unknown>
-  /** Policies that are not saved; null: the saved ones decide. */
+  /** Policies that are not saved; null when the saved policies decide. */
   drafts: Drafts | null
   now: Date
 }
 
-/** `funds` in token units; null for an action that moves none. */
+/** `funds` are in token units; null for an action that moves no funds. */
 type Outcome = { decision: Decision; funds: { available: string; missing: string } | null }
 
 const readTransfer = payloadReader(UnsignedOrder)

@@ -7,12 +7,12 @@ import { notifyOfDelay } from '../../record/notifications/notification-rows.ts'
 
 const stuckMax = 100
 
-/** Marks the transfers that the wallet service has had for too long, and mails their initiators, once each. */
+/** Marks the transfers that the wallet service has had for too long, and mails the initiator of each once. */
 export async function noteStuckTransfers({ db, clock, config, log }: Deps): Promise<void> {
   await inTransaction(db, async (trx) => {
     const now = clock()
     const pause = `${config.stuckAfterMinutes} minutes`
-    // Only unfinished transfers are looked at, through the queues.
+    // Only unfinished transfers are read, through the queues.
     const { rows } = await sql<{ vaultId: string; subjectId: string; initiatorId: string }>`
       update transfers t set stuck_since = d.stuck_since
       from (

@@ -20,10 +20,10 @@ let service: Client
 let address: Address
 let stuckId: string
 let forgottenId: string
-/** A transaction that pays exactly what is stuck, so that there is a proof for everything. */
+/** A transaction that pays exactly the stuck transfer, so that every resolution has a proof. */
 const paying = fakeTxHash('it was paid')
 const requestIds: string[] = []
-/** Of the sequence that runs: those of thousands would all be asked for their votes. */
+/** The policies of the current sequence. The policies of thousands of sequences would all be asked for votes. */
 const policyIds: string[] = []
 
 beforeAll(async () => {
@@ -138,7 +138,7 @@ it(
       expect(applied, `seed ${firstSeed + run}`).toEqual([])
       for (const id of policyIds.splice(0)) await alone.delete(`/policies/${id}`)
     }
-    // It tried: requests were opened, and votes refused.
+    // The sequences reached the relevant states: requests were opened, and votes were refused.
     expect(statuses[202]).toBeGreaterThan(0)
     expect(statuses[403]).toBeGreaterThan(0)
     await bench.expectSoundLedger()

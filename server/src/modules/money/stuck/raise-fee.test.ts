@@ -9,7 +9,7 @@ import { verifyTransfers } from '../transfers/compare-order.ts'
 let bench: TransferBench
 let stranger: Person
 let address: Address
-/** The limit of the orders, and what a replacement costs then. */
+/** The limit of the orders. A replacement costs more. */
 const ordered = '1000000000000000'
 const needed = '3000000000000000'
 
@@ -43,7 +43,7 @@ afterEach(async () => {
   expect((await verifyTransfers(bench.test.deps.db)).differences).toEqual([])
 })
 
-/** A transfer whose transaction waits because more than its limit is needed. */
+/** Returns a transfer whose transaction waits because it needs more than its limit. */
 async function waiting(maxFee: string | undefined = ordered) {
   const { status, body } = await bench.order(address.id, '40', { maxFee })
   expect([status, body.status]).toEqual([201, 'pending'])
@@ -61,7 +61,7 @@ const vote = (requestId: string, verb = 'approve', by = bench.firstApprover) =>
 const sent = (id: string, action: Action = 'speed-up') =>
   bench.vault.wallet.requests.filter(({ path }) => path.endsWith(`/${id}/${action}`)).map(({ body }) => body)
 
-/** The request that a replacement above the limit opened. */
+/** Returns the request that a replacement above the limit opened. */
 async function asked(id: string, body: object, action: Action = 'speed-up'): Promise<string> {
   const answer = await ask(bench.owner, id, body, action)
   expect([answer.status, answer.body.details]).toEqual([202, undefined])
@@ -113,7 +113,7 @@ describe.each(['speed-up', 'cancel-on-chain'] as const)('%s above the limit of t
     bench.vault.wallet.confirm(id, { fee: needed })
     await bench.deliver()
     expect(await bench.read(id)).toMatchObject({ status: 'confirmed', fee: needed })
-    // It was permitted, so nobody is alarmed.
+    // The fee was permitted, so there is no alarm.
     expect(await bench.audited('transfer.fee_above_limit', id)).toBe(0)
   })
 })

@@ -32,7 +32,7 @@ import type { ReplacementOrder } from './schema.ts'
 
 type FeeAmount = ReturnType<typeof toAssetAmount>
 
-/** A replacement that may cost more than was decided on; made by the server, shown to voters and hashed. */
+/** A replacement that may cost more than was decided; made by the server, shown to voters and hashed. */
 type RaisePayload = {
   replacement: ReplacementAction
   txHash: string | null
@@ -48,8 +48,8 @@ type RaisePayload = {
 type Wish = { member: Member; id: string; replacement: ReplacementAction; body: Static<typeof ReplacementOrder> }
 
 /**
- * The replacement that the policies must decide on, because it may cost more than they decided on before; null: none.
- * @throws 403 for all but the initiator, the owner of the source address and administrators; 404, 409
+ * Returns the replacement that the policies must decide on, because it may cost more than they decided on before; null when
+ * they need not. @throws 403 for all but the initiator, the owner of the source address and administrators; 404, 409
  */
 export async function findRaise(
   db: Db,
@@ -74,7 +74,7 @@ export async function findRaise(
   }
 }
 
-/** Replaces the transaction of a transfer above the limit of its order, once the policies have decided on the new limit. */
+/** Replaces the transaction of a transfer above the limit of its order, after the policies have decided on the new limit. */
 export const raiseFeeExecutor: Executor = {
   async prepare(db, { vaultId }, step) {
     const { targetId } = step
@@ -112,16 +112,16 @@ export const raiseFeeExecutor: Executor = {
     const raise: RaiseRecord = { from: permitted.amount, to: maxFee.amount, replacement, txHash }
     await audit(trx, byInitiator(context), 'transfer.max_fee_raised', target, raise)
     await audit(trx, byInitiator(context), replacementVerbs[replacement], target, { txHash, maxFee: maxFee.amount })
-    // The wallet service is called by the delivery, because no transaction waits for it.
+    // The delivery calls the wallet service, so that no transaction waits for it.
     await movePhase(trx, transfer, transfer.phase, { replacement_due: true, next_attempt_at: now })
     return { resultId: id }
   },
 }
 
 /**
- * The decision that the order had, with the new limit in place of its own. It is made for the initiator of the transfer,
- * also when another member asks, and neither of them votes. What must not be paid is not sped up, but may be cancelled.
- * @throws 409
+ * Returns the decision on the order with the new limit in place of the old. The decision is made for the initiator of the
+ * transfer, also when another member requests the replacement; neither of them votes. A payment that is no longer permitted is
+ * not sped up, but may be cancelled. @throws 409
  */
 async function decideOnRaise(
   trx: Trx,
@@ -147,7 +147,7 @@ async function decideOnRaise(
   return { ...again.decision, requirements }
 }
 
-/** @throws 409 when the tables differ from the audit records: the delivery will halt the transfer */
+/** @throws 409 when the tables differ from the audit records; the delivery will then halt the transfer */
 async function readRecorded(db: Db | Trx, vaultId: string, id: string): Promise<RecordedOrder> {
   const [stored] = await listStoredOrders(db, vaultId, [id])
   const compared = compareWithRecord(stored!, await listRecordsOf(db, vaultId, 'transfer', [id]))
@@ -160,14 +160,14 @@ function orderOf({ payload: { fromAddress, toAddress, network }, facts }: Record
 }
 
 /**
- * Of a payment the wallet service pays no higher fee than people signed. A cancellation moves nothing, so it needs no signature
- * there, and is what helps. @throws 409
+ * Throws for a signed payment, because the wallet service pays no higher fee than people signed. A cancellation moves no funds,
+ * so it needs no signature and is always possible. @throws 409
  */
 function assertMayRaise(replacement: ReplacementAction): void {
   if (replacement === 'speed-up') throw conflict('above_signed_fee', signedFeeRefusal)
 }
 
-/** @throws 409 when people signed a lower limit, or it was raised meanwhile, so that it must be asked for anew */
+/** @throws 409 when people signed a lower limit, or when the limit was raised meanwhile, so that a new request is needed */
 function assertRaisable({ payload, feeLimit: { maxFee: permitted } }: RecordedOrder, step: Step): void {
   const { replacement, maxFee, permitted: known } = payloadOf(step)
   if (isSignedOrder(payload)) assertMayRaise(replacement)
@@ -181,7 +181,7 @@ function versionOf({ status, wallet_tx_hash }: DeliveryState, { feeLimit }: Reco
   return sha256(canonicalJson({ status, wallet_tx_hash, maxFee })).toString('hex').slice(0, 16)
 }
 
-/** The route made the payload, and its hash ensures that it is unchanged. */
+/** Returns the payload. The route made it, and its hash ensures that it is unchanged. */
 function payloadOf(step: Step): RaisePayload {
   return step.payload as RaisePayload
 }

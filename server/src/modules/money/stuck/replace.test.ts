@@ -29,7 +29,7 @@ beforeEach(async () => {
   address = await bench.fundedAddress({ eth: '1' })
 })
 
-/** A transfer whose transaction waits. */
+/** Returns a transfer whose transaction waits. */
 async function waiting(more: Record<string, unknown> = {}, by?: Person) {
   const { status, body } = await bench.order(address.id, '40', more, by)
   expect([status, body.status]).toEqual([201, 'pending'])
@@ -183,7 +183,7 @@ describe('a transfer that waits for too long', () => {
     await noteStuckTransfers(bench.test.deps)
     expect((await bench.read(id)).stuckSince).toMatch(/Z$/)
     expect(await mailsTo(id)).toEqual([bench.owner.userId])
-    // Those of the tests before wait too, and a run sends a bounded number of mails.
+    // The transfers of earlier tests wait too, and a run sends a limited number of mails.
     const links = async () => {
       await sendNotifications(bench.test.deps)
       const mails = (await outbox.read()).filter(({ to, text }) => to === 'owner@example.org' && text.includes(id))

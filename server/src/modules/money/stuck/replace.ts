@@ -32,9 +32,9 @@ export const replacementVerbs: Record<ReplacementAction, string> = {
 }
 
 /**
- * Asks the wallet service to replace the transaction of a transfer under its nonce, by the same payment with a higher fee or
- * by nothing. There is no vote: the payment was decided, it happens at most once, and the fee keeps to the limit that was
- * decided on. What costs more is decided first: see raise-fee.ts. The intent is recorded before the call.
+ * Asks the wallet service to replace the transaction of a transfer under its nonce: by the same payment with a higher fee, or
+ * by a transaction that moves nothing. No vote is needed: the payment was decided, it happens at most once, and the fee stays
+ * within the decided limit. A higher fee is decided first, see raise-fee.ts. The intent is recorded before the call.
  *
  * @throws 403 for all but its initiator, the owner of its address and administrators; 404; 409 when it is impossible now; 502
  */
@@ -133,7 +133,7 @@ export async function previewReplacement(
   }
 }
 
-/** The most that may be paid in fees without a new decision, in the smallest unit of the coin; null: no limit. */
+/** Returns the highest fee that may be paid without a new decision, in the smallest unit of the coin; null without a limit. */
 export async function findPermittedFee(
   db: Db,
   { vault_id, id, payload }: Pick<TransferRow, 'vault_id' | 'id' | 'payload'>,

@@ -63,7 +63,7 @@ const answers = (changes: Partial<WalletAnswers> = {}): WalletAnswers => ({
   ...changes,
 })
 
-/** The step that is proven, or the words of the refusal. */
+/** Returns the proven step, or the message of the refusal. */
 function judged(
   outcome: ResolutionOutcome,
   walletAnswers: Partial<WalletAnswers>,

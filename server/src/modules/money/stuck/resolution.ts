@@ -20,16 +20,16 @@ export const resolutionProofs = [
 ] as const
 export type ResolutionProof = (typeof resolutionProofs)[number]
 
-/** A transfer to be resolved, as its audit records have it; rows count for nothing here (T56). */
+/** A transfer to be resolved, according to its audit records; its rows are not read here (T56). */
 export type StuckTransfer = {
   order: Payload
-  /** According to the audit records. */
+  /** The status according to the audit records. */
   status: OperationStatus
-  /** Reported by the wallet service before. */
+  /** The hash that the wallet service reported last. */
   knownTxHash: string | null
-  /** Reported before that one, which replaced them; any of them may be mined. */
+  /** The hashes that the wallet service reported before it. A replaced transaction may be mined, too. */
   earlierTxHashes: string[]
-  /** Waits for votes as a row of a payout. */
+  /** True if the transfer waits for votes as a row of a payout. */
   isOfPayout: boolean
   /** The difference between the rows and the audit records that these cannot restore; null when there is none. */
   lasting: string | null
@@ -38,11 +38,11 @@ export type StuckTransfer = {
 /** The answers of the wallet service; null when it does not know or does not tell. */
 export type WalletAnswers = {
   transfer: TransferStatus | null
-  /** The transaction that the request names, or the one that is known. */
+  /** The transaction that the request names, otherwise the known transaction. */
   transaction: TransactionState | null
-  /** The transaction that the wallet service says used the nonce. */
+  /** The transaction that used the nonce according to the wallet service. */
   replacement: TransactionState | null
-  /** The earlier ones that the chain knows. */
+  /** The earlier transactions that the chain knows. */
   earlier: TransactionState[]
 }
 
@@ -52,12 +52,12 @@ export type ResolutionStep =
   | { kind: 'fail'; txHash: string | null; fee: bigint | null; reason: string }
   | { kind: 'cancel' }
   | { kind: 'continue'; phase: Extract<Phase, 'waiting' | 'submitting' | 'submitted' | 'broadcast'> }
-  /** The rows are brought back to what the audit records say about a transfer that has ended. */
+  /** Restores the rows of a transfer that has ended from the audit records. */
   | { kind: 'restore' }
 
 export type Verdict =
   | { proof: ResolutionProof; finding: string; step: ResolutionStep }
-  /** What was found instead. */
+  /** The finding in place of a proof. */
   | { refusal: string }
 
 /** Decides whether the answers of the wallet service prove what a resolution needs (contract 10.8). Pure. */
@@ -72,7 +72,7 @@ export function judge(outcome: ResolutionOutcome, stuck: StuckTransfer, answers:
   return outcome === 'release' ? judgeRelease(stuck, answers) : judgeResumption(stuck, answers)
 }
 
-/** Its records show that it never got its votes, so it was never handed over. */
+/** Judges a waiting transfer. Its records show that it never got its votes, so it was never handed over. */
 function judgeWaiting(outcome: ResolutionOutcome, stuck: StuckTransfer, { transfer }: WalletAnswers): Verdict {
   if (outcome === 'settle') return { refusal: 'According to its audit records the transfer waits for votes' }
   if (transfer !== null) {
@@ -133,7 +133,7 @@ function judgeRelease(stuck: StuckTransfer, answers: WalletAnswers): Verdict {
     }
     return { refusal: 'The wallet service does not know the transfer, which does not prove that it was not sent' }
   }
-  // Two hashes contradict each other; that both moved nothing has been seen.
+  // Two hashes contradict each other, but both transactions are known to have moved nothing.
   const reported = evaluateStatus(order, null, transfer)
   if (reported.kind === 'halt') return { refusal: reported.reason }
   if (reported.kind === 'fail') {
@@ -169,7 +169,7 @@ function judgeResumption(stuck: StuckTransfer, answers: WalletAnswers): Verdict 
   return { proof: 'unknown_to_wallet', finding, step: { kind: 'continue', phase: 'submitting' } }
 }
 
-/** The refusal because a transaction pays what was ordered, or may still. */
+/** Returns the refusal for a transaction that pays the order, or may still pay it; null when there is none. */
 function findPaying(order: Payload, { transaction, replacement, earlier }: WalletAnswers): Verdict | null {
   for (const candidate of [transaction, replacement, ...earlier]) {
     if (candidate === null || candidate.status === 'failed') continue
@@ -192,7 +192,7 @@ function mismatchOf(order: Payload, transaction: TransactionState): string | nul
     isSameAddress(payment.contractAddress ?? '', order.contractAddress ?? ''),
   )
   if (ofToken.length === 0) return 'it pays another token'
-  // The sender of a token is in its log; the sender of the transaction may be somebody who was allowed to spend.
+  // The log of a token names its sender. The sender of the transaction may be another account that may spend the tokens.
   const fromSender = ofToken.filter(
     ({ fromAddress }) => fromAddress == null || isSameAddress(fromAddress, order.fromAddress),
   )

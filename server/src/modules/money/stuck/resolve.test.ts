@@ -41,7 +41,7 @@ async function handedOver(amount = '40'): Promise<string> {
   return body.id
 }
 
-/** One that is halted because the wallet service contradicts itself. */
+/** Returns a transfer that is halted because the wallet service contradicts itself. */
 async function halted(): Promise<string> {
   const id = await handedOver()
   bench.vault.wallet.mutateStatus = (_id, status) => ({ ...status, amount: '1' })
@@ -51,7 +51,7 @@ async function halted(): Promise<string> {
   return id
 }
 
-/** One that the wallet service has forgotten. */
+/** Returns a transfer that the wallet service has forgotten. */
 async function forgotten(): Promise<string> {
   const id = await handedOver()
   bench.vault.wallet.forget(id)
@@ -66,7 +66,7 @@ const ask = (id: string, body: object, by: Person = bench.vault.admin) =>
 const vote = (requestId: string, by: Person = other) =>
   by.post(`/vaults/${bench.vault.code}/approval-requests/${requestId}/approve`, {})
 
-/** Both administrators agree. */
+/** Resolves a transfer with both administrators. */
 async function resolved(id: string, body: object) {
   const response = await ask(id, body)
   expect([response.status, response.body.details]).toEqual([202, undefined])

@@ -45,21 +45,18 @@ export type ResolutionEvidence = {
   finding: string
   /** The difference between the rows and the audit records; null when there is none. */
   difference: string | null
-  /** The order according to the audit records, which is what is settled or released. */
+  /** The order according to the audit records, which is settled or released. */
   order: Payload
   haltReason: string | null
-  /** The state of the delivery at that time; another one makes the request stale. */
+  /** The state of the delivery at that time; a change makes the request stale. */
   version: string
   wallet: WalletAnswers
 }
 
-/** null only for a request that the policies refuse: nobody asks the wallet service for somebody who may not. */
+/** `evidence` is null only for a request that the policies refuse: the wallet service is asked only for callers with the permission. */
 type ResolutionPayload = ResolutionWish & { evidence: ResolutionEvidence | null }
 
-/**
- * Asks the wallet service about a stuck transfer, without an open transaction.
- * @throws 409 with what was found instead of a proof; 502
- */
+/** Asks the wallet service about a stuck transfer, without an open transaction. @throws 409 with the finding in place of a proof; 502 */
 export async function gatherEvidence(
   deps: Deps,
   { vaultId, id }: { vaultId: string; id: string },
@@ -171,7 +168,7 @@ async function carryOut(
         halt_reason: null,
         attempts: 0,
         next_attempt_at: next.phase === 'waiting' ? null : now,
-        // The wallet service, which has forgotten it, may sign another transaction.
+        // The wallet service has forgotten the transfer and may sign another transaction.
         ...(isSentAgain ? { wallet_tx_hash: null, replaced_tx_hashes: hashesOf(stuck) } : {}),
       })
       return recordResumption(trx, transfer, { ...decided, phase: next.phase, txHash: stuck.knownTxHash }, now)
@@ -201,7 +198,7 @@ async function recordResumption(
   await audit(trx, { vaultId, actorId, now }, 'transfer.resumed', { type: 'transfer', id }, details)
 }
 
-/** @throws 409 when its audit records do not say what it is */
+/** Reads a stuck transfer. @throws 409 when its audit records do not form a consistent state */
 async function readStuck(
   db: Db | Trx,
   { vaultId, id, delivery }: { vaultId: string; id: string; delivery: DeliveryState },
@@ -243,7 +240,7 @@ async function askWallet(
   }
 }
 
-/** Halted, or held back with a reason, such as one that the wallet service no longer knows. @throws 409 */
+/** Checks that a transfer is halted, or waits with a reason, for example because the wallet service no longer knows it. @throws 409 */
 function assertStuck({ status, phase, halt_reason }: DeliveryState): void {
   if (phase === 'halted' || (status === 'pending' && halt_reason !== null)) return
   throw conflict('wrong_state', 'The transfer is neither halted nor held back, so there is nothing to resolve')
@@ -261,7 +258,7 @@ function versionOf({ status, phase, halt_reason, wallet_tx_hash }: DeliveryState
   return sha256(canonicalJson({ status, phase, halt_reason, wallet_tx_hash })).toString('hex').slice(0, 16)
 }
 
-/** The route made the payload, and its hash ensures that it is unchanged. */
+/** Returns the payload. The route made it, and its hash ensures that it is unchanged. */
 function payloadOf(step: Step): ResolutionPayload {
   return step.payload as ResolutionPayload
 }

@@ -92,7 +92,7 @@ function replacementRoutes(api: Endpoints<'member'>, deps: Deps, executors: Exec
         if (raise !== null) {
           return gate(http, { action: 'transfer_replace', targetId: id, payload: raise }, transferNow)
         }
-        // A repetition replaces nothing: the request names the transaction that it replaces.
+        // A repeated request replaces nothing, because it names the transaction that it replaces.
         return http.answerOnce(async () => {
           const refused = await replaceOnChain(deps, id, action, request)
           return refused ?? (await transferNow())
@@ -102,7 +102,7 @@ function replacementRoutes(api: Endpoints<'member'>, deps: Deps, executors: Exec
   }
 }
 
-/** Two people end what is stuck, or let it go on (contract 10.8). */
+/** Two people end a stuck transfer, or let it continue (contract 10.8). */
 function resolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: Executors): void {
   const gate = createGate(deps, executors)
   api.send.post('resolveTransfer', '/vaults/:code/transfers/:id/resolve', {

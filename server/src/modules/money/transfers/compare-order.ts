@@ -31,11 +31,11 @@ export type RequestRecord = {
   factsHash?: string
   /** SHA-256 in hex of the whole decision; absent in records of older versions. */
   decisionHash?: string
-  /** Absent in records of older versions. */
+  /** The requirements; absent in records of older versions. */
   requirements?: RecordedRequirement[]
-  /** The row of a payout that it is, and what was voted on there. */
+  /** The place of the transfer in its payout, and the payload that was voted on there. */
   payout?: { id: string; row: number; externalId: string; payloadHash: string }
-  /** SHA-256 in hex of what the initiator signed; in a protected vault. */
+  /** SHA-256 in hex of the vote that the initiator signed, in a protected vault. */
   signedVote?: string
 }
 
@@ -58,7 +58,7 @@ export function readPayoutVotes(records: TargetRecord[]): { votes: CastVote[]; h
   }
 }
 
-/** The recorded order, after the tables were found to agree with it. */
+/** The recorded order, after a comparison without differences. */
 export type RecordedOrder = { payload: Payload; facts: Facts; isWaived: boolean; feeLimit: FeeLimit }
 export type Comparison = { recorded: RecordedOrder } | { difference: string }
 
@@ -76,7 +76,7 @@ export function compareWithRecord(stored: StoredOrder, records: TargetRecord[]):
   try {
     return compare(stored, records)
   } catch {
-    // Rows that were written outside the service may hold anything, such as a number without a canonical form.
+    // Rows that were written outside the service may hold any value, such as a number without a canonical form.
     return { difference: 'its rows or its audit records cannot be read' }
   }
 }
@@ -102,21 +102,21 @@ function compare(stored: StoredOrder, records: TargetRecord[]): Comparison {
   return { recorded: { payload, facts: stored.facts!, isWaived: bypassed.length > 0, feeLimit } }
 }
 
-/** The details of a `transfer.max_fee_raised` record: a decision on a replacement above the limit that held until then. */
+/** The details of a `transfer.max_fee_raised` record: a decision on a replacement above the previous limit. */
 export type RaiseRecord = { from: string; to: string; replacement: ReplacementAction; txHash: string | null }
 
-/** The most that may be paid in fees: what was ordered, or permitted since. */
+/** The highest fee that may be paid: the ordered limit, or a limit that was permitted since. */
 export type FeeLimit = {
-  /** In the smallest unit of the coin; null: no limit. */
+  /** The limit in the smallest unit of the coin; null without a limit. */
   maxFee: bigint | null
-  /** The last decision that raised it; null: none did. */
+  /** The last decision that raised the limit; null without one. */
   raise: RaiseRecord | null
 }
 
-/** The limit according to the audit records that the service wrote: a row or another record permits nothing. */
+/** Reads the limit from the audit records that the service wrote; a row or another record permits no fee. */
 export function readFeeLimit({ maxFee }: Pick<Payload, 'maxFee'>, records: TargetRecord[]): FeeLimit {
   const raises = records.filter(({ action, fault }) => action === 'transfer.max_fee_raised' && fault === null)
-  // Each raises the limit that held before, so the highest is the last.
+  // Each decision raises the previous limit, so the highest is the last.
   return raises.reduce<FeeLimit>(
     (highest, { details }) => {
       const raise = details as RaiseRecord
@@ -127,20 +127,20 @@ export function readFeeLimit({ maxFee }: Pick<Payload, 'maxFee'>, records: Targe
   )
 }
 
-/** An order and where it stands according to its audit records alone. */
+/** An order and its state according to its audit records alone. */
 export type RecordedState = {
   order: Payload
   status: OperationStatus
   feeLimit: FeeLimit
   /** The difference between the tables and the record; null when there is none. */
   difference: string | null
-  /** The same after `restoreTransfer`, which brings back the columns of the order and of the status. */
+  /** The difference that remains after `restoreTransfer`, which restores the columns of the order and of the status. */
   lasting: string | null
 }
 
 /**
- * Reads what was recorded of a transfer whose rows may say anything. The ledger, which cannot be rewritten either, must
- * have reserved the recorded amount.
+ * Reads the record of a transfer whose rows may be forged. The ledger, which cannot be rewritten either, must have reserved the
+ * recorded amount.
  */
 export function readRecordedState(
   stored: StoredOrder,
@@ -191,7 +191,7 @@ function isReserved({ reserved }: StoredOrder, { amount, tokenId, fromAddressId 
   return reserved?.amount === amount && reserved.tokenId === tokenId && reserved.addressId === fromAddressId
 }
 
-/** Compares the facts of the decision, and what voters read of them, with the columns that repeat them. */
+/** Compares the facts of the decision, and the part that voters read, with the columns that repeat them. */
 function differenceOfFacts(stored: StoredOrder, requested: RequestRecord): string | null {
   const { decision, factsHash, payload, counterpartyId } = requested
   const { facts, effect, decimals } = stored
@@ -211,7 +211,7 @@ function differenceOfStatus({ status, phase }: StoredOrder, recorded: string | n
   return isPhaseOf(recorded, phase) ? null : `it is ${status} and in the phase ${phase}`
 }
 
-/** The status at the end of the recorded moves; null when they do not form one path. */
+/** Returns the status after the recorded moves; null when they do not form one path. */
 function statusAfter(first: string, records: TargetRecord[]): string | null {
   let status = first
   const left = records.filter(({ action }) => movements.has(action))
@@ -223,7 +223,10 @@ function statusAfter(first: string, records: TargetRecord[]): string | null {
   return status
 }
 
-/** The votes on a payout are those on each of its transfers, which waits until the payout has them. */
+/**
+ * Compares the payout of a transfer. The votes on a payout are the votes on each of its transfers, which waits until the payout
+ * has them.
+ */
 function differenceOfPayout(stored: StoredOrder, { payout }: RequestRecord): string | null {
   const { payout_id, payout_row, external_id } = stored
   if (payout === undefined) return payout_id === null && external_id === null ? null : 'it was put into a payout'
@@ -245,7 +248,7 @@ function differenceOfVotes(
   { requirements, payloadHash, decision, payout }: RequestRecord,
   records: TargetRecord[],
 ): string | null {
-  // Nobody votes on a single row.
+  // A single row takes no votes.
   if (payout !== undefined) return records.some(({ action }) => action in votes) ? 'it was voted on by itself' : null
   const cast = records.filter(({ action }) => action in votes)
   if (cast.some(({ details }) => details.payloadHash !== payloadHash)) return 'a recorded vote is for another order'

@@ -247,7 +247,7 @@ describe('a deposit and the history', () => {
     await bench.owner.post(`${groups}/${groupId}/members`, { counterpartyId: other.id })
     await bench.owner.delete(`${groups}/${groupId}/members/${payer.id}`)
     expect(await historyIds(`counterpartyGroupId=${groupId}`)).toEqual([fromOther])
-    // History keeps the counterparty as it was, after it is archived or renamed.
+    // History keeps the counterparty after it is archived or renamed.
     await archive(other.id)
     expect(await historyIds(`counterpartyGroupId=${groupId}`)).toEqual([fromOther])
   })

@@ -7,7 +7,7 @@ import { Transfer } from './schema.ts'
 const Text = (example: string) => Type.String({ examples: [example] })
 
 const Hash = Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08')
-/** JSON as it was recorded, of whatever form it had then. */
+/** JSON as it was recorded, in the form of its time. */
 const Document = (description: string) =>
   Type.Unsafe<unknown>(Type.Object({}, { additionalProperties: true, description }))
 

@@ -120,7 +120,7 @@ it('T84 records the decision, the rate, the metadata, the fee and the time of th
   expect(detailsOf('transfer.confirmed')).toMatchObject({ fee: transfer.fee, txHash: transfer.txHash })
 })
 
-/** The root that follows from a leaf and its path in a tree of so many leaves (docs/audit.md). */
+/** Returns the root that follows from a leaf and its path in a tree of so many leaves (docs/audit.md). */
 function rootFrom(leaf: string, { index, path }: { index: number; path: string[] }, size: number): string {
   const digest = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest()
   const rest = path.map((hex) => Buffer.from(hex, 'hex'))

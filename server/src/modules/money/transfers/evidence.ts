@@ -10,14 +10,14 @@ import type { TransferEvidence } from './evidence-schema.ts'
 import { toTransfer } from './present.ts'
 import type { TransferRow } from './queries.ts'
 
-/** A transfer with all the records behind it; hashes are hex. */
+/** Returns a transfer with all the records behind it; hashes are hex. */
 export async function getEvidence(db: Db, row: TransferRow): Promise<Static<typeof TransferEvidence>> {
   const { vault_id: vaultId, id: transferId } = row
   const auditRecords = await db
     .selectFrom('audit_records')
     .select(['content', 'hash', 'seal_sequence'])
     .where('chain', '=', vaultId)
-    // Of a row of a payout also those of the payout, which hold the votes.
+    // For a row of a payout, also the records of the payout, which hold the votes.
     .where('target_id', 'in', row.payout_id === null ? [transferId] : [transferId, row.payout_id])
     .orderBy('id')
     .execute()

@@ -47,7 +47,7 @@ describe('T63 a limit of the fee', () => {
     await bench.deliver()
     expect(handedOver(body.id)).toBeUndefined()
     expect((await bench.read(body.id)).haltReason).toMatch(/: its (maxFee|feeLevel) was changed$/)
-    // The funds of the halted one stay reserved; the next row starts afresh.
+    // The funds of the halted transfer stay reserved; the next row starts afresh.
     address = await bench.fundedAddress({ eth: '1' })
   })
 

@@ -29,17 +29,17 @@ afterAll(async () => {
   await bench.close()
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the test to know.
+// biome-ignore lint/suspicious/noExplicitAny: the test knows the columns of its query.
 const write = async (text: string, values: unknown[] = []): Promise<any[]> => (await intruder.query(text, values)).rows
 
 const keyId = async (): Promise<Buffer> => (await write('select key_id from sealing_key'))[0].key_id
 
-/** A MAC as it looks: the id of the key is no secret. */
+/** Returns a MAC in the right format: the id of the key is no secret. */
 const guessedMac = async (): Promise<Buffer> => Buffer.concat([await keyId(), randomBytes(32)])
 
 type Forgery = { actorId: string; action: string; targetId: string; details: object; mac?: Buffer }
 
-/** Writes an audit record that is right in everything but its MAC; returns its id. */
+/** Writes an audit record in which only the MAC is wrong; returns its id. */
 async function record({ actorId, action, targetId, details, mac }: Forgery, now = new Date()): Promise<string> {
   const [chain, id, targetType] = [bench.vault.id, newId(now), action.split('.')[0]!]
   const content = canonicalJson({ id, chain, actorId, action, targetType, targetId, createdAt: now, details })
@@ -78,7 +78,7 @@ async function forgeLastVote(mac?: Buffer): Promise<{ id: string; recordId: stri
   return { id, recordId }
 }
 
-/** An order that nobody placed, copied from one that somebody placed, to another recipient. */
+/** Writes an order that was never placed, copied from a placed order, to another recipient. */
 async function inventOrder(): Promise<string> {
   const address = await bench.fundedAddress()
   const { body: real } = await bench.order(address.id, '100')

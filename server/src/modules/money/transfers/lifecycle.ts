@@ -12,7 +12,7 @@ const transitions: Record<OperationStatus, Partial<Record<TransferEvent, Operati
   cancelled: {},
 }
 
-/** The status that follows, or null when the event is not possible in this status. */
+/** Returns the next status, or null when the event is not possible in this status. */
 export function nextStatus(status: OperationStatus, event: TransferEvent): OperationStatus | null {
   return transitions[status][event] ?? null
 }
@@ -24,9 +24,9 @@ export function releasesFunds(status: OperationStatus): boolean {
 
 /**
  * Every transition of a delivery. A phase that leads to itself is retried later; a transfer goes from `submitting` back to
- * `queued` when it was certainly not sent. Every phase leads to `halted`: a row changed outside the service may be in any.
- * Two people together (contract 10.8) end a halted delivery or let it go on, and let one that the wallet service forgot
- * go back to `submitting`, where it is asked about before it is sent.
+ * `queued` when it was certainly not sent. Every phase leads to `halted`, because a row may be changed outside the service in
+ * any phase. Two people together (contract 10.8) end a halted delivery or continue it. They may also return a transfer that the
+ * wallet service forgot to `submitting`, where the wallet service is asked about it before it is sent.
  */
 const nextPhases: Record<Phase, readonly Phase[]> = {
   waiting: ['queued', 'halted', 'done'],
@@ -42,7 +42,7 @@ export function mayMovePhase(from: Phase, to: Phase): boolean {
   return nextPhases[from].includes(to)
 }
 
-/** Where a delivery in this phase waits; null: it has ended. A replacement is handed over as an order is. */
+/** Returns the queue in which a delivery of this phase waits; null when it has ended. A replacement is handed over like an order. */
 export function queueOf(phase: Phase, isReplacementDue: boolean): Queue | null {
   switch (phase) {
     case 'waiting':

@@ -19,7 +19,7 @@ import { type LockedTransfer, listStoredOrders, type StoredOrder } from './queri
 
 export type Movement = {
   event: TransferEvent
-  /** null: the service itself. */
+  /** The user who acted; null for the service itself. */
   actorId: string | null
   now: Date
   failureReason?: string
@@ -37,8 +37,8 @@ export type Movement = {
 const recordedAs: Partial<Record<TransferEvent, string>> = { approved: 'released', rejected: 'vetoed' }
 
 /**
- * Moves a locked transfer to its next status, and with it releases its funds, moves its delivery, writes its audit record and
- * closes its voting: in one statement.
+ * Moves a locked transfer to its next status: releases its funds, moves its delivery, writes its audit record and closes its
+ * voting, in one statement.
  *
  * @param parts further statements that run as parts of the same one, such as the vote that decided
  * @throws 409 when its status does not permit the event
@@ -52,10 +52,10 @@ export async function moveTransfer(
   await moveTransfers(trx, [{ ...movement, transfer }], movement.now, parts)
 }
 
-/** A transfer with what happens to it. */
+/** A transfer with its movement. */
 export type Moved = Omit<Movement, 'now'> & { transfer: LockedTransfer }
 
-/** As `moveTransfer`, for transfers of one vault at once, in one statement. */
+/** Moves several transfers of one vault as `moveTransfer` does, in one statement. */
 export async function moveTransfers(trx: Trx, moved: Moved[], now: Date, parts: Part[] = []): Promise<void> {
   const [first] = moved
   if (first === undefined) return runParts(trx, parts)
@@ -113,10 +113,10 @@ const subjectOf = ({
 export type PayoutEvent = Extract<TransferEvent, 'approved' | 'rejected' | 'cancelled' | 'expired'>
 
 /**
- * Moves the waiting transfers of a payout together, as `moveTransfer` does one, in one statement. The caller has locked and
+ * Moves the waiting transfers of a payout together, as `moveTransfer` moves one, in one statement. The caller has locked and
  * compared all of them.
  *
- * @param parts further statements that run as parts of the same one: what happens to the payout
+ * @param parts further statements that run as parts of the same one: the changes of the payout
  */
 export async function moveWaitingTransfers(
   trx: Trx,
@@ -198,7 +198,7 @@ export function assertMovable({ status }: LockedTransfer, event: TransferEvent):
 export type DeliveryChanges = Omit<Partial<Updateable<Transfers>>, 'vault_id' | 'id' | 'phase' | 'payload'> &
   Attempts & { payload?: Payload }
 
-/** When it is looked at next, which only the queues ask about, and how often that led to nothing. */
+/** The time of the next step, which only the queues use, and the number of fruitless attempts and questions. */
 type Attempts = { next_attempt_at?: Date | null; attempts?: number; asked?: number }
 
 /** Moves the delivery of a locked transfer by compare-and-set, in one statement with its place in the queues. */
@@ -214,10 +214,7 @@ export async function movePhase(
 /** A step of a delivery. */
 type PhaseMove = { transfer: LockedTransfer; to: Phase; changes: DeliveryChanges }
 
-/**
- * SQL: the parts of `movePhase` for transfers of one vault; only this function changes a phase. The row of a transfer is
- * written when something in it changes.
- */
+/** SQL: the parts of `movePhase` for transfers of one vault; only this function changes a phase. Only rows with changes are written. */
 export function phasesMoved(trx: Trx, moves: PhaseMove[]): Part[] {
   for (const { transfer, to, changes } of moves) {
     if (!mayMovePhase(transfer.phase, to))
@@ -228,13 +225,13 @@ export function phasesMoved(trx: Trx, moves: PhaseMove[]): Part[] {
   return [...requeued(moves), ...written(moves)]
 }
 
-/** Returns true when this step begins or continues a delivery, and is no attempt at it. */
+/** Returns true when this step begins or continues a delivery and is not a further attempt. */
 const isDueNow = (from: Phase, to: Phase): boolean =>
   (from === 'waiting' && to === 'queued') ||
   (from === 'halted' && to !== 'done') ||
   (to === 'submitting' && from !== 'queued')
 
-/** SQL: the places of transfers in the queues. One is made anew where it is missing, and goes when a delivery has ended. */
+/** SQL: the places of transfers in the queues. A missing place is inserted, and the place of an ended delivery is deleted. */
 function requeued(moves: PhaseMove[]): Part[] {
   const rows = []
   const ended: LockedTransfer[] = []
@@ -275,7 +272,7 @@ const isInPlace = (transfer: LockedTransfer, { queue, at, attempts, asked: times
   transfer.asked === timesAsked &&
   queueOf(transfer.phase, transfer.replacement_due) === queue
 
-/** SQL: what changes in the rows of transfers, together for those of which the same columns change. */
+/** SQL: updates of the rows of transfers, in one statement for all transfers with the same changed columns. */
 function written(moves: PhaseMove[]): Part[] {
   const groups = new Map<string, { from: Phase; columns: string[]; rows: object[] }>()
   for (const { transfer, to, changes } of moves) {
@@ -301,8 +298,8 @@ function written(moves: PhaseMove[]): Part[] {
 }
 
 /**
- * Brings the rows of a locked transfer back to its audit records: the order, its status, and with it the phase. What is
- * repeated elsewhere stays as it is, such as votes.
+ * Restores the rows of a locked transfer from its audit records: the order, its status, and the phase. Copies of values
+ * elsewhere, such as votes, stay as they are.
  */
 export async function restoreTransfer(
   trx: Trx,
@@ -325,7 +322,7 @@ export async function restoreTransfer(
 
 type Log = Deps['log']
 
-/** Compares transfers with their audit records; one that differs is halted, which the caller must commit. */
+/** Compares transfers with their audit records; a transfer that differs is halted, which the caller must commit. */
 export const recordedTransfers = (log: Log): RecordedSubject<LockedTransfer, StoredOrder, RecordedOrder> => ({
   type: 'transfer',
   noun: 'transfer',
@@ -340,7 +337,7 @@ export const recordedTransfers = (log: Log): RecordedSubject<LockedTransfer, Sto
 export const transferHalted = (reason: string | null) =>
   conflict('transfer_halted', 'The transfer is halted; two administrators must resolve it', reason ?? undefined)
 
-/** Stops a locked transfer for good: the funds stay reserved, an alert is sent, and people decide. */
+/** Halts a locked transfer for good: the funds stay reserved, an alert is sent, and people decide. */
 export async function haltTransfer(
   trx: Trx,
   log: Log,
@@ -364,7 +361,7 @@ export async function postponeWithAlert(
   await raiseAlarm(trx, log, transfer, reason, now)
 }
 
-/** Once for each reason: to the audit log, to the log, and by mail to administrators. */
+/** Raises an alarm once for each reason: in the audit log, in the log, and by mail to administrators. */
 async function raiseAlarm(
   trx: Trx,
   log: Log,

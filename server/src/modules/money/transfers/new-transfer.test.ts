@@ -3,7 +3,7 @@ import type { Address } from '../../../testing/answer.ts'
 import { allowAll } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
-/** The answer to an order is made from what was written, without reading it. */
+/** The answer to an order is made from the written values, without reading them again. */
 describe('the answer to an order equals what is read afterwards', () => {
   let bench: TransferBench
   let address: Address

@@ -420,7 +420,7 @@ describe('what is not signed is not possible in a protected vault', () => {
     const preview = await ask('replacement-preview')
     expect(preview.body.speedUp).toEqual({ maxFee: null, refusal: raised.body.message, needsApproval: false })
     expect(preview.body.cancelOnChain).toMatchObject({ maxFee: { amount: '2000' }, needsApproval: true })
-    // Nothing is paid by a cancellation, so it is decided on as everywhere, and then handed over.
+    // A cancellation pays nothing, so it is decided on as in other vaults and then handed over.
     const response = await ask('cancel-on-chain', { maxFee: '2000' })
     expect(response.status).toBe(200)
     await bench.deliver()
@@ -463,7 +463,7 @@ describe('what is not signed is not possible in a protected vault', () => {
   })
 })
 
-/** A preview in a vault without protection has nothing to sign; this one is of before. */
+/** Returns the preview of a protected vault with a vote to sign, although a preview of an unprotected vault has none. */
 async function previewedAnyhow(): Promise<Preview> {
   const { body } = await bench.owner.post(`${base()}/transfers/preview`, orderOf('40'))
   expect([body.order, body.vote]).toEqual([undefined, undefined])

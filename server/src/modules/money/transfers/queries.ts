@@ -75,7 +75,7 @@ export type TransferRow = DetailColumns & {
 /** A transfer without its votes. */
 export type UnvotedRow = Omit<TransferRow, keyof Votes>
 
-/** Of the rows that `transferSources` joins, for a viewer. */
+/** SQL: the columns of the rows that `transferSources` joins, for a viewer. */
 const columnsWithoutVotes: Columns<UnvotedRow, AddressScope> = {
   id: () => sql`o.id`,
   vault_id: () => sql`o.vault_id`,
@@ -114,7 +114,7 @@ const columnsWithoutVotes: Columns<UnvotedRow, AddressScope> = {
   confirmed_at: () => sql`o.confirmed_at`,
   updated_at: () => sql`o.updated_at`,
   to_address: () => sql`t.to_address`,
-  // An address of the vault, if the viewer may see it.
+  // The destination, if it is an address of the vault that the viewer may see.
   to_address_id: (scope) => sql`(
     select r.id from addresses r where r.id = t.to_address_id and ${isAddressInScope(allVisible(scope), 'r')})`,
   payload: () => sql`t.payload`,
@@ -150,7 +150,7 @@ const transferSources = sql`
   join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
   join networks n on n.id = o.network_id join tokens k on k.id = o.token_id join users i on i.id = o.initiator_id`
 
-/** A transfer that the member may see: as initiator, owner or viewer of the source address, approver, or administrator. */
+/** Returns a transfer that the member may see: as initiator, owner or viewer of the source address, approver, or administrator. */
 export async function findTransfer(db: Db | Trx, member: Member, id: string): Promise<TransferRow | null> {
   const { rows } = await sql<TransferRow>`${prepared}
     select ${select(transferColumns, visibleScopeOf(member))} from ${transferSources}
@@ -159,8 +159,8 @@ export async function findTransfer(db: Db | Trx, member: Member, id: string): Pr
 }
 
 /**
- * As `findTransfer`, with what the vault knows of the recipient, while it waits for votes: for those who decide, and never for the
- * initiator, who could ask about any address.
+ * Returns a transfer as `findTransfer` does, with the facts of the vault about the recipient while it waits for votes. They are
+ * for voters only: an initiator could use them to inquire about any address.
  */
 export async function findTransferToDecide(
   db: Db,
@@ -182,7 +182,7 @@ function isVisible(member: Member, id: string): RawBuilder<unknown> {
     and ${isOperationReadable(visibleScopeOf(member), 'o')}`
 }
 
-/** One page of the transfers that the filters leave in scope, newest first. */
+/** Returns one page of the transfers that the filters leave in scope, newest first. */
 export function listTransfers(
   db: Db,
   scope: AddressScope,
@@ -198,8 +198,8 @@ export function listTransfers(
 }
 
 /**
- * The mutable part of a transfer, under lock, with the order rebuilt from the current rows. The statement that reads it takes
- * the shared lock of the holds first.
+ * The mutable part of a locked transfer, with the order rebuilt from the current rows. The statement that reads it takes the
+ * shared lock of the holds first.
  */
 export type LockedTransfer = {
   vault_id: string
@@ -217,20 +217,20 @@ export type LockedTransfer = {
   vault_locked: boolean
   payload_hash: Buffer
   wallet_tx_hash: string | null
-  /** The hashes that it had before, oldest first. */
+  /** The earlier hashes of the transfer, oldest first. */
   replaced_tx_hashes: string[]
   halt_reason: string | null
-  /** The payout that it is a row of, with which it waits for votes. */
+  /** The payout that contains the transfer and its votes; null for a single transfer. */
   payout_id: string | null
   attempts: number
-  /** Questions about it that were answered with nothing new, since the last news. */
+  /** The number of questions without news since the last news. */
   asked: number
   fee: string | null
   fee_owed: boolean
   replacement_due: boolean
   network_id: string
   network_type: NetworkType
-  /** The order as the tables hold it now; null in place of what an order may leave out. */
+  /** The order as the tables hold it now. Values that an order may leave out are null. */
   current: StoredPayload
 }
 
@@ -239,7 +239,7 @@ export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promi
   return transfer ?? null
 }
 
-/** Locks those of these transfers that a wallet service may have, in the order of their ids. */
+/** Locks the transfers of these that a wallet service may have, in the order of their ids. */
 export function lockAnswerable(trx: Trx, vaultId: string, ids: string[]): Promise<LockedTransfer[]> {
   const isSent = sql`o.status = 'pending' and ${isOneOf('t.phase', sentPhases)}`
   return lockWhere(trx, vaultId, sql`o.id = any(${ids}::text[]) and ${isSent}`)
@@ -280,7 +280,10 @@ async function lockWhere(trx: Trx, vaultId: string, which: RawBuilder<unknown>):
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }))
 }
 
-/** The transfers that were not approved in time; those of a payout end with it, and one that is held stays as it is. */
+/**
+ * Returns the transfers that were not approved in time. A transfer of a payout ends with its payout, and a held transfer stays
+ * as it is.
+ */
 export async function listDueApprovals(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
   const { rows } = await sql<{ vault_id: string; id: string }>`
     select d.vault_id, d.id from ${vaultsIn('votes')} v
@@ -299,7 +302,7 @@ const currentOrder = sql`json_build_object(
 /** The columns of a transfer that its audit records hold too. */
 export type StoredOrder = {
   id: string
-  /** null: the row of the operation is missing, and with it the other columns of operations. */
+  /** The status; null when the row of the operation is missing, and with it the other columns of operations. */
   status: OperationStatus | null
   phase: Phase
   current: { [Field in keyof StoredPayload]: StoredPayload[Field] | null }
@@ -313,7 +316,7 @@ export type StoredOrder = {
   decimals: number | null
   /** The amount that the ledger reserved for it, in raw units. */
   reserved: { amount: string; tokenId: string; addressId: string } | null
-  /** Of the payout, if it is a row of one. */
+  /** The approval of the payout; for a single transfer its own. */
   approval: ApprovalState
   payout_id: string | null
   payout_row: number | null
@@ -332,7 +335,7 @@ export function listStoredOrders(
   return selectStored(db, vaultId, ids, sql`${beside} as beside`)
 }
 
-/** As `listStoredOrders`, with what is shown to the member. */
+/** Returns transfers as `listStoredOrders` does, with the columns that are shown to the member. */
 export function listShownOrders(
   db: Trx,
   member: Member,
@@ -343,7 +346,10 @@ export function listShownOrders(
   return selectStored(db, member.vault.id, ids, columns)
 }
 
-/** `more`: further columns, from `t`, `o`, `v`, `a`, `n`, `k` and `i`; most may be missing in rows that were written elsewhere. */
+/**
+ * `more` are further columns, from `t`, `o`, `v`, `a`, `n`, `k` and `i`. Most of these may be missing for rows that were
+ * written outside the service.
+ */
 async function selectStored<More>(
   db: Db | Trx,
   vaultId: string,
@@ -375,16 +381,16 @@ async function selectStored<More>(
   }))
 }
 
-/** SQL: for one id an equality, because PostgreSQL expects ten rows of any list, and would plan the statement each time. */
+/** SQL: an equality for one id. For any list PostgreSQL expects ten rows, and would plan the statement each time. */
 const isAmong = (ids: string[]) => (ids.length === 1 ? sql`t.id = ${ids[0]}` : sql`t.id = any(${ids}::text[])`)
 
-/** Where a delivery stands. */
+/** The state of a delivery. */
 export type DeliveryState = Pick<
   LockedTransfer,
   'status' | 'phase' | 'halt_reason' | 'wallet_tx_hash' | 'replaced_tx_hashes' | 'payout_id'
 >
 
-/** As the delivery stands now, without a lock. */
+/** Returns the present state of the delivery, without a lock. */
 export async function findDeliveryState(db: Db | Trx, vaultId: string, id: string): Promise<DeliveryState | null> {
   const { rows } = await sql<DeliveryState>`
     select o.status, t.phase, t.halt_reason, t.wallet_tx_hash, t.replaced_tx_hashes, t.payout_id

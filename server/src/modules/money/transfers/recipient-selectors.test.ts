@@ -60,7 +60,7 @@ describe('destinationAgeHours', () => {
     expect(added.status).toBe(201)
     await blockOn('destinationAgeHours', { op: 'lt', value: '24' })
     expect([await statusOf(first), await statusOf(fresh)]).toEqual([201, 403])
-    // Outside of the address book it has no age, and a block in doubt blocks.
+    // A recipient outside of the address book has no age, and a block in doubt blocks.
     expect(await statusOf(fakeAddress('nobody knows it'))).toBe(403)
     bench.test.clock.advance(24 * 3_600_000)
     expect(await statusOf(fresh)).toBe(201)

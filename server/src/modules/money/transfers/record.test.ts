@@ -48,7 +48,7 @@ async function named(id: string): Promise<string[]> {
   return differences.filter(({ targetId }) => targetId === id).map(({ detail }) => detail)
 }
 
-/** Rewrites an order like an attacker who knows its hash. */
+/** Rewrites an order like an attacker who knows how its hash is computed. */
 async function forge(id: string, change: object): Promise<void> {
   const [{ payload }] = await bench.sql('select payload from transfers where id = $1', [id])
   const forged = { ...payload, ...change }

@@ -13,7 +13,7 @@ const phaseOf = async (id: string) => (await bench.sql('select phase from transf
 const posted = (id: string) =>
   bench.vault.wallet.requests.filter(({ method, body }) => method === 'POST' && body?.id === id)
 
-/** Copies every row of the database; the returned function brings all of them back, and nothing else, as a restore does. */
+/** Copies every row of the database. The returned function restores exactly these rows, as a restore does. */
 async function backUp(): Promise<() => Promise<void>> {
   const tables = await bench.sql(
     `select table_name as name, string_agg(quote_ident(column_name), ', ' order by ordinal_position) as columns
@@ -55,7 +55,7 @@ describe('T26 a service whose database was restored from an older backup', () =>
     await bench.deliver()
     expect(await bench.read(id)).toMatchObject({ status: 'confirmed' })
     expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
-    // Every order that was sent under the id was the same one.
+    // Every order that was sent under the id was the same.
     expect(new Set(posted(id).map(({ body }) => JSON.stringify(body))).size).toBe(1)
 
     // An order after the backup is unknown here. Its id is not given to another order, and it is not sent again.

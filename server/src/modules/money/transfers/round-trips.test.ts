@@ -8,8 +8,8 @@ import { deliverDueTransfers } from '../delivery/deliver.ts'
 import { applyStatus } from '../delivery/settle.ts'
 
 /**
- * The statements that a request sends to PostgreSQL, with `begin` and `commit`. A statement more is a round trip more for every
- * payment: a feature adds its columns and its rows to the statements that are here.
+ * The statements that a request sends to PostgreSQL, with `begin` and `commit`. Each further statement costs every payment a
+ * round trip: a feature adds its columns and rows to these statements.
  */
 describe('the round trips of a request', () => {
   let bench: TransferBench
@@ -22,7 +22,7 @@ describe('the round trips of a request', () => {
     bench = await createTransferBench()
     await allowAll(bench.vault, 'transfer')
     address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
-    // The fee that the wallet service expects is asked for once in a while.
+    // The fee estimate of the wallet service is refreshed from time to time.
     await order()
     pg.Client.prototype.query = function (this: pg.Client, ...parts: unknown[]) {
       const [first] = parts as [string | { text: string; name?: string }]
@@ -38,7 +38,7 @@ describe('the round trips of a request', () => {
     await bench.close()
   })
 
-  /** The number of statements of one request. The signal to other nodes leaves after the answer and is not counted. */
+  /** Returns the number of statements of one request. The signal to other nodes leaves after the answer and is not counted. */
   async function countOf<Answer>(request: () => Promise<Answer>): Promise<{ count: number; answer: Answer }> {
     sent.length = 0
     const answer = await request()

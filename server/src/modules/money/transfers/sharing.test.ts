@@ -237,7 +237,7 @@ describe('a transfer that was ordered before the right was taken back', () => {
     await undo()
     const last = await approveBoth(body.id)
     expect([last.status, last.body.message]).toEqual([409, 'The initiator may no longer transfer from this address'])
-    // The vote leaves nothing behind: with a new grant, the next vote counts.
+    // The refused vote leaves no trace: with a new grant, the next vote counts.
     expect(await bench.read(body.id)).toMatchObject({
       status: 'awaiting_approval',
       approvalRequirements: [{ approvalsCount: 1 }],
@@ -335,7 +335,7 @@ describe('lists of transfers, deposits and history', () => {
     expect(await seen('')).toEqual(await about(ownAddress))
     expect(await seen('includeShared=false')).toEqual(await about(ownAddress))
     expect(await seen('includeShared=true')).toEqual(await about(ownAddress, shared))
-    // The reader may not see the folder, even though they see an address in it.
+    // The reader may not see the folder, although they see an address in it.
     expect(await seen(`folderId=${folderId}`)).toEqual(await about())
 
     const { id } = await grant(user(reader), {}, `address-groups/${folderId}`)

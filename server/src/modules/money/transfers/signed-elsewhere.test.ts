@@ -11,7 +11,7 @@ import { createTransferBench, type TransferBench } from '../../../testing/transf
 import { newVote } from '../../../testing/votes.ts'
 
 const page = 'https://sign.example.org'
-/** Where `createTransferBench` has people use the service. */
+/** The origin at which `createTransferBench` has people use the service. */
 const ownOrigin = 'http://localhost:8420'
 
 let bench: TransferBench
@@ -20,7 +20,7 @@ let address: Address
 const here = new Map<Person, Authenticator>()
 /** Passkeys that only the authority knows. */
 const there = { owner: new Authenticator(page), first: new Authenticator(page) }
-/** In the authority for the pages of the service, and not registered there. */
+/** A passkey that is in the authority for the pages of the service and is not registered there. */
 const removed = new Authenticator(ownOrigin)
 const base = () => `/vaults/${bench.vault.code}` as const
 

@@ -3,7 +3,7 @@ import type { Queue } from '../../../lib/operations.ts'
 
 /**
  * SQL: a table of the vaults that have transfers in a queue. It takes one step of the index for each vault, however many
- * transfers there are, so that a vault with many delays no other.
+ * transfers there are, so that a vault with many transfers delays no other.
  */
 export const vaultsIn = (queue: Queue): RawBuilder<unknown> => {
   const first = (after: RawBuilder<unknown>) => sql`select d.vault_id from deliveries d

@@ -15,7 +15,7 @@ afterAll(() => bench.close())
 const waiting = async () => (await bench.order(address.id, '200')).body.id
 const memberOf = (person: Person) => `/policy-groups/${bench.approversId}/members/${person.userId}` as const
 
-/** The answer to a vote and to a cancellation is made from what was read and written, without reading it again. */
+/** The answer to a vote and to a cancellation is made from read and written values, without reading them again. */
 describe('the answer equals what is read afterwards', () => {
   async function isReadAs(by: Person, id: string, verb: 'approve' | 'reject' | 'cancel', more?: { comment: string }) {
     bench.test.clock.advance(1234)
@@ -64,7 +64,7 @@ describe('the answer equals what is read afterwards', () => {
 
 /** A vote locks its transfer first, and reads everything else after it. */
 describe('while a vote waits for its transfer', () => {
-  /** Starts `vote` while somebody else has locked the transfer, and runs `meanwhile` once it waits. */
+  /** Starts `vote` while another session has locked the transfer, and runs `meanwhile` after the vote has begun to wait. */
   async function meanwhile<Answer>(id: string, vote: () => Promise<Answer>, work: () => Promise<void>) {
     const answer = await bench.rolledBack(async (query) => {
       await query('select from operations where id = $1 for update', [id])

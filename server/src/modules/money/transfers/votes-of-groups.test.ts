@@ -13,7 +13,7 @@ let officer: Person
 let source: Address
 let policyId: string
 
-/** Two of the approvers and one of compliance; somebody is in both. */
+/** Two of the approvers and one user of compliance; one user is in both groups. */
 beforeAll(async () => {
   bench = await createTransferBench()
   treasury = bench.approversId
@@ -58,7 +58,7 @@ const countOf = ({ approvalsCount }: { approvalsCount: number }) => approvalsCou
 it('T34 two of one group and one of another take three people', async () => {
   const id = await order()
   expect(await approve(id, bench.firstApprover, bench.secondApprover)).toMatchObject({ missing: 1, given: [2, 0] })
-  // A third vote of the same group is none of the other one.
+  // A third vote of one group does not count for the other group.
   expect(await approve(id, bench.thirdApprover)).toMatchObject({
     status: 'awaiting_approval',
     missing: 1,
@@ -78,7 +78,7 @@ it('T34 the vote of somebody in both groups counts for one of them', async () =>
   })
   expect(await approve(id, officer)).toMatchObject({ status: 'pending' })
   const other = await order()
-  // It is moved to where it is needed.
+  // The vote counts for the group that needs it.
   expect(await approve(other, both, bench.firstApprover)).toMatchObject({ missing: 1 })
   expect(await approve(other, bench.secondApprover)).toMatchObject({ status: 'pending', missing: 0 })
 })

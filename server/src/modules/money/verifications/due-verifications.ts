@@ -5,7 +5,7 @@ import { type VerificationRow, verificationJobs } from './queries.ts'
 import { verifyLedger } from './verify-ledger.ts'
 import { verifyLedgerSeals } from './verify-seals.ts'
 
-/** Makes the verifications that wait, one after the other, until none waits or `signal` aborts. */
+/** Runs the waiting verifications one after the other, until none waits or `signal` aborts. */
 export async function runDueVerifications(deps: Deps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const taken = await verificationJobs.take(deps.db, deps.clock())

@@ -15,14 +15,14 @@ export async function findVerification(db: Db | Trx, vaultId: string, id: string
   return rows[0] ?? null
 }
 
-/** The verification of the vault that is not finished; the database permits one. */
+/** Returns the unfinished verification of the vault; the database permits one. */
 export async function findOpenVerification(db: Db | Trx, vaultId: string): Promise<VerificationRow | null> {
   const { rows } = await sql<VerificationRow>`
     select * from ledger_verifications where vault_id = ${vaultId} and state in ('queued', 'running')`.execute(db)
   return rows[0] ?? null
 }
 
-/** null when the vault has one that is not finished. */
+/** Returns null while the vault has an unfinished verification. */
 export async function insertVerification(
   trx: Trx,
   { vaultId, id, requesterId, now }: { vaultId: string; id: string; requesterId: string; now: Date },

@@ -198,7 +198,7 @@ describe('verifyLedger', () => {
   })
 })
 
-/** The kinds of differences that the verifier finds after `statement`, which runs without any constraint. */
+/** Returns the types of differences that the verifier finds after `statement`, which runs without any constraint. */
 async function differencesAfter(statement: string, vaultId: string | null = null): Promise<string[]> {
   return bench.rolledBack(async (query) => {
     await query(dropConstraints)

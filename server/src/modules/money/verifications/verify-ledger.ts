@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../../db/client.ts'
 import { readSnapshot } from '../../../db/transaction.ts'
 
-/** The checks of `verifyLedger` of deposits that the chain took back, and of what became of it. */
+/** The checks of `verifyLedger` for deposits that the chain took back. */
 const orphanChecks: Record<string, string> = {
   'entries of an orphaned deposit': `
     with found as (
@@ -62,9 +62,9 @@ export type LedgerReport = {
 }
 
 /**
- * Recomputes the balances from the entries, independently of the code that writes them, and reports every difference:
- * cached against recomputed balances, totals of vaults, running balances, the entries that each operation's status requires, references.
- * Reads one snapshot; reports at most 100 differences of a kind.
+ * Recomputes the balances from the entries, independently of the code that writes them, and reports every difference: cached
+ * against recomputed balances, totals of vaults, running balances, the entries that the status of each operation requires, and
+ * references. Reads one snapshot; reports at most 100 differences of a type.
  *
  * @throws the reason of `signal` when it aborts, before the next check
  */
@@ -110,8 +110,8 @@ const sides = `sides as (
     )`
 
 /**
- * Every check is a query that returns no rows for a correct ledger. They join instead of asking `exists` in a `case`, which
- * PostgreSQL would evaluate row by row, by whatever index it has for the inner columns.
+ * Every check is a query that returns no rows for a correct ledger. The queries join instead of asking `exists` in a `case`,
+ * which PostgreSQL would evaluate row by row with any index of the inner columns.
  */
 const checks: Record<string, string> = {
   ...orphanChecks,

@@ -16,9 +16,8 @@ import { readSealedEntries } from '../ledger/ledger-seals.ts'
 type Options = { vaultId?: string | null; trusted?: TrustedKeys; signal?: AbortSignal | null }
 
 /**
- * Verifies the seals of the ledger, vault by vault: each entry, the accounts that it moves between and what it belongs to are
- * what they were when it was sealed, no entry is missing, and none is there that no seal holds and that waits for none.
- * Reads one snapshot, in pages.
+ * Verifies the seals of the ledger, vault by vault. Each entry, its accounts and its subject must be as they were when it was
+ * sealed. No entry may be missing, and each must be in a seal or wait for one. Reads one snapshot, in pages.
  *
  * @throws the reason of `signal` when it aborts, before the next page
  */
@@ -78,9 +77,9 @@ function faultOf(kind: SealFault['kind'], id: string, detail: string, seal: Seal
   return { kind, recordId: id, sealSequence, detail: `entry ${id}: ${detail}` }
 }
 
-/** Entries that no seal holds: those of the last seconds wait for one, others were inserted. */
+/** Checks the entries that no seal holds: entries of the last seconds wait for a seal, others were inserted. */
 async function verifyNoneBeside(trx: Trx, chain: string, report: ChainReport): Promise<SealFault | null> {
-  // A set operation is sorted or hashed, whatever the planner believes of the lists of the seals.
+  // A set operation is sorted or hashed, whatever the planner expects of the lists of the seals.
   const { rows } = await sql<{ waiting: number; inserted: string | null }>`
     select (
       select count(distinct u.sequence)::int from ledger_unsealed u
