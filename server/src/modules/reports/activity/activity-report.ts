@@ -37,7 +37,7 @@ import { compareOperations, sumManyOperations } from './sum-operations.ts'
 
 export type ActivityReport = Static<typeof TransactionActivityReport>
 
-/** A report of the activity engine: the facts of one snapshot, composed by pure blocks. */
+/** Builds a report of the activity engine: the facts of one snapshot, composed by pure blocks. */
 export async function buildActivity(db: Db, request: ActivityRequest): Promise<ActivityReport> {
   return inSnapshot(db, async (trx) => composeActivity(request, await readFacts(trx, request)))
 }
@@ -125,7 +125,7 @@ function comparedOf({ overall, isCounted }: Activity): Compared {
   return compared
 }
 
-/** The blocks of a report from its facts; a pure function. */
+/** Composes the blocks of a report from its facts; a pure function. */
 export function composeActivity(
   request: ActivityRequest,
   facts: Awaited<ReturnType<typeof readFacts>>,

@@ -42,9 +42,9 @@ export type ReportedOperation = {
   /** The key of the first category that the viewer may see; null without such a category. */
   category: string | null
   amount: bigint
-  /** In cents; null without a USD rate. */
+  /** The value in cents; null without a USD rate. */
   usd: bigint | null
-  /** In milliseconds since 1970: the date that the report uses, and the creation. */
+  /** The date that the report uses, and the creation, in milliseconds since 1970. */
   at: number
   createdAt: number
   isExternal: boolean

@@ -1,6 +1,6 @@
 import type { Group, Keyed, Overall } from '../blocks/flows.ts'
 
-/** The sums of the operations of a report, by every property that a block is broken down by. */
+/** The sums of the operations of a report, by every property that a block breaks down by. */
 export type Groups = {
   overall: Overall[]
   byDay: Keyed<number>[]

@@ -15,7 +15,7 @@ import { type ReportedOperation, ratelessTokensOf } from './few-operations.ts'
 import type { Groups } from './groups.ts'
 import { lacksUsdRate } from './statistics.ts'
 
-/** The single operations from which observations are made, which sums do not show; all within the scope of the report. */
+/** Reads the single operations that observations name and sums do not show; all within the scope of the report. */
 export async function noticeOperations(
   trx: Trx,
   filter: OperationFilter,
@@ -39,7 +39,7 @@ async function listLargeOperations(trx: Trx, filter: OperationFilter, { overall 
   const isCountedStatus = countedStatusOf(filter)
   const flow = flowOf(overall, { isCounted: isCountedStatus })
   const total = grossUsd(flow)
-  // The largest amount is known already: if it is not large, none is, and no operation has to be read.
+  // The largest amount is known already: if it is not large, no operation needs to be read.
   const isAnyLarge = overall.some(
     ({ status, largestUsd }) =>
       largestUsd !== null && isCountedStatus(status) && isLargeUsd(largestUsd, total, flow.ratedCount),
@@ -56,7 +56,7 @@ async function listLargeOperations(trx: Trx, filter: OperationFilter, { overall 
   return rows
 }
 
-/** Counterparties, as recorded with operations, with whom the scope had no operation before the interval. */
+/** Returns the counterparties, as recorded with operations, without operations of the scope before the interval. */
 async function listNewCounterparties(
   trx: Trx,
   filter: OperationFilter,
@@ -86,7 +86,7 @@ function countsOf(groups: readonly Keyed<string | null>[]): Map<string, number> 
   return counts
 }
 
-/** Addresses of the report that had an operation in the interval after a long time without any. */
+/** Returns the addresses of the report that had an operation in the interval after a long time without any. */
 async function listAwakened(trx: Trx, filter: OperationFilter, ids: string[]): Promise<AwakenedAddress[]> {
   if (ids.length === 0) return []
   const { scope, interval } = filter
@@ -104,7 +104,10 @@ async function listAwakened(trx: Trx, filter: OperationFilter, ids: string[]): P
   return rows
 }
 
-/** Tokens with operations without a USD value: how many, from when to when, and of how many in that time. */
+/**
+ * Returns the tokens that have operations without a USD value, with the number and the period of these operations, and the
+ * number of all operations in the period.
+ */
 async function listRatelessTokens(trx: Trx, filter: OperationFilter): Promise<RatelessToken[]> {
   const reported = isReported(filter)
   const { rows } = await sql<RatelessToken>`

@@ -14,7 +14,7 @@ export const mayBeLater = ({ dateBasis, interval }: OperationFilter) =>
 /**
  * Looks for newer entries of the address book and for assigned categories: most vaults have neither.
  *
- * @param assignmentsMax up to how many assignments are counted
+ * @param assignmentsMax the number up to which assignments are counted
  */
 export async function findSideTables(trx: Trx, filter: OperationFilter, assignmentsMax: number): Promise<SideTables> {
   const { vaultId } = filter.scope
@@ -28,9 +28,9 @@ export async function findSideTables(trx: Trx, filter: OperationFilter, assignme
 }
 
 /**
- * SQL: the key of the first category of each operation that the viewer may see: on an operation of the viewer (`own`), and
- * on one of somebody else (`others`). One pass over the assignments, because a look at those of each operation takes
- * the square of the time when PostgreSQL expects few of them.
+ * SQL: the key of the first category of each operation that the viewer may see: on an operation of the viewer (`own`), and on
+ * another operation (`others`). It reads the assignments in one pass, because a lookup for each operation takes quadratic time
+ * when PostgreSQL expects few assignments.
  */
 export function firstCategories(filter: OperationFilter): RawBuilder<unknown> {
   const { scope } = filter

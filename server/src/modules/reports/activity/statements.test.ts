@@ -10,7 +10,7 @@ import { readActivityRequest } from './activity-request.ts'
 import { countMissingEntries, listOrderStatistics } from './statistics.ts'
 import { sumOperations } from './sum-operations.ts'
 
-/** Statements that have two forms, depending on how much there is to read: both must return the same. */
+/** Some statements have two forms, depending on the amount of data. Both must return the same. */
 
 let world: ReportWorld
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
     await world.add({ type: 'deposit', status: 'confirmed', token: 'usdt', amount, at, address: world.own })
   }
   await world.add({ type: 'deposit', status: 'confirmed', token: 'eth', amount: '7', at, address: world.own })
-  // The ledger has no entry for this one.
+  // The ledger has no entry for this operation.
   await world.add({ type: 'deposit', token: 'eth', amount: '5', at, address: world.own, isBooked: false })
 })
 afterAll(() => world.close())

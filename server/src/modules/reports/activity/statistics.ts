@@ -21,7 +21,7 @@ export const lacksBlockchainTime = sql<boolean>`(o.status = 'confirmed' and o.bl
 export const lacksPaymentPurpose = sql<boolean>`coalesce(o.payment_purpose, '') = ''`
 export const lacksBusinessReference = sql<boolean>`(coalesce(o.note, '') = '' and o.tags = '{}')`
 
-/** The faults that are counted separately from sums. `overall`: the sums of the operations of the report. */
+/** Counts the faults that are counted separately from sums. `overall` are the sums of the operations of the report. */
 export async function countOtherFaults(
   trx: Trx,
   filter: OperationFilter,
@@ -41,15 +41,16 @@ export async function countOtherFaults(
 const operationsOf = (overall: readonly Overall[]) => overall.reduce((sum, { count }) => sum + count, 0)
 
 /**
- * SQL condition: the ledger lacks the entry that the status of the operation `o` requires: the deposit, the reservation of
- * an open transfer, the settlement of a confirmed one, the release of any other. `strongroom ledger verify` checks all entries.
+ * SQL condition: the ledger lacks the entry that the status of the operation `o` requires: the deposit, the reservation of an
+ * open transfer, the settlement of a confirmed transfer, the release of any other. `strongroom ledger verify` checks all
+ * entries.
  */
 export const lacksEntry = (filter: OperationFilter) => sql<boolean>`not exists (select from ledger_entries e
   where e.vault_id = o.vault_id and ${isAmong(filter, 'e.operation_id')} and e.operation_id = o.id
     and e.kind = case when o.type = 'deposit' then 'deposit' when o.status = 'confirmed' then 'settle'
     when o.status in ('awaiting_approval', 'pending') then 'reserve' else 'release' end)`
 
-/** From this number of operations on, merging two indexes takes half the time of hashing one of them. */
+/** The number of operations from which merging two indexes takes half the time of hashing one of them. */
 const mergedOperationsMin = 100_000
 
 /**
@@ -73,8 +74,8 @@ const missingEntries = (filter: OperationFilter) =>
   sql`from operations o where ${isReported(filter)} and ${lacksEntry(filter)}`
 
 /**
- * SQL: inconsistent relations whose source is in the report and both ends of which are in its scope. People relate
- * operations one by one, so the relations are few: both ends of each are looked up, whatever the planner expects.
+ * SQL: inconsistent relations whose source is in the report and both ends of which are in its scope. People create relations by
+ * hand, so there are few: both ends of each are looked up, whatever the planner expects.
  */
 export function invalidRelations(filter: OperationFilter): RawBuilder<unknown> {
   const { scope } = filter
@@ -103,13 +104,14 @@ export function invalidRelations(filter: OperationFilter): RawBuilder<unknown> {
  */
 export const middles = sql`array[0.5, 0.500000001]::float8[]`
 
-/** The maximum number of tokens that are distinguished while operations are read; each costs every operation a comparison. */
+/** The maximum number of tokens that are distinguished while operations are read. Each token costs a comparison for every operation. */
 const comparedTokensMax = 16
 
 /**
- * The minimum, the two middle values and the maximum of the amounts of every token, over the operations that count, with one sort.
+ * Returns the minimum, the two middle values and the maximum of the amounts of every token, over the operations that count,
+ * with one sort.
  *
- * @param tokenIds the tokens of the operations that count, each once
+ * @param tokenIds the distinct tokens of the operations that count
  */
 export async function listOrderStatistics(
   trx: Trx,
@@ -136,7 +138,7 @@ function toOrderStatistics(found: string[]): OrderStatistics {
   return { lower: lower!, upper: upper!, smallest: smallest!, largest: largest! }
 }
 
-/** SQL condition: the operation `o` is a transfer that needed votes, and they were not waived. */
+/** SQL condition: the operation `o` is a transfer that needed votes which were not waived. */
 export const neededApproval = (filter: OperationFilter) => sql<boolean>`(o.type = 'transfer' and exists (
   select from approval_requirements q
   where q.vault_id = o.vault_id and ${isAmong(filter, 'q.subject_id')} and q.subject_id = o.id and not q.bypassed))`
@@ -150,7 +152,7 @@ export const approvalMilliseconds = sql`(select round(extract(epoch from max(v.v
 
 export type Approvals = { counts: ApprovalCount[]; times: ApprovalTimes | null }
 
-/** Transfers of the report that needed votes: by status, and the waiting times of approved ones. */
+/** Returns the transfers of the report that needed votes: by status, and the waiting times of approved transfers. */
 export async function summarizeVotes(trx: Trx, filter: OperationFilter): Promise<Approvals> {
   const { rows } = await sql<TimesRow & { status: OperationStatus | null; count: number }>`
     with asked as (
@@ -170,7 +172,7 @@ export async function summarizeVotes(trx: Trx, filter: OperationFilter): Promise
   }
 }
 
-/** The waiting times of approved transfers, by the policy that required the votes. */
+/** Returns the waiting times of approved transfers, by the policy that required the votes. */
 export async function listVotesByPolicy(
   trx: Trx,
   filter: OperationFilter,

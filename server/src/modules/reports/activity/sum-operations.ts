@@ -22,7 +22,7 @@ import { type Groups, inOrder } from './groups.ts'
 import { findSideTables, firstCategories, mayBeLater, type SideTables, stepsNotToSumBy } from './side-tables.ts'
 import { lacksBlockchainTime, lacksBusinessReference, lacksPaymentPurpose } from './statistics.ts'
 
-/** Sums of operations as SQL returns them. */
+/** Sums of operations in the form of SQL. */
 export type GroupRow = Omit<Group, 'amount' | 'usd'> & { amount: string; usd: string | null }
 
 type Row = GroupRow & {
@@ -34,19 +34,18 @@ type Row = GroupRow & {
 /** Columns of `overall`; null in the rows of all breakdowns. */
 type OverallRow = Row & Faults & { largestUsd: string | null; firstAt: Date; lastAt: Date }
 
-/** @param dayStarts the first instant of every day of the interval, in order */
+/** Sums the operations of the report. @param dayStarts the first instant of every day of the interval, in order */
 export async function sumOperations(trx: Trx, filter: OperationFilter, dayStarts: readonly Date[]): Promise<Groups> {
   const few = await readFewOperations(trx, filter)
   return few === null ? sumManyOperations(trx, filter, dayStarts) : sumFewOperations(few, filter, dayStarts)
 }
 
 /**
- * All operations of the report, summed by every property that a block is broken down by. The intermediate sums stay in
- * PostgreSQL; the result grows with days, addresses, counterparties and categories, not with operations.
- *
- * A pass sums by few properties at a time: one over all combinations of days and counterparties keeps nearly as many rows as
- * it reads. What few operations have, a later entry of the address book or a category, is no property of a pass: those
- * operations are summed apart, and move from the sum that they are in to the sum where they belong.
+ * Sums all operations of the report by every property that a block breaks down by. The intermediate sums stay in PostgreSQL;
+ * the result grows with days, addresses, counterparties and categories, not with operations. A pass sums by few properties at a
+ * time: a pass over all combinations of days and counterparties would keep nearly as many rows as it reads. A later entry of
+ * the address book and a category concern few operations, so they are no property of a pass. Those operations are summed
+ * separately and moved to the sum where they belong.
  *
  * @param dayStarts the first instant of every day of the interval, in order
  */
@@ -80,7 +79,7 @@ export async function sumManyOperations(
   }
 }
 
-/** The one address of all operations of the report, if its filters name one. */
+/** Returns the address of all operations of the report, if its filters name only one. */
 const onlyAddressIdOf = (filter: OperationFilter) => filter.addressIdLists.find((ids) => ids.length === 1)?.[0]
 
 /** SQL after `from`: the operations of the report. */
@@ -123,7 +122,7 @@ function statementOf(requested: OperationFilter, dayStarts: readonly Date[], sid
 
 /** SQL: the number of the day of the operation `o`. */
 function dayOf(filter: OperationFilter, dayStarts: readonly Date[]): RawBuilder<unknown> {
-  // As seconds, because PostgreSQL looks up doubles much faster than timestamps; milliseconds fit exactly enough.
+  // The times are seconds, because PostgreSQL looks up doubles much faster than timestamps; milliseconds fit exactly enough.
   const starts = dayStarts.map((start) => start.getTime() / 1000)
   return sql`width_bucket(date_part('epoch', ${dateOf(filter)}), ${starts}::float8[]) - 1`
 }
@@ -159,7 +158,7 @@ function entriesOf(filter: OperationFilter, entries: LaterEntry[] | null): RawBu
     found (id, entry_id, counterparty_id, network_id)`
 }
 
-/** SQL: the operations with a later entry of the address book or with a category, together with these. */
+/** SQL: the operations with a later entry of the address book or with a category, and these facts. */
 function asideOf(filter: OperationFilter, { laterEntries, assignments, isLookedUp }: Sides): RawBuilder<unknown> {
   const ids = [
     ...(laterEntries ? [sql`select id from entries`] : []),
@@ -225,7 +224,7 @@ function classifiedOf(filter: OperationFilter, sides: Sides): RawBuilder<unknown
     ${sides.laterEntries ? moves : sql``} ${sides.assignments > 0 ? categorized : sql``}`
 }
 
-/** SQL: sums by the counterparty that the report shows, with the figures that only the whole needs. */
+/** SQL: sums by the counterparty that the report shows, with the figures that only `overall` needs. */
 const partiesOf = (filter: OperationFilter) => sql`
   select token_id, type, status, ${chosenId(filter.counterpartyClassification)} as chosen_id,
     sum(count) as count, sum(amount) as amount, sum(usd) as usd, sum(rated) as rated,
@@ -240,7 +239,7 @@ const partiesOf = (filter: OperationFilter) => sql`
     sum(case when counterparty_id is distinct from current_id then count else 0 end) as reclassified
   from classified group by 1, 2, 3, 4`
 
-/** SQL: sums by category; what has one moves there from the sum without. */
+/** SQL: sums by category; operations with a category move there from the sum without. */
 const categories = sql`(
   select token_id, type, status, null::text as category, count, amount, usd, rated from parties
   union all select token_id, type, status, null, -count, -amount, -usd, -rated from assigned
@@ -248,7 +247,7 @@ const categories = sql`(
 
 const sums = sql`sum(count)::float8 as count, sum(amount) as amount, sum(usd) as usd, sum(rated)::float8 as rated`
 
-/** SQL: the sums of `source` by `key` where any operation is left, without the columns that only the whole needs. */
+/** SQL: the sums of `source` by `key` where any operation is left, without the columns that only `overall` needs. */
 function sumsBy(breakdown: keyof Groups, key: RawBuilder<unknown>, source: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select ${sql.lit(breakdown)}, token_id, type, status, ${key}::text, ${sums},
@@ -274,7 +273,7 @@ function toOverall(row: OverallRow): Overall {
   }
 }
 
-/** Operations and USD of an interval, for comparison. */
+/** Returns the operations and the USD of an interval, for comparison. */
 export async function compareOperations(trx: Trx, filter: OperationFilter): Promise<Compared> {
   const { rows } = await sql<Omit<Side, 'usd'> & { type: OperationType; usd: string | null }>`
     select o.type, count(*)::float8 as operations,

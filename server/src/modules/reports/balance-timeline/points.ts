@@ -8,14 +8,12 @@ export type TimelineStep = (typeof timelineSteps)[number]
 const hour = 3_600_000
 
 /**
- * The ends of the buckets of an interval, ascending. Hours are whole hours of UTC; days, weeks and months end at midnights of
- * the zone. The last bucket ends where the interval does.
- *
- * @throws 400 when there are too many, before they are made
+ * Returns the ends of the buckets of an interval, ascending. Hours are whole hours of UTC; days, weeks and months end at
+ * midnights of the zone. The last bucket ends with the interval. @throws 400 when there would be too many
  */
 export function pointsOf({ from, to }: Interval, zone: string, step: TimelineStep): Date[] {
   const days = (to.getTime() - from.getTime()) / (24 * hour)
-  // At least as many buckets as there are; a week or month that is cut is counted as a whole one.
+  // This number is at least the number of buckets: a cut week or month counts as a whole one.
   const atLeast = { hour: days * 24 - 1, day: days - 2, week: days / 7 - 2, month: days / 31 - 2 }[step]
   if (atLeast > timelinePointsMax) throw tooMany()
   const ends = step === 'hour' ? hoursOf(from, to) : cutInterval({ from, to }, zone, step).buckets.map(({ end }) => end)

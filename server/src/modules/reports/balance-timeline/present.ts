@@ -8,7 +8,7 @@ import type { BalanceTimeline } from './schema.ts'
 type Timeline = Static<typeof BalanceTimeline>
 type Series = Timeline['tokens'][number]
 
-/** The rows are ordered by token, then by time. */
+/** Presents the rows, which are ordered by token, then by time. */
 export function toBalanceTimeline(
   rows: TimelineRow[],
   { interval, timezone, instants }: { interval: Interval; timezone: string; instants: Date[] },

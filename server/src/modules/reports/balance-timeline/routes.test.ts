@@ -12,7 +12,7 @@ let other: Person
 let start: Date
 const hour = 3_600_000
 
-/** Funds, an order that waits, one that is paid, and an hour or more between them. */
+/** Creates funds, a waiting order and a paid one, with an hour or more between them. */
 beforeAll(async () => {
   bench = await createTransferBench()
   other = await addMember(bench.test, bench.vault, 'other.owner@example.org', ['treasury'])

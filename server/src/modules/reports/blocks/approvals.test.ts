@@ -9,7 +9,7 @@ it('counts transfers by outcome and times the approved ones', () => {
     { status: 'awaiting_approval', count: 4 },
     { status: 'cancelled', count: 5 },
   ] as const
-  // Three waited 1.000, 2.001 and 6.000 seconds: 9.001 / 3 = 3.000333 seconds.
+  // The waits are 1.000, 2.001 and 6.000 seconds: 9.001 / 3 = 3.000333 seconds.
   const times = { count: 3, sum: 9001n, lower: 2001n, upper: 2001n, longest: 6000n }
   expect(summarizeApprovals(counts, times)).toEqual({
     operationsRequiringApproval: 15,

@@ -24,7 +24,7 @@ export type ApprovalCount = { status: OperationStatus; count: number }
 /** The waiting times of approved transfers, in milliseconds, from their creation to the vote that approved them. */
 export type ApprovalTimes = { count: number; sum: bigint; lower: bigint; upper: bigint; longest: bigint }
 
-/** Transfers that needed votes: their outcome, and the waiting times of the approved ones. */
+/** Summarises transfers that needed votes: their outcome, and the waiting times of the approved transfers. */
 export function summarizeApprovals(
   counts: readonly ApprovalCount[],
   times: ApprovalTimes | null,
@@ -41,7 +41,7 @@ export function summarizeApprovals(
   }
 }
 
-/** Mean (to the millisecond, half to even), median and longest of waiting times, in seconds; null without any. */
+/** Returns the mean (to the millisecond, half to even), median and longest of waiting times, in seconds; null without any. */
 export function secondsFigures(times: ApprovalTimes | null): ApprovalSeconds {
   if (times === null || times.count === 0) {
     return { averageApprovalSeconds: null, medianApprovalSeconds: null, maximumApprovalSeconds: null }

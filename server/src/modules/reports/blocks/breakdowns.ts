@@ -39,7 +39,7 @@ export const ActivityByAddressOwner = Closed(
   { $id: 'ActivityByAddressOwner' },
 )
 
-/** One entry per owner of an own address. */
+/** Returns an entry per owner of an own address. */
 export function breakDownByOwner(activity: Activity, callerId: string): Static<typeof ActivityByAddressOwner>[] {
   return [...flowsByKey(activity.byOwner, activity)].sort(compareFlows).map(([ownerId, flow]) => ({
     ownerId,
@@ -67,7 +67,7 @@ export const ActivityByAsset = Closed(
   { $id: 'ActivityByAsset' },
 )
 
-/** One entry per token of the report. Mean, median and extremes are null where no operation counts. */
+/** Returns an entry per token of the report. Mean, median and extremes are null where no operation counts. */
 export function breakDownByAsset(activity: Activity): Static<typeof ActivityByAsset>[] {
   const { assets } = activity
   const keyed = activity.overall.map((group) => ({ ...group, key: group.tokenId }))
@@ -112,7 +112,10 @@ export const ActivityByCategory = Closed(
   { $id: 'ActivityByCategory' },
 )
 
-/** One entry per category, by the first one of each operation that the viewer may see; null for operations without one. */
+/**
+ * Returns an entry per category, by the first category of each operation that the viewer may see; its key is null for
+ * operations without one.
+ */
 export function breakDownByCategory(activity: Activity): Static<typeof ActivityByCategory>[] {
   return [...flowsByKey(activity.byCategory, activity)]
     .sort(([keyA, a], [keyB, b]) => compareFlows([keyA ?? '', a], [keyB ?? '', b]))
@@ -142,7 +145,7 @@ export const ActivityByCounterparty = Closed(
   { $id: 'ActivityByCounterparty' },
 )
 
-/** One entry per counterparty; operations without one are the entry whose `counterpartyId` is null. */
+/** Returns an entry per counterparty; the entry whose `counterpartyId` is null holds operations without one. */
 export function breakDownByCounterparty(activity: Activity): Static<typeof ActivityByCounterparty>[] {
   return [...flowsByKey(activity.byCounterparty, activity)]
     .sort(([idA, a], [idB, b]) => compareFlows([idA ?? '', a], [idB ?? '', b]))
@@ -183,7 +186,7 @@ export const ActivityByOwnAddress = Closed(
   { $id: 'ActivityByOwnAddress' },
 )
 
-/** One entry per address of the vault that has operations. */
+/** Returns an entry per address of the vault that has operations. */
 export function breakDownByOwnAddress(activity: Activity): Static<typeof ActivityByOwnAddress>[] {
   return [...flowsByKey(activity.byAddress, activity)].sort(compareFlows).map(([addressId, flow]) => {
     const { address, label, derivationPath, segments, folderSnapshots } = activity.addresses.get(addressId)!
@@ -212,7 +215,7 @@ export const ActivityByStatus = Closed(
   { $id: 'ActivityByStatus' },
 )
 
-/** One entry per status that occurs, in the order of a transfer's lifecycle; here every status has its own sums. */
+/** Returns an entry per status that occurs, in the order of the lifecycle of a transfer; here every status has its own sums. */
 export function breakDownByStatus({ overall, assets }: Activity): Static<typeof ActivityByStatus>[] {
   return reportedStatuses.flatMap((status) => {
     const groups = overall.filter((group) => group.status === status)
@@ -243,7 +246,7 @@ export const ActivityPeriod = Closed(
   { $id: 'ActivityPeriod' },
 )
 
-/** One entry per bucket of the interval, including empty ones. */
+/** Returns an entry per bucket of the interval, including empty buckets. */
 export function toTimeline(activity: Activity): Static<typeof ActivityPeriod>[] {
   const { calendar, assets } = activity
   const keyed = activity.byDay.map((group) => ({ ...group, key: calendar.bucketOfDay[group.key]! }))

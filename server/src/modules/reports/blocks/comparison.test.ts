@@ -16,7 +16,7 @@ it('returns the change of each figure in per cent', () => {
     outgoingUsdChangePercent: null,
     grossTurnoverUsdChangePercent: 100,
     operationsCountChangePercent: 50,
-    // 66.67 USD each against 50.00 USD: exactly one third more.
+    // The mean is 66.67 USD against 50.00 USD: exactly one third more.
     averageOperationUsdChangePercent: 33.33,
   })
 })
@@ -52,6 +52,6 @@ it('is null where values are unknown, and of what is known where only some are',
   const allUnvalued = { incoming: side(0n, 2, 0), outgoing: emptySide }
   const from = (figures: typeof current) => compareIntervals('previous_period', allUnvalued, { interval, figures })
   expect(from(current)).toMatchObject({ outgoingUsdChangePercent: -100, grossTurnoverUsdChangePercent: null })
-  // Nothing at all is worth nothing, which is known.
+  // The value of no operations is zero, which is a known value.
   expect(compareIntervals('previous_period', none, { interval, figures: current }).incomingUsdChangePercent).toBe(-100)
 })

@@ -25,7 +25,10 @@ export const ReportComparison = Closed(
   { $id: 'ReportComparison', description: 'Changes against an earlier interval.' },
 )
 
-/** The operations of one direction in an interval; `counted` and what follows is of those that enter sums, `usd` in cents. */
+/**
+ * The operations of one direction in an interval. `counted` and the fields after it cover operations that enter sums; `usd` is
+ * in cents.
+ */
 export type Side = { operations: number; counted: number; rated: number; usd: bigint }
 
 /** The figures that are compared between two intervals. */
@@ -33,13 +36,13 @@ export type Compared = { incoming: Side; outgoing: Side }
 
 export const emptySide: Side = { operations: 0, counted: 0, rated: 0, usd: 0n }
 
-/** The change from an earlier interval in per cent; null when the earlier value is zero, or when a value is unknown. */
+/** Returns the change from an earlier interval in per cent; null when the earlier value is zero or a value is unknown. */
 export function compareIntervals(
   mode: ComparisonMode,
   current: Compared,
   previous: { interval: Interval; figures: Compared } | null,
 ): Static<typeof ReportComparison> {
-  // Everything is null over nothing.
+  // Without an earlier interval every change is null.
   const [now, before] = [current, previous?.figures ?? { incoming: emptySide, outgoing: emptySide }]
   const [total, totalBefore] = [addSides(now), addSides(before)]
   return {
@@ -50,7 +53,7 @@ export function compareIntervals(
     outgoingUsdChangePercent: usdChange(now.outgoing, before.outgoing),
     grossTurnoverUsdChangePercent: usdChange(total, totalBefore),
     operationsCountChangePercent: changePercent(BigInt(total.operations), BigInt(totalBefore.operations)),
-    // Both means over a common divisor, so that their ratio is exact before it is rounded.
+    // Both means have a common divisor, so that their ratio is exact before it is rounded.
     averageOperationUsdChangePercent:
       total.rated === 0 || totalBefore.rated === 0
         ? null
@@ -69,5 +72,5 @@ function usdChange(current: Side, previous: Side): number | null {
   return isUnknown(current) || isUnknown(previous) ? null : changePercent(current.usd, previous.usd)
 }
 
-/** A sum of values none of which is known is no sum of zero. */
+/** A sum of only unknown values is unknown, not zero. */
 const isUnknown = ({ counted, rated }: Side): boolean => counted > 0 && rated === 0

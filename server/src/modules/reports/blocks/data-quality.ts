@@ -41,7 +41,7 @@ const { totalOperations: _, ledgerReconciliationDifferences: _1, ...listed } = f
 export const exceptionKinds = Object.keys(listed) as ExceptionKind[]
 export type ExceptionKind = keyof typeof listed
 
-/** Faults outside the groups: of operations that are in none, and of the ledger. */
+/** Faults outside the groups: of operations that are in no group, and of the ledger. */
 export type OtherFaults = Pick<
   Static<typeof ReportDataQuality>,
   | 'operationsWithoutSelectedDate'
@@ -50,7 +50,7 @@ export type OtherFaults = Pick<
   | 'ledgerReconciliationDifferences'
 >
 
-/** The gaps in the data of the report; docs/reports.md defines each count, operations_exceptions lists its operations. */
+/** Returns the gaps in the data of the report. docs/reports.md defines each count, and operations_exceptions lists its operations. */
 export function assessDataQuality(overall: readonly Overall[], others: OtherFaults): Static<typeof ReportDataQuality> {
   const sum = (of: (group: Overall) => number) => overall.reduce((total, group) => total + of(group), 0)
   const faults = (name: keyof Faults) => sum((group) => group.faults[name])

@@ -19,12 +19,12 @@ export type Group = {
   rated: number
 }
 
-/** A group of operations that share another property too: a counterparty, an address, a day. */
+/** A group of operations that share a further property: a counterparty, an address, a day. */
 export type Keyed<Key> = Group & { key: Key }
 
-/** A group over all operations of the report, with the sums that only the whole needs. */
+/** A group over all operations of the report, with the sums that only the whole report needs. */
 export type Overall = Group & {
-  /** In cents; null when none has a USD value. */
+  /** The largest value in cents; null when no operation has a USD value. */
   largestUsd: bigint | null
   firstAt: Date
   lastAt: Date
@@ -40,7 +40,7 @@ export const faultNames = [
   'unmatched',
   'retroactivelyMatched',
   'conflictingCounterparty',
-  // The address book now names a different counterparty for the other side, or one where there was none, or none any more.
+  // The address book now names another counterparty for the other side, its first one, or none any more.
   'reclassified',
 ] as const
 /** The number of operations of a group with each of the faults. */
@@ -55,7 +55,7 @@ export type Activity = {
   /** Returns true if operations of this status enter sums: confirmed ones, or all that the filter `statuses` names. */
   isCounted: (status: OperationStatus) => boolean
   overall: Overall[]
-  /** By the index of the day in the calendar. */
+  /** The groups by the index of the day in the calendar. */
   byDay: Keyed<number>[]
   byCounterparty: Keyed<string | null>[]
   byAddress: Keyed<string>[]
@@ -63,7 +63,7 @@ export type Activity = {
   byOwner: Keyed<string>[]
   /** The operations that the report gives to another counterparty than the one recorded at their creation. */
   reclassifiedCount: number
-  /** By token. */
+  /** The statistics by token. */
   orderStatistics: ReadonlyMap<string, OrderStatistics>
   counterparties: ReadonlyMap<string, CounterpartyDetails>
   addresses: ReadonlyMap<string, AddressDetails>
@@ -77,10 +77,10 @@ export type Flow = {
   outgoingCount: number
   incoming: Map<string, bigint>
   outgoing: Map<string, bigint>
-  /** In cents. */
+  /** The USD values in cents. */
   incomingUsd: bigint
   outgoingUsd: bigint
-  /** Operations that are in the sums, and how many of them have a USD value. */
+  /** The number of operations in the sums, and of those the number with a USD value. */
   countedCount: number
   ratedCount: number
 }
@@ -93,7 +93,7 @@ export function flowOf(groups: Iterable<Group>, { isCounted }: Counting): Flow {
   return flow
 }
 
-/** One flow per key, in the order in which keys first appear. */
+/** Returns a flow per key, in the order in which keys first appear. */
 export function flowsByKey<Key>(groups: Iterable<Group & { key: Key }>, { isCounted }: Counting): Map<Key, Flow> {
   const flows = new Map<Key, Flow>()
   for (const group of groups) {
@@ -144,12 +144,12 @@ function combine({ incoming, outgoing }: Flow, by: (a: bigint, b: bigint) => big
 
 type Assets = ReadonlyMap<string, Asset>
 
-/** An asset as blocks present it: all but its decimals. */
+/** Returns an asset as blocks present it, without its decimals. */
 export function nameAsset({ tokenId, assetCode, assetSymbol, network, contractAddress }: Asset) {
   return { tokenId, assetCode, assetSymbol, network, contractAddress }
 }
 
-/** Raw amounts by token as entries in token units, in the order of asset codes. */
+/** Returns raw amounts by token as entries in token units, in the order of asset codes. */
 export function assetAmounts(amounts: ReadonlyMap<string, bigint>, assets: Assets) {
   return assetEntries(
     [...amounts].map(([tokenId, raw]) => [tokenId, formatDecimal(raw, assets.get(tokenId)!.decimals)]),
@@ -157,7 +157,7 @@ export function assetAmounts(amounts: ReadonlyMap<string, bigint>, assets: Asset
   )
 }
 
-/** Amounts that are text already, in the order of asset codes. */
+/** Returns amounts that are text already, in the order of asset codes. */
 export function assetEntries(amounts: Iterable<readonly [tokenId: string, amount: string]>, assets: Assets) {
   return [...amounts].map(([tokenId, amount]) => ({ ...nameAsset(assets.get(tokenId)!), amount })).sort(compareAssets)
 }
@@ -170,14 +170,14 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** The largest turnover first, then more operations, then by name: the order of every breakdown. */
+/** Compares two flows in the order of every breakdown: the largest turnover first, then more operations, then by name. */
 export function compareFlows([nameA, a]: readonly [string, Flow], [nameB, b]: readonly [string, Flow]): number {
   const difference = grossUsd(b) - grossUsd(a)
   if (difference !== 0n) return difference < 0n ? -1 : 1
   return b.count - a.count || compareText(nameA, nameB)
 }
 
-/** The four USD figures of a flow. */
+/** Returns the four USD figures of a flow. */
 export function usdFigures(flow: Flow) {
   return {
     incomingUsd: formatUsd(flow.incomingUsd),

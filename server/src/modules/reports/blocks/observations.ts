@@ -7,7 +7,7 @@ import { Figure, Percent, Text } from '../requests/schema.ts'
 import type { ApprovalTimes } from './approvals.ts'
 import { type Activity, flowOf, flowsByKey, grossUsd } from './flows.ts'
 
-/** The title and the figure of every observation of a kind. */
+/** The title and the figure of every type of observation. */
 const kinds = {
   VOLUME_SPIKE: { title: 'Turnover far above the rest', metric: 'grossTurnoverUsd' },
   LARGE_OPERATION: { title: 'Operation far above the mean', metric: 'usdValue' },
@@ -54,7 +54,7 @@ export const ReportObservation = Closed(
   { $id: 'ReportObservation' },
 )
 
-/** The thresholds of observations; docs/reports.md explains each. USD in whole dollars. */
+/** The thresholds of observations, explained in docs/reports.md. USD are whole dollars. */
 export const thresholds = {
   spikeFactor: 3n,
   spikeUsdMin: 1_000n,
@@ -107,7 +107,7 @@ export type Noticed = {
 
 type Filters = Record<string, string>
 
-/** The observations of a report; `filters` are the history query that lists all operations of the report. */
+/** Returns the observations of a report; `filters` are the history query that lists all operations of the report. */
 export function observe(activity: Activity, noticed: Noticed, filters: Filters): Observation[] {
   const found: Found[] = [
     ...volumeSpikes(activity, filters),
@@ -154,7 +154,7 @@ function volumeSpikes(activity: Activity, filters: Filters): Found[] {
     })
 }
 
-/** Operations of at least this many cents are large, given the mean of the others. */
+/** Returns true if the value is large, given the mean of the other operations. */
 export function isLargeUsd(cents: bigint, total: bigint, ratedCount: number): boolean {
   return (
     cents >= dollars(thresholds.largeUsdMin) &&
@@ -200,7 +200,7 @@ function newCounterparty({ id, name, count }: NewCounterparty, filters: Filters)
   }
 }
 
-/** Shares of the whole turnover, by the classification of the report; the description says what is not known of it. */
+/** Returns the shares of the whole turnover, by the classification of the report; the description names the unknown part. */
 function concentration(activity: Activity, filters: Filters): Found[] {
   const flows = flowsByKey(activity.byCounterparty, activity)
   const unknown = flows.get(null)
@@ -231,7 +231,7 @@ function concentration(activity: Activity, filters: Filters): Found[] {
   })
 }
 
-/** History goes by the recorded counterparty, so these operations may be missing in a drill-down, or be one too many. */
+/** History goes by the recorded counterparty, so a drill-down may lack these operations or list extra ones. */
 const reclassified = (count: number) =>
   `${count} operation${count === 1 ? ' has' : 's have'} another counterparty now than when created; the history lists ` +
   `${count === 1 ? 'it' : 'them'} by the one recorded then.`

@@ -5,7 +5,7 @@ import type { Activity } from './flows.ts'
 /** The distribution of the amounts of one token, in token units. */
 export type Spread = { average: string; median: string; minimum: string; maximum: string }
 
-/** The spread of every token that has operations which count. */
+/** Returns the spread of every token that has operations which count. */
 export function spreadsOf({ overall, orderStatistics, assets, isCounted }: Activity): Map<string, Spread> {
   const sums = new Map<string, { count: number; amount: bigint }>()
   for (const { tokenId, status, count, amount } of overall) {

@@ -39,7 +39,7 @@ export const ActivitySummary = Closed(
   },
 )
 
-/** The totals of the report. Counts include all its operations; sums, means and extremes only those that count. */
+/** Returns the totals of the report. Counts include all its operations; sums, means and extremes only those that count. */
 export function summarize(activity: Activity): Static<typeof ActivitySummary> {
   const { overall, assets } = activity
   const flow = flowOf(overall, activity)

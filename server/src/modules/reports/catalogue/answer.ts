@@ -20,9 +20,8 @@ import { openDocument } from './to-document.ts'
 export type Order = { report: Report; member: Member; parameters: Parameters }
 
 /**
- * Parses the parameters of a report and checks that the caller may see its subject.
- *
- * @throws 400 naming the parameter, 403 for another user's part, 404 for a subject that the caller may not see
+ * Parses the parameters of a report and checks that the caller may see its subject. @throws 400 naming the parameter, 403 for
+ * operations of another user, 404 for a subject that the caller may not see
  */
 export async function prepare(db: Db, { report, member, parameters }: Order, now: Date): Promise<ReportRequest> {
   const request = report.prepare(report.type, member, parameters, now)
@@ -32,25 +31,23 @@ export async function prepare(db: Db, { report, member, parameters }: Order, now
 }
 
 /**
- * The report as JSON, built when the caller's turn comes.
- *
- * @throws 400, 403, 404 before the turn comes; 429 and 503 when too many reports are waiting
+ * Builds the report as JSON when the turn of the caller comes. @throws 400, 403, 404 before the turn comes; 429 and 503 when
+ * too many reports are waiting
  */
 export async function answerJson(deps: Deps, order: Order): Promise<unknown> {
   // An invalid request is refused at once.
   await prepare(deps.db, order, deps.clock())
   return deps.slowReads.inTurn(order.member.userId, () => {
-    // Prepared again, so that `dataCutoff` and the access rights are those of the snapshot, which may be later.
+    // The request is prepared again, so that `dataCutoff` and the access rights are those of the snapshot, which may be later.
     const now = deps.clock()
     return deps.slowReads.onReplica(async (db) => order.report.build(db, await prepare(db, order, now)))
   })
 }
 
 /**
- * The report as a file, made while it is sent: rows are read no faster than the client takes the bytes, and for a limited
- * time. A file holds a slot, not a turn, because its client decides how long it takes.
- *
- * @throws 400, 403, 404 as the report in JSON; 429 and 503 when too many files are being sent
+ * Sends the report as a file while it is made: rows are read no faster than the client takes the bytes, and for a limited time.
+ * A file holds a slot, not a turn, because its client decides how long it takes. @throws 400, 403, 404 as the report in JSON;
+ * 429 and 503 when too many files are being sent
  */
 export async function answerFile(
   deps: Deps,
@@ -75,7 +72,7 @@ export async function answerFile(
       await finished(bytes)
     })
   } catch (error) {
-    // Part of the answer was sent already: the connection was closed, which shows the client that the file is incomplete.
+    // Part of the answer was sent already. The connection was closed, which shows the client that the file is incomplete.
     if (sent === undefined) throw error
     log.warn({ err: error }, 'a file was not sent to its end')
   } finally {

@@ -91,7 +91,7 @@ const printedOperations: BlockLayout['printed'] = [
   { label: 'Categories', kind: 'text', keys: ['categories'], isLabelled: true, hasExtra: true },
 ]
 
-/** Every report. A further one is an entry here, and the files with its schema, its queries and its builder. */
+/** Every report. A new report needs an entry here, and the files with its schema, its queries and its builder. */
 export const reports = [
   report({
     type: 'address_activity',

@@ -3,19 +3,19 @@ import type { ReportContent } from '../requests/report-request.ts'
 
 /** The fields that differ between two answers with the same parameters and content: the caller and the times. */
 const ofAnswer = new Set(['id', 'dataCutoff', 'generatedAt', 'generatedById'])
-/** A file has no pages. */
+/** The fields of a page, which a file does not have. */
 const ofPage = new Set(['nextCursor'])
 
 type HashedContent = {
-  /** The given streams; what is read of them is hashed. */
+  /** The streams, whose items are hashed as they are read. */
   streams: Record<string, AsyncIterable<object>>
-  /** Hexadecimal digits. Every stream must have been read to its end. */
+  /** Returns the hash in hexadecimal digits. Every stream must have been read to its end. */
   sha256(): string
 }
 
 /**
- * The SHA-256 of the content of a report: of its JSON answer, with the lists of all pages joined, without `nextCursor` and
- * without the members of `report` that differ between two answers of the same content, in the canonical form of RFC 8785
+ * Returns the SHA-256 of the content of a report: of its JSON answer, with the lists of all pages joined, without `nextCursor`
+ * and without the members of `report` that differ between two answers of the same content, in the canonical form of RFC 8785
  * (members sorted, no white space). docs/report-exports.md says how to compute it from answers.
  */
 export function hashContent({ report, streams = {} }: ReportContent): HashedContent {
@@ -65,7 +65,7 @@ function without(names: ReadonlySet<string>, value: object): object {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)))
 }
 
-/** RFC 8785 writes strings and numbers as JSON.stringify does; it only has the members of every object sorted. */
+/** RFC 8785 writes strings and numbers as JSON.stringify does; only the members of every object are sorted. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) => {
     if (member === null || typeof member !== 'object' || Array.isArray(member)) return member

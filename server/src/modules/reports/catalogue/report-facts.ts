@@ -39,7 +39,7 @@ export function toFacts(
   const filters = Object.entries(parameters)
     .filter(([name, value]) => value !== undefined && !notFilters.has(name))
     .map(([name, value]) => toFilter(name, value, names))
-    // An export keeps its parameters in another order than its order had.
+    // An export keeps its parameters in another order than the request.
     .sort((a, b) => (a.label < b.label ? -1 : 1))
   const facts: Fact[] = [
     { label: 'Vault', value: vault },
@@ -65,7 +65,7 @@ export function toFacts(
   return { facts, pageHead }
 }
 
-/** `Token: USDT on ethereum`, with the id behind it; a value without a name stands for itself. */
+/** Returns `Token: USDT on ethereum`, with the id behind it; a value without a name is shown itself. */
 function toFilter(name: string, value: unknown, names: SubjectNames): Fact {
   const values = (Array.isArray(value) ? value : [value]).flatMap((element) => String(element).split(','))
   const shown = values.map((text) => names.get(text) ?? text)

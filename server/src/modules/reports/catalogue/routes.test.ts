@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Every test has a month of its own, which contains only the operations of the test. */
+/** Every test has its own month, which contains only the operations of the test. */
 let year = 2000
 let month: { from: string; to: string; on(day: number, time?: string): string }
 beforeEach(() => {
@@ -26,7 +26,7 @@ const interval = () => ({ from: month.from, to: month.to })
 const ofOwn = () => ({ addressId: world.own.id, ...interval() })
 const add = (draft: OperationDraft) => world.add(draft)
 
-/** The ids that operations_exceptions lists for a figure. */
+/** Returns the ids that operations_exceptions lists for a figure. */
 async function exceptionsOf(figure: keyof ReportDataQuality, query: Record<string, string> = {}): Promise<string[]> {
   const body = await world.report('operations_exceptions', {
     ...interval(),
@@ -159,7 +159,7 @@ describe('address_activity', () => {
       firstOperationAt: month.on(1, '00:00'),
       lastOperationAt: month.on(31, '23:59'),
     })
-    // (100.000001 + 50 + 30.5) / 3 and the middle value of the three.
+    // The figures are (100.000001 + 50 + 30.5) / 3 and the middle value of the three.
     expect(body.byAsset.map((asset) => [asset.assetCode, asset.averageAmount, asset.medianAmount])).toEqual([
       ['ETH', '1', '1'],
       ['USDT', '60.166667', '50'],
@@ -263,7 +263,7 @@ describe('address_activity', () => {
     expect(await grossOf({ networkIds: 'ethereum' })).toBe('14.00')
     expect(await grossOf({ networkIds: world.vault.networks.ethereum.id })).toBe('14.00')
     expect(await grossOf({ networkIds: 'bitcoin' })).toBe('0.00')
-    // Compared in token units: half a coin is less than one dollar.
+    // The values are compared in token units: half a coin is less than one dollar.
     expect(await grossOf({ minimumAmount: '1' })).toBe('13.00')
     expect(await grossOf({ minimumAmount: '0.5', maximumAmount: '4' })).toBe('6.00')
     expect(await grossOf({ maximumAmount: '0.500000000000000001' })).toBe('1.00')
@@ -287,7 +287,7 @@ describe('address_activity', () => {
     const found = await add({ at: month.on(3), amount: '4', otherSide: late.address.toUpperCase().replace('0X', '0x') })
     const foundOut = await add({ type: 'transfer', at: month.on(4), amount: '8', otherSide: late.address })
     const taken = await add({ at: month.on(5), amount: '16', counterparty: moved })
-    // The address of Moved becomes one of Late; that of Early stays.
+    // The address of Moved becomes an address of Late; the address of Early stays.
     await world.removeCounterpartyAddress(moved.addressId)
     await world.sql(`update counterparty_addresses set address = $2, address_key = lower($2) where id = $1`, [
       late.addressId,
@@ -364,7 +364,7 @@ describe('address_activity', () => {
       ['Was'],
     ])
     await world.sql(`delete from address_groups where id = $1`, [was])
-    // Its manager can still use the folder under its last name; for other members it never existed.
+    // The manager can still use the folder under its last name; for other members it never existed.
     expect(await of({ addressId: world.own.id, folderClassification: 'historical' })).toEqual(['3.00', ['Was']])
     await world.sql(`delete from address_groups where id = $1`, [is])
   })
@@ -385,7 +385,7 @@ describe('address_activity', () => {
     const usdOf = async (query: Record<string, string>) =>
       (await world.report('address_activity', { ...ofOwn(), ...query })).summary.incomingUsd
     expect(await usdOf({ categoryField: `city${year}:Oslo,cost${year}:5.00` })).toBe('1.00')
-    // Rome and 5.00 are on two assignments of the first operation, on one of the second.
+    // Rome and 5.00 are on two assignments of the first operation, and on one of the second.
     expect(await usdOf({ categoryField: `city${year}:Rome,cost${year}:5.00` })).toBe('2.00')
     expect(await usdOf({ categoryField: `city${year}:Rome|Oslo` })).toBe('3.00')
     expect(await usdOf({ categoryField: `cost${year}:5` })).toBe('0.00')
@@ -393,7 +393,7 @@ describe('address_activity', () => {
     expect(await usdOf({ categoryKeys: `meals${year},travel${year}` })).toBe('3.00')
     expect(await usdOf({ categories: `meals${year}` })).toBe('1.00')
     const { byCategory, dataQuality } = await world.report('address_activity', ofOwn())
-    // By the first category of each operation.
+    // The order is by the first category of each operation.
     expect(byCategory.map(({ category, count }) => [category, count])).toEqual([
       [null, 1],
       [`travel${year}`, 2],
@@ -534,7 +534,7 @@ describe('address_activity', () => {
 })
 
 describe('drill-downs list exactly the operations meant', () => {
-  /** The ids that the link of the only observation with this code lists. */
+  /** Returns the ids that the link of the only observation with this code lists. */
   async function drill(code: string, query: Record<string, string> = ofOwn()): Promise<string[]> {
     const { observations } = await world.report('address_activity', query)
     const found = observations.filter((observation: { code: string }) => observation.code === code)
@@ -1146,7 +1146,7 @@ describe('who sees what', () => {
     ]) {
       expect((await world.get(type, query)).status, type).toBe(403)
     }
-    // Permission comes before what the parameters mean.
+    // Permission is checked before the meaning of the parameters.
     const wrong = { ...query, exceptions: 'no_such_kind' }
     expect((await world.get('operations_exceptions', wrong)).status).toBe(403)
     expect(

@@ -12,7 +12,7 @@ import { reports } from './catalogue.ts'
 
 type Given = Parameters & { format?: FileFormat | 'json' }
 
-/** Two endpoints for each report of the catalogue: parameters in the query or, where they are too long for it, in a body. */
+/** Each report of the catalogue has two endpoints: with parameters in the query or, where they are too long for it, in a body. */
 export function reportRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Reports', { access: 'member' })
   const slots = createSlots({ ofNode: inlineFilesMax, ofCaller: inlineFilesPerCallerMax })
@@ -20,7 +20,7 @@ export function reportRoutes(app: App, deps: Deps): void {
     const path = `/vaults/:code/reports/${report.type}`
     const { operationId, summary, description } = report
     const common = {
-      // With `userId` of another member.
+      // The error of a request with `userId` of another member.
       errors: ['administrator_required'],
       answers: { 200: report.answer },
       files: fileMediaTypesOf(report),

@@ -5,7 +5,7 @@ import type { BlockLayout, ExtraColumn } from '../requests/report-request.ts'
 import { markedKindOf } from '../requests/schema.ts'
 import { reportComponents } from './catalogue.ts'
 
-/** The blocks of an answer as tables, whose columns follow from the schema of the answer. */
+/** Converts the blocks of an answer to tables, whose columns follow from the schema of the answer. */
 
 type Json = Record<string, unknown>
 /** The parts of JSON Schema that decide how a value is shown. */
@@ -24,7 +24,7 @@ type Origin = { columns: Column[]; of: (item: Json) => Row }
 
 const components = new Map(reportComponents.map((schema) => [(schema as { $id?: string }).$id, schema as Shape]))
 
-/** The block as a table, followed by the lists within its rows as tables of their own. */
+/** Returns the block as a table, followed by the lists within its rows as separate tables. */
 export function toTables(
   name: string,
   shape: Shape,
@@ -59,7 +59,7 @@ type Outer = {
   origin?: Origin
 }
 
-/** The amounts of assets within the rows, one row per asset, and the lists within the rows. */
+/** Returns the amounts of assets within the rows, one row per asset, and the lists within the rows. */
 function innerTables({ name, title, properties, items, isList, readings, origin = noOrigin }: Outer): Table[] {
   const tables: Table[] = []
   const listOrigin = isList ? originOf(properties, readings) : noOrigin
@@ -98,7 +98,7 @@ function innerTables({ name, title, properties, items, isList, readings, origin 
 const noOrigin: Origin = { columns: [], of: () => ({}) }
 const originColumnsMax = 3
 
-/** The columns that say which row it is: those of text and time before the first amounts. */
+/** Returns the columns that identify the row: those of text and time before the first amounts. */
 function originOf(properties: Record<string, Shape>, readings: Reading[]): Origin {
   const names = Object.keys(properties)
   const end = names.findIndex((name) => isAssetList(resolveShape(properties[name]!)))
@@ -110,7 +110,7 @@ function originOf(properties: Record<string, Shape>, readings: Reading[]): Origi
 
 const assetKeys = ['tokenId', 'assetCode', 'assetSymbol', 'network', 'contractAddress']
 
-/** `incomingByAsset` and its like of all rows as one table, sorted by asset, with one row per asset and outer row. */
+/** Returns the lists of amounts by asset of all rows as one table, sorted by asset, with one row per asset and outer row. */
 function byAsset(outer: { name: string; title: string; items: Json[]; origin: Origin; lists: string[] }): Table {
   const { name, title, items, origin, lists } = outer
   const figures = lists.map((list): Column => {
@@ -155,19 +155,21 @@ function toAssetName({ assetCode, network, contractAddress }: Row): string {
 const isAssetRow = (keys: string[]) =>
   keys.includes('tokenId') && keys.includes('assetCode') && keys.includes('network')
 
-/** A block about an asset has its name above it. */
+/** A block about an asset has the name of the asset above it. */
 function headingOf(properties: Record<string, Shape>): Pick<Table, 'headingOf'> {
   return isAssetRow(Object.keys(properties)) ? { headingOf: toAssetName } : {}
 }
 
-/** The columns of a page: those of the layout, or those that are not left out, with one for all that names an asset. */
+/** Returns the columns of a page: those of the layout, otherwise all that are not omitted, with one for the name of an asset. */
 function printedOf(
   readings: Reading[],
   { printed, columns: extras }: BlockLayout & { columns: readonly ExtraColumn[] },
 ): Pick<Table, 'printed'> {
   if (printed !== undefined) {
     const extra = extras.map(({ key }) => key)
-    return { printed: printed.map((table) => (table.hasExtra ? { ...table, keys: [...table.keys, ...extra] } : table)) }
+    return {
+      printed: printed.map((column) => (column.hasExtra ? { ...column, keys: [...column.keys, ...extra] } : column)),
+    }
   }
   if (!isAssetRow(readings.map(({ key }) => key))) return {}
   const asset: PrintedColumn = {
@@ -233,7 +235,7 @@ export function resolveShape(shape: Shape): Shape {
   return component
 }
 
-/** Lists whose items have more than a name or an amount. */
+/** Returns true for a list whose items have more than a name or an amount. */
 function isTable(shape: Shape): boolean {
   if (shape.type !== 'array') return false
   const names = Object.keys(resolveShape(shape.items!).properties ?? {})
@@ -245,7 +247,7 @@ const isAssetList = (shape: Shape) =>
 const isAssetAmount = (names: string[]) => names.includes('assetCode') && names.includes('amount')
 const isNamed = (names: string[]) => names.length === 2 && names.includes('id') && names.includes('name')
 
-/** The kind that the schema is marked with, or the one that follows from its type. */
+/** Returns the kind that the schema is marked with, or that follows from its type. */
 function kindOf(shape: Shape): ColumnKind {
   const marked = markedKindOf(shape)
   if (marked !== undefined) return marked
@@ -273,7 +275,7 @@ function itemToText(value: unknown): string {
   return name === undefined ? toText(value) : `${name} (${id})`
 }
 
-/** `grossTurnoverUsd` becomes `Gross turnover USD`. */
+/** Returns `Gross turnover USD` for `grossTurnoverUsd`. */
 export function toLabel(name: string): string {
   const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').split(' ')
   const text = words.map((word) => (/^usd$/i.test(word) ? 'USD' : /^[A-Z]{2,}$/.test(word) ? word : word.toLowerCase()))
@@ -281,5 +283,5 @@ export function toLabel(name: string): string {
   return joined.charAt(0).toUpperCase() + joined.slice(1)
 }
 
-/** `byOwnAddress` becomes `by-own-address`. */
+/** Returns `by-own-address` for `byOwnAddress`. */
 const toFileName = (name: string) => toLabel(name).toLowerCase().replaceAll(' ', '-')

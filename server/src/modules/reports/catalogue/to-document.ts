@@ -10,7 +10,7 @@ import { resolveShape, type Shape, toLabel, toTables } from './tables.ts'
 /** Properties that are not blocks of the report, or are shown among the facts. */
 const skipped = new Set(['report', 'nextCursor'])
 
-/** A report as a document; `totalRows` is the number of rows of its tables, an estimate when they are streamed. */
+/** A report as a document. `totalRows` is the number of rows of its tables, an estimate when they are streamed. */
 export type OpenReport = { document: ReportDocument; totalRows: number }
 
 /** Reads a report and passes its document to `use`; its rows can be read until `use` returns. */
@@ -36,7 +36,7 @@ function countRows(report: Record<string, unknown>): number {
   return Object.values(report).reduce<number>((sum, block) => sum + (Array.isArray(block) ? block.length : 1), 0)
 }
 
-/** The blocks of a report as tables, in the order and with the columns of its schema. */
+/** Returns the blocks of a report as tables, in the order and with the columns of its schema. */
 export function toDocument(
   { answer, document = {} }: Pick<Report, 'answer' | 'document'>,
   content: ReportContent,
@@ -66,7 +66,7 @@ export function toDocument(
 
 type Period = Record<'periodStart' | 'incomingUsd' | 'outgoingUsd' | 'netFlowUsd', string>
 
-/** The flows of every bucket of time, for the reports that have buckets. */
+/** Returns the flows of every bucket of time, for the reports that have buckets; null for others. */
 function toChart(timeline: unknown): Chart | null {
   if (!Array.isArray(timeline)) return null
   const points = (timeline as Period[]).map(({ periodStart, incomingUsd, outgoingUsd, netFlowUsd }) => ({

@@ -11,10 +11,10 @@ export type ReportDocument = {
   facts: Fact[]
   /** The text at the head of every page, which identifies the report: its subject, interval and filters. */
   pageHead: string[]
-  /** null: the report has no buckets of time. */
+  /** The chart; null when the report has no buckets of time. */
   chart: Chart | null
   tables: Table[]
-  /** SHA-256 of the content in hexadecimal digits; known as soon as all rows were read, not before. */
+  /** Returns the SHA-256 of the content in hexadecimal digits. It is known only after all rows were read. */
   contentSha256(): string
 }
 
@@ -27,7 +27,7 @@ export type Table = {
   title: string
   columns: Column[]
   rows: Iterable<Row> | AsyncIterable<Row>
-  /** The columns of a page, where they are not simply those that are not left out. */
+  /** The columns of a page, where they differ from the columns that are not omitted. */
   printed?: PrintedColumn[]
   /** Returns the subject of a row, as the heading above it where a page shows the row as a block. */
   headingOf?(row: Row): string
@@ -38,12 +38,12 @@ export type Column = {
   key: string
   label: string
   kind: ColumnKind
-  /** Left out in PDF, where there is little room, because other columns of the row hold the same. */
+  /** True if the column is omitted in PDF, where there is little room, because other columns of the row hold the same. */
   isOmittedInPrint?: boolean
 }
 /**
- * A column of a page. Several values are below each other, or side by side with `separator` between them; with
- * `isLabelled` each has the label of its own column before it.
+ * A column of a page. Several values are below each other, or side by side with `separator` between them; with `isLabelled`
+ * each value has the label of its column before it.
  */
 export type PrintedColumn = {
   label: string
@@ -51,7 +51,7 @@ export type PrintedColumn = {
   keys: readonly string[]
   separator?: string
   isLabelled?: boolean
-  /** Left out where the heading of a row says it. */
+  /** True if the value is omitted where the heading of a row has it. */
   isInHeading?: boolean
 }
 export type ColumnKind = 'text' | 'integer' | 'amount' | 'usd' | 'percent' | 'timestamp'
@@ -62,13 +62,13 @@ export type Row = Record<string, Cell>
 export type Chart = { title: string; unit: string; points: ChartPoint[] }
 export type ChartPoint = { start: Date; incoming: number; outgoing: number; net: number }
 
-/** Called now and then with the number of rows that were written since the last call. */
+/** Called from time to time with the number of rows that were written since the last call. */
 export type OnRows = (count: number) => void
 
-/** Bytes of a file, produced on demand; no more than one piece is held in memory. */
+/** Produces the bytes of a file on demand; no more than one piece is held in memory. */
 export type Renderer = (document: ReportDocument, onRows: OnRows) => AsyncIterable<Uint8Array>
 
-/** The rows in batches of at most `size`, so that work per batch is not repeated for every row. */
+/** Yields the rows in batches of at most `size`, so that work per batch is not repeated for every row. */
 export async function* inLots(rows: Table['rows'], size: number): AsyncGenerator<Row[]> {
   let lot: Row[] = []
   for await (const row of rows) {

@@ -3,20 +3,20 @@ import { Temporal } from 'temporal-polyfill'
 /** Shows instants on the clocks of one zone. */
 export type ZonedTime = {
   zone: string
-  /** `2026-01-31 09:30:00 +01:00`; without the offset in UTC. */
+  /** Returns `2026-01-31 09:30:00 +01:00`; without the offset in UTC. */
   print(instant: string | Date): string
-  /** Milliseconds since 1970-01-01 00:00 on the clocks of the zone. */
+  /** Returns the milliseconds since 1970-01-01 00:00 on the clocks of the zone. */
   wallMilliseconds(instant: string | Date): number
 }
 
-/** No zone changes its clocks except at such a multiple, so an offset found once holds for all of it. */
+/** A zone changes its clocks only at a multiple of this, so an offset found once holds for the whole interval. */
 const quarterHour = 900_000
 
 export function createZonedTime(zone: string): ZonedTime {
   let knownQuarter = Number.NaN
   let knownOffset = 0
 
-  /** In milliseconds. Rows come in order of time, so the offset of the row before is mostly that of the next. */
+  /** Returns the offset in milliseconds. Rows come in order of time, so the offset of a row is mostly that of the row before. */
   function offsetAt(milliseconds: number): number {
     const quarter = Math.floor(milliseconds / quarterHour)
     if (quarter === knownQuarter) return knownOffset
@@ -41,7 +41,7 @@ export function createZonedTime(zone: string): ZonedTime {
   }
 }
 
-/** `+05:30` */
+/** Returns an offset such as `+05:30`. */
 function toOffset(milliseconds: number): string {
   const minutes = Math.round(Math.abs(milliseconds) / 60_000)
   const two = (number: number) => String(number).padStart(2, '0')

@@ -9,7 +9,7 @@ export type AccessSnapshot = {
   seen_whole_vault: boolean | null
   seen_group_ids: string[] | null
   seen_shared_ids: string[] | null
-  /** `view <id>` and `edit <id>` of categories whose values the member could read on every operation they see. */
+  /** The rights `view <id>` and `edit <id>` on categories whose values the member could read on every operation they see. */
   seen_category_rights: string[] | null
 }
 

@@ -12,9 +12,8 @@ import { countOpenExports, expireOldestExports, insertReportExport } from './que
 type ExportOrder = { type: ReportType; format: FileFormat; parameters: Parameters }
 
 /**
- * Checks that the parameters are those of the report; the schema of an export accepts those of all reports.
- *
- * @throws 400 naming the parameter that the report does not take, or requires
+ * Checks that the parameters are those of the report; the schema of an export accepts the parameters of all reports. @throws
+ * 400 naming a parameter that the report does not take, or a required one that is missing
  */
 export function checkParameters(type: ReportType, parameters: Parameters): void {
   const { properties, required = [] } = reportOf(type).query as { properties?: object; required?: string[] }
@@ -26,7 +25,7 @@ export function checkParameters(type: ReportType, parameters: Parameters): void 
   }
 }
 
-/** @throws 429 when the caller has too many unfinished exports */
+/** Stores the request for an export. @throws 429 when the caller has too many unfinished exports */
 export async function orderReportExport(trx: Trx, order: ExportOrder, by: ByMember): Promise<string> {
   const { type, format, parameters } = order
   const { member, now } = by

@@ -30,7 +30,7 @@ async function runExport(deps: Deps, taken: ReportExportRow, signal: AbortSignal
       percent = made
     })
     if (outcome.is === 'failed') await giveUp(deps, taken, outcome)
-    // A worker that has claimed it since is not affected: a release concerns this attempt only.
+    // A worker that has claimed the export since is not affected: a release concerns this attempt only.
     if (outcome.is === 'stopped') await inTransaction(deps.db, (trx) => releaseReportExport(trx, taken))
   } finally {
     clearInterval(heartbeat)

@@ -13,10 +13,10 @@ import { collectGarbageAbove } from '../files/garbage.ts'
 import { mergeSnapshots, readAccessSnapshot } from './access-snapshot.ts'
 import { findRequester, finishReportExport, insertChunk, type ReportExportRow, type StoredFile } from './queries.ts'
 
-/** Where a file is made: the database that has the order, and the one that the report is read from. */
+/** The databases of a file: the one that has the order, and the one that the report is read from. */
 export type Workshop = { db: Db; slowReads: Pick<SlowReads, 'db' | 'forReports'>; clock: () => Date }
 
-/** Reports progress while a file is made, and tells it to stop. */
+/** Reports progress while a file is made, and signals when to stop. */
 export type Watch = { onPercent(percent: number): void; isStopped(): boolean }
 
 /** Reads the report as the requester may read it now, and stores its file; false when it was aborted. */
@@ -30,11 +30,11 @@ export async function makeFile(workshop: Workshop, taken: ReportExportRow, watch
   const now = clock()
   const { scope } = (await prepare(db, order, now)).filter
   const before = await readAccessSnapshot(db, member, scope)
-  // The attempt before may have failed because a replica gave up the read.
+  // The earlier attempt may have failed because a replica cancelled the read.
   const source = taken.attempt > 1 ? slowReads.db : await slowReads.forReports()
   const request = await prepare(source, order, now)
   return openDocument(source, order, request, async ({ document, totalRows }) => {
-    // The report's snapshot was taken between the two.
+    // The snapshot of the report was taken between the two.
     const access = mergeSnapshots(before, await readAccessSnapshot(db, member, scope))
     let written = 0
     const bytes = renderers[kind](document, (count) => {
@@ -73,7 +73,7 @@ async function storeChunks(
   return watch.isStopped() ? null : { sizeBytes, sha256: hash.digest('hex') }
 }
 
-/** Stops as soon as `watch` says so, without waiting for the next chunk to be full. */
+/** Yields the bytes and stops as soon as `watch` reports a stop, without waiting for the next chunk to be full. */
 async function* until(watch: Watch, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const part of bytes) {
     if (watch.isStopped()) return
@@ -81,7 +81,7 @@ async function* until(watch: Watch, bytes: AsyncIterable<Uint8Array>): AsyncGene
   }
 }
 
-/** Chunks of `size` bytes that reuse one buffer: the consumer is done with a chunk before it requests the next. */
+/** Yields chunks of `size` bytes that reuse one buffer: the consumer is done with a chunk before it requests the next. */
 async function* inChunks(bytes: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   const chunk = new Uint8Array(size)
   let length = 0

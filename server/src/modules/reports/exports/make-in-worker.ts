@@ -4,7 +4,7 @@ import type { Deps } from '../../../deps.ts'
 import { exportHeapMegabytesMax } from '../../../lib/limits.ts'
 import type { ReportExportRow } from './queries.ts'
 
-/** `reason`: a mistake of the requester, which may be shown. */
+/** `reason` is a mistake of the requester, which may be shown; null for another failure. */
 export type Failure = { is: 'failed'; reason: string | null; error: unknown }
 export type Outcome = { is: 'made' } | { is: 'stopped' } | Failure
 
@@ -12,15 +12,15 @@ export type Outcome = { is: 'made' } | { is: 'stopped' } | Failure
 export type WorkerOrder = { databaseUrl: string; replicaUrl: string | null; taken: ReportExportRow; now: Date }
 export type FromWorker = Outcome | { is: 'percent'; percent: number } | { is: 'warning'; text: string; error: unknown }
 
-/** Rows live briefly; a larger young generation would only be memory. */
+/** Rows live briefly; a larger young generation would only use memory. */
 const youngMegabytes = 8
 
-/** The thread's program is beside this file, compiled or not as this file is. */
+/** The program of the thread stands beside this file, compiled if this file is. */
 const program = new URL(`./worker${extname(new URL(import.meta.url).pathname)}`, import.meta.url)
 
 /**
- * Makes a file in a thread of its own, with connections of its own: reading, writing and compressing millions of rows takes
- * nothing of the thread that answers requests. Resolves when the thread has ended.
+ * Makes a file in a separate thread with its own connections, so that reading, writing and compressing millions of rows does
+ * not slow down the thread that answers requests. Resolves when the thread has ended.
  */
 export async function makeInWorker(
   { databaseUrl, config, clock, log }: Pick<Deps, 'databaseUrl' | 'config' | 'clock' | 'log'>,
@@ -40,7 +40,7 @@ export async function makeInWorker(
     else if (message.is === 'warning') log.warn({ err: message.error, exportId: taken.id }, message.text)
     else outcome = message
   })
-  // Such as memory beyond the limit.
+  // An error of the thread itself, such as memory beyond the limit.
   worker.on('error', (error) => {
     outcome = { is: 'failed', reason: null, error }
   })

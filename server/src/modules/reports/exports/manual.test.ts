@@ -4,7 +4,7 @@ import * as limits from '../../../lib/limits.ts'
 import { createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
 import { runDueExports } from './due-exports.ts'
 
-/** Every request and answer of docs/report-exports.md, run in the order of the manual. */
+/** Runs every request of docs/report-exports.md in the order of the manual, and compares the answers. */
 const manual = await readFile(new URL('../../../../../docs/report-exports.md', import.meta.url), 'utf8')
 const blocks = [...manual.matchAll(/^```(sh|text|json answer)\n([\s\S]*?)^```$/gm)].map(([, kind, text]) => ({
   kind: kind!,
@@ -29,7 +29,7 @@ const filled = (text: string) =>
     return names.get(name)!
   })
 
-/** The request that curl would send. */
+/** Sends the request that curl would send. */
 async function run(command: string) {
   const line = filled(command.replaceAll('\\\n', ' ').trim())
   const headers = [...line.matchAll(/-H "([^:]+): ([^"]+)"/g)].map(([, name, value]) => [name!, value!] as const)

@@ -26,7 +26,7 @@ export type ReportExportRow = RowOf<
 /** A file whose chunks are all written. */
 export type StoredFile = { sizeBytes: number; sha256: string }
 
-/** The files that are to be made. */
+/** The files that wait to be made. */
 export const exportJobs = leasedJobs<ReportExportRow>({
   table: 'report_exports',
   noun: 'export',
@@ -35,7 +35,7 @@ export const exportJobs = leasedJobs<ReportExportRow>({
   begin: sql`, percent = 0`,
 })
 
-/** An export that the caller requested; null for an export of another requester. */
+/** Returns an export that the caller requested; null for an export of another requester. */
 export async function findReportExport(
   db: Db | Trx,
   { vault, userId }: Pick<Member, 'vault' | 'userId'>,
@@ -47,7 +47,7 @@ export async function findReportExport(
   return rows[0] ?? null
 }
 
-/** The exports that the caller requested in the vault, newest first; one row more than the limit. */
+/** Returns the exports that the caller requested in the vault, newest first; up to one row more than the limit. */
 export async function listReportExports(
   db: Db | Trx,
   { vault, userId }: Pick<Member, 'vault' | 'userId'>,
@@ -73,7 +73,7 @@ export async function insertReportExport(
       ${JSON.stringify(order.parameters)}, 'queued', 0, ${now}, ${expiryAfter(now)})`.execute(trx)
 }
 
-/** The caller's unfinished exports in all vaults; locks further requests of the caller until `trx` ends. */
+/** Counts the unfinished exports of the caller in all vaults; locks further requests of the caller until `trx` ends. */
 export async function countOpenExports(trx: Trx, requesterId: string): Promise<number> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`report exports of ${requesterId}`}, 0))`.execute(trx)
   const { rows } = await sql<{ count: number }>`
@@ -82,7 +82,7 @@ export async function countOpenExports(trx: Trx, requesterId: string): Promise<n
   return rows[0]!.count
 }
 
-/** Expires the caller's oldest files, so that at most `kept` remain. */
+/** Expires the oldest files of the caller, so that at most `kept` remain. */
 export async function expireOldestExports(trx: Trx, requesterId: string, kept: number, now: Date): Promise<void> {
   await sql`
     update report_exports set expires_at = ${now} where (vault_id, id) in (
@@ -91,7 +91,7 @@ export async function expireOldestExports(trx: Trx, requesterId: string, kept: n
       order by created_at desc, id desc offset ${kept})`.execute(trx)
 }
 
-/** False when another worker has the export. */
+/** Returns false when another worker has the export. */
 export async function insertChunk(db: Db, taking: Taken, position: number, bytes: Uint8Array): Promise<boolean> {
   const { numAffectedRows } = await sql`
     insert into report_export_chunks (vault_id, export_id, attempt, position, bytes)
@@ -122,7 +122,7 @@ export async function failReportExport(trx: Trx, taking: Taken, failure: string,
   await deleteChunks(trx, taking, 'this attempt')
 }
 
-/** Puts an export back into the queue, to be made from the beginning. */
+/** Returns an export to the queue, to be made from the beginning. */
 export async function releaseReportExport(trx: Trx, taking: Taken): Promise<void> {
   await sql`update report_exports set state = 'queued', percent = 0, leased_until = null where ${exportJobs.isOf(taking)}`.execute(
     trx,
@@ -143,7 +143,7 @@ export async function findChunk(db: Db, { vault_id, id, attempt }: Taken, positi
   return rows[0]?.bytes ?? null
 }
 
-/** The requester with their current membership; null when they are no longer a member or a hold stops them. */
+/** Returns the requester with their current membership; null when they are no longer a member or a hold stops them. */
 export async function findRequester(db: Db, vaultId: string, userId: string): Promise<Member | null> {
   const found = await findMembership(db, vaultId, userId)
   if (found === null) return null

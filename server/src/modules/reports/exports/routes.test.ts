@@ -89,7 +89,7 @@ type File = {
   json: BodyOf<'get', '/vaults/v/reports/transaction_activity'> | null
 }
 
-/** The bytes of an answer, as received. */
+/** Returns the bytes of an answer, as received. */
 async function fetchFile(path: string, by: Person = world.owner): Promise<File> {
   const answer = await world.test.app.inject({
     url: `/api/v1/vaults/${world.vault.code}/reports/${path}`,
@@ -107,11 +107,11 @@ async function fetchFile(path: string, by: Person = world.owner): Promise<File> 
 const reportFile = (type: ReportType, more: Record<string, string>, by?: Person) =>
   fetchFile(`${type}?${new URLSearchParams({ ...interval, ...queries[type], ...more })}`, by)
 
-/** An object of a report, whichever it is. */
+/** Any object of a report. */
 type Tree = Record<string, unknown>
 const isScalar = (value: unknown) => value === null || typeof value !== 'object'
 
-/** The value of a row in the column of this name. */
+/** Returns the value of a row in the column of this name. */
 function leafOf(row: unknown, key: string): unknown {
   return key.split('.').reduce((value, part) => (value as Tree | null | undefined)?.[part], row)
 }
@@ -119,23 +119,26 @@ function leafOf(row: unknown, key: string): unknown {
 const kindOf = (format: FileFormat, type: ReportType) => fileKindOf(format, reportOf(type))
 const toFileName = (block: string) => block.replace(/([a-z])([A-Z])/g, '$1-$2').toLowerCase()
 
-/** The tables of a CSV file or of an archive of them, by the names of their files. */
+/** Returns the tables of a CSV file or of an archive of them, by the names of their files. */
 function tablesOf(bytes: Buffer, type: ReportType): Map<string, string[][]> {
   if (kindOf('csv', type) === 'csv') return new Map([['items.csv', readCsv(bytes.toString('utf8'))]])
   return new Map([...readArchive(bytes)].map(([name, text]) => [name, readCsv(text)]))
 }
 
-/** The facts of a file by their labels. */
+/** Returns the facts of a file by their labels. */
 const factsOf = (tables: Map<string, string[][]>) =>
   Object.fromEntries(tables.get('about.csv')!.map(([label, value]) => [label, value]))
 
-/** The lines of a CSV file, or of all files of an archive. */
+/** Returns the lines of a CSV file, or of all files of an archive. */
 const textOf = ({ bytes, headers }: File) =>
   headers['content-type'] === mediaTypes.zip
     ? [...readArchive(bytes)].map(([name, text]) => `${name}\r\n${text}`).join('')
     : bytes.toString('utf8')
 
-/** As docs/report-exports.md says: members sorted, no white space, without what differs between two answers. */
+/**
+ * Computes the hash as docs/report-exports.md says: members sorted, no white space, without the fields that differ between two
+ * answers.
+ */
 function contentSha256Of(json: { nextCursor?: unknown; report: object }): string {
   const { nextCursor: _, ...content } = json
   const { id: _1, dataCutoff: _2, generatedAt: _3, generatedById: _4, ...report } = content.report as Tree
@@ -151,13 +154,13 @@ function contentSha256Of(json: { nextCursor?: unknown; report: object }): string
     .digest('hex')
 }
 
-/** The serial number of a sheet for an instant of a winter, on the clocks of Berlin. */
+/** Returns the serial number of a sheet for an instant of a winter, on the clocks of Berlin. */
 const serialOf = (instant: string) => String((new Date(instant).getTime() + 3_600_000) / 86_400_000 + 25_569)
 
 /** A page shows the changes of a statement as debits and credits, and leaves out rates. */
 const unprinted = ['availableChange', 'reservedChange', 'balanceChange', 'usdRate']
 
-/** Every decimal and count of a report, at any depth. */
+/** Returns every decimal and count of a report, at any depth. */
 function figuresOf(value: unknown): string[] {
   if (typeof value === 'number') return [String(value)]
   if (typeof value === 'string') return /^-?\d+(\.\d+)?$/.test(value) ? [value] : []
@@ -257,7 +260,7 @@ describe('a report as a file', () => {
   })
 
   type Amount = { tokenId: string; amount: string }
-  /** One row per asset and outer row, with the amounts of all lists of that asset side by side. */
+  /** Expects one row per asset and outer row, with the amounts of all lists of that asset side by side. */
   function expectAssets(rows: Tree[], table: string[][] | undefined, name: string): void {
     const lists = Object.keys(rows[0] ?? {}).filter((key) => key.endsWith('ByAsset'))
     if (lists.length === 0) return
@@ -715,7 +718,7 @@ describe('the making of exports', () => {
       }
     }
 
-    /** SQL for 38 digits that follow from a number and look random. */
+    /** SQL: 38 digits that follow from a number and look random. */
     const digits = (number: string) =>
       `('1' || lpad(abs(hashint8(${number}))::text, 10, '0')
         || lpad(abs(hashtextextended((${number})::text, 7) % 1e18::int8)::text, 18, '0')
@@ -770,7 +773,7 @@ describe('the making of exports', () => {
     it('T24 a node that was thought dead writes no more, and does not spoil what the other one made', async () => {
       const id = await orderMany()
       await whileMaking(id, new AbortController().signal, async () => {
-        // Another node has claimed it since.
+        // Another node has claimed the export since.
         await world.sql(`update report_exports set attempt = attempt + 1 where id = $1`, [id])
       })
       expect(await taking(id)).toMatchObject({ state: 'running', attempt: 2 })

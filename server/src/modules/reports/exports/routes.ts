@@ -33,7 +33,7 @@ export function reportExportRoutes(app: App, deps: Deps): void {
       'Orders a report as a file, which is made in the background; `GET …/reports/exports/{id}` shows its progress. ' +
       'The body holds the parameters of the report and the format. Without `to` the interval ends now. 429 when three ' +
       'exports of the caller are under way.',
-    // A file of their own, for them alone.
+    // Auditors may export, because the file is for them alone.
     openToAuditors: true,
     errors: ['administrator_required'],
     params: reportTypeParams,
@@ -90,7 +90,7 @@ export function reportExportRoutes(app: App, deps: Deps): void {
       addAbortSignal(AbortSignal.timeout(downloadMilliseconds(Number(row.size_bytes))), bytes)
       if (row.size_bytes !== null) reply.header('content-length', row.size_bytes)
       if (row.sha256 !== null) reply.header('repr-digest', toReprDigest(row.sha256))
-      // Files of versions that knew no archives are what their format says.
+      // The format decides for files of versions without archives.
       const kind = row.file_kind ?? row.format
       return sendFile(reply, bytes, kind, fileNameOf(row.report_type, row.id, kind))
     },
@@ -101,14 +101,14 @@ async function getReportExport(db: Db, member: Member, id: string): Promise<Repo
   return orNotFound(await findReportExport(db, member, id), 'Report export')
 }
 
-/** RFC 9530. */
+/** Returns the digest in the form of RFC 9530. */
 const toReprDigest = (sha256: string) => `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`
 
 /** The maximum duration of a download, so that a client that stopped reading does not hold a slot forever. */
 const downloadMilliseconds = (sizeBytes: number) =>
   downloadGraceMilliseconds + Math.ceil((1_000 * sizeBytes) / downloadBytesPerSecondMin)
 
-/** One chunk at a time, so that a slow client costs no more memory than a fast one. */
+/** Yields one chunk at a time, so that a slow client costs no more memory than a fast one. */
 async function* chunksOf(db: Db, row: ReportExportRow): AsyncGenerator<Buffer> {
   let left = Number(row.size_bytes)
   for (let position = 0; left > 0; position += 1) {

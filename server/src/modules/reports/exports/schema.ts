@@ -6,7 +6,7 @@ import { deliveryParameters } from '../requests/schema.ts'
 
 type WithProperties = TSchema & { properties: Record<string, TSchema> }
 
-/** The parameters of all reports; the schema of a report decides which of them it takes. */
+/** The parameters of all reports; the schema of each report decides which of them it takes. */
 const parameters = Object.fromEntries(
   reports
     .flatMap(({ query }) => Object.entries((query as unknown as WithProperties).properties))

@@ -20,7 +20,7 @@ vi.mock('../../../lib/limits.ts', async (original) => ({
   downloadBytesPerSecondMin: 1e12,
 }))
 
-/** So many that their file is larger than the socket buffers between two programs. */
+/** The number of operations whose file is larger than the socket buffers between two programs. */
 const operations = 60_000
 
 let world: ReportWorld
@@ -50,7 +50,7 @@ afterEach(async () => {
 })
 afterAll(() => world.close())
 
-/** The start of the answer; its body is not read. */
+/** Returns the start of the answer; its body is not read. */
 async function ask(path: string, by: Person = world.owner): Promise<IncomingMessage> {
   const request = get({
     port,
@@ -72,7 +72,7 @@ async function textOf(answer: IncomingMessage): Promise<string> {
 
 const rowsIn = (text: string) => text.match(/^2026-01-/gm)?.length ?? 0
 
-/** The open transactions of the service. */
+/** Returns the number of open transactions of the service. */
 async function openSnapshots(): Promise<number> {
   const [row] = await world.sql(
     `select count(*)::int as count from pg_stat_activity
@@ -88,7 +88,7 @@ describe('a file that is made while it is sent', () => {
     const before = process.memoryUsage().arrayBuffers
     await sleep(300)
     expect(await openSnapshots()).toBe(1)
-    // Far less than the file, so the service does not buffer it.
+    // This is far less than the file, so the service does not buffer it.
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4_000_000)
     expect(rowsIn(await textOf(answer))).toBe(operations)
     expect(answer.complete).toBe(true)
@@ -168,7 +168,7 @@ describe('a file that was made before', () => {
       `select count(*)::int as count from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`,
     )
     expect(row.count).toBe(0)
-    // No client reads; the download with the short limit is cut off, and its slot becomes free.
+    // No client reads. The download with the short limit is ended, and its slot becomes free.
     await expect.poll(async () => (await ask(path)).statusCode).toBe(200)
     await expect(textOf(slow)).rejects.toThrow('aborted')
   })

@@ -43,7 +43,7 @@ async function make(): Promise<Outcome> {
   }
 }
 
-/** Only what can be copied to another thread: the message and the stack of an error. */
+/** Keeps only values that can be copied to another thread: the message and the stack of an error. */
 function failureOf(error: unknown): Outcome {
   const reason = error instanceof AppError && error.status < 500 ? error.message : null
   const { message, stack } = error instanceof Error ? error : new Error(String(error))

@@ -21,29 +21,29 @@ export const renderers: Record<FileKind, Renderer> = {
   csv: renderCsv,
   zip: renderCsvArchive,
   xlsx: renderXlsx,
-  // With what it draws fonts, which takes a fifth of a second to load and most nodes never need.
+  // The import also loads fonts, which takes a fifth of a second, and most nodes never need it.
   async *pdf(document, onRows) {
     const { renderPdf } = await import('../pdf/render-pdf.ts')
     yield* renderPdf(document, onRows)
   },
 }
 
-/** The kind of the file of a report in this format. */
+/** Returns the type of the file of a report in this format. */
 export function fileKindOf(format: FileFormat, report: { document?: { isSingleTable?: boolean } }): FileKind {
   return format === 'csv' && report.document?.isSingleTable !== true ? 'zip' : format
 }
 
-/** A file name of ASCII letters, digits, hyphens and underscores: safe in a header and on every disk. */
+/** Returns a file name of ASCII letters, digits, hyphens and underscores: safe in a header and on every disk. */
 export function fileNameOf(reportType: string, id: string, kind: FileKind): string {
   return `${reportType}-${id}.${kind}`
 }
 
-/** The media types of the files of a report, in the form used in API documents: without parameters. */
+/** Returns the media types of the files of a report, in the form used in API documents: without parameters. */
 export function fileMediaTypesOf(report: Parameters<typeof fileKindOf>[1]): string[] {
   return fileFormats.map((format) => bare(mediaTypes[fileKindOf(format, report)]))
 }
 
-/** Those of all reports. */
+/** The media types of the files of all reports. */
 export const fileMediaTypes: string[] = fileKinds.map((kind) => bare(mediaTypes[kind]))
 
 function bare(mediaType: string): string {

@@ -2,7 +2,7 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { isMainThread } from 'node:worker_threads'
 
-/** Garbage that may accumulate before a collection; more than V8's own young generation, which V8 collects itself. */
+/** The amount of garbage before a collection; more than the young generation of V8, which V8 collects itself. */
 const garbageBytesMax = (isMainThread ? 32 : 16) * 1_048_576
 
 setFlagsFromString('--expose-gc')
@@ -13,9 +13,9 @@ setFlagsFromString('--no-expose-gc')
 let floor = bytesInUse()
 
 /**
- * Millions of rows leave garbage that outlives V8's young generation, and V8 lets it grow with the memory of the machine:
- * a file that itself needs little memory would make the node several times its size. Call this from time to time while a
- * file is made; it collects when there is enough to collect, which takes as long as a few database queries.
+ * Collects garbage when there is enough of it, which takes as long as a few database queries. Millions of rows leave garbage
+ * that outlives the young generation of V8, and V8 lets it grow with the memory of the machine: a file that itself needs little
+ * memory would make the node several times its size. Called from time to time while a file is made.
  */
 export function collectGarbageAbove(): void {
   const used = bytesInUse()

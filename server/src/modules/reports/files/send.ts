@@ -11,7 +11,7 @@ export function sendFile(reply: Reply, bytes: Readable, kind: FileKind, fileName
     .send(bytes)
 }
 
-/** Reads the first bytes and returns all of them: a failure before the first can still be answered as an error. */
+/** Reads the first bytes and returns all of them. A failure before the first bytes can still be answered as an error. */
 export async function begun(bytes: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const rest = bytes[Symbol.asyncIterator]()
   const first = await rest.next()

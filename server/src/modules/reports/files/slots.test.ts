@@ -21,7 +21,7 @@ describe('slots', () => {
     const third = slots.take('two')
     expect(refusal(() => slots.take('two'))).toEqual([503, '10'])
     first()
-    // Releasing a slot twice does not release another caller's slot.
+    // A second release of a slot does not release the slot of another caller.
     first()
     expect(refusal(() => slots.take('one'))).toBeNull()
     expect(refusal(() => slots.take('three'))).toEqual([503, '10'])

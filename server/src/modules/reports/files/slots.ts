@@ -5,8 +5,8 @@ const retrySeconds = 10
 export type Slots = ReturnType<typeof createSlots>
 
 /**
- * Limits how many files a node sends at a time, and how many of them to one caller: a download holds connections or memory
- * for as long as its client reads.
+ * Limits how many files a node sends at a time, and how many of them to one caller: a download holds connections or memory for
+ * as long as its client reads.
  */
 export function createSlots({ ofNode, ofCaller }: { ofNode: number; ofCaller: number }) {
   const taken = new Map<string, number>()

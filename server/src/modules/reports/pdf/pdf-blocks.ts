@@ -12,7 +12,7 @@ type Value = { label: string[]; lines: string[] }
 /** Values side by side. */
 type Group = Value[]
 
-/** Every row as a block of values with their labels above them, for tables with more columns than a page is wide. */
+/** Returns a drawing of every row as a block of values with their labels above them, for tables with more columns than a page is wide. */
 export function createBlocks(pages: Pages, columns: { label: string; textsOf: Texts }[]): Drawing<Group[]> {
   const { regular } = pages.widths
   const width = pageWidth / block.columns

@@ -5,13 +5,13 @@ import { type Color, leftEdge, type Pages, pageWidth } from './pdf-pages.ts'
 
 const size = { height: 150, title: 10.5, label: 6.5, axis: 64, legend: 14, dates: 14 }
 const gray = { label: 0.38, grid: 0.88, zero: 0.45 }
-/** Dark, light and black: told apart in print without colours too. */
+/** The colours dark, light and black, which differ in print without colours too. */
 const colors: Record<'incoming' | 'outgoing' | 'net', Color> = {
   incoming: [0.1, 0.36, 0.46],
   outgoing: [0.93, 0.67, 0.36],
   net: [0.08, 0.08, 0.08],
 }
-/** So many grid lines at most, and so many dates. */
+/** The maximum number of grid lines, and of dates. */
 const stepsMax = 6
 const datesMax = 9
 
@@ -90,14 +90,14 @@ function drawFlows(pages: Pages, points: Chart['points'], yOf: (value: number) =
     if (outgoing > 0) pages.fill(x, yOf(0), bar, yOf(-outgoing) - yOf(0), colors.outgoing)
   }
   const net = points.map(({ net }, i) => [xOf(i + 0.5, points.length), yOf(net)] as const)
-  // A line needs two points; the net of a single bucket is a dash across its bar.
+  // A line needs two points. The net of a single bucket is a dash across its bar.
   if (net.length > 1) pages.line(net, colors.net, 0.9)
   const dot = Math.min(1.6, slot / 5)
   if (dot < 0.4) return
   for (const [x, y] of net) pages.fill(x - dot, y - dot, 2 * dot, 2 * dot, colors.net)
 }
 
-/** The day on which a bucket begins, below it, of as many buckets as there is room for. */
+/** Draws the first day of buckets below them, for as many buckets as there is room. */
 function drawDates(pages: Pages, points: Chart['points'], time: ZonedTime): void {
   const every = Math.ceil(points.length / datesMax)
   for (let i = 0; i < points.length; i += every) {
@@ -108,7 +108,7 @@ function drawDates(pages: Pages, points: Chart['points'], time: ZonedTime): void
   }
 }
 
-/** 1, 2 or 5 times a power of ten, and at least the given step. */
+/** Returns 1, 2 or 5 times a power of ten, and at least the given step. */
 function niceStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least))
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least)!

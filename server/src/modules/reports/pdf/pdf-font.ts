@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 /** The weights of the one family that pages are set in. */
 export type Weight = 'regular' | 'bold'
 
-/** Width at size 1 of a UTF-16 unit of printable text. */
+/** The width of a UTF-16 unit of printable text at size 1. */
 export type Widths = Float64Array
 
 /** The fields that are read of a font that pdfkit opened to embed it. */
@@ -39,8 +39,8 @@ function load(weight: Weight): Buffer {
 }
 
 /**
- * One weight, of which a document embeds the glyphs that it draws. Glyphs are found by the character, without the layout
- * of pdfkit: a statement may have tens of millions of cells.
+ * A weight of the font, of which a document embeds the glyphs that it draws. Glyphs are found by the character, without the
+ * layout of pdfkit: a statement may have tens of millions of cells.
  */
 export class Face {
   readonly widths: Widths = new Float64Array(0x10000)
@@ -53,7 +53,7 @@ export class Face {
     for (let unit = 0x20; unit < 0x7f; unit += 1) this.has(unit)
   }
 
-  /** The key and the reference under which a page names the font. */
+  /** Returns the key and the reference under which a page names the font. */
   get resource(): [name: string, reference: unknown] {
     return [this.#embedded.id, this.#embedded.ref()]
   }
@@ -70,7 +70,7 @@ export class Face {
     return true
   }
 
-  /** The inside of a literal string (ISO 32000-1, 7.3.4.2) that draws printable text. */
+  /** Returns the inside of a literal string (ISO 32000-1, 7.3.4.2) that draws printable text. */
   encode(text: string): string {
     let encoded = ''
     for (let i = 0; i < text.length; i += 1) {
@@ -80,7 +80,7 @@ export class Face {
     return encoded
   }
 
-  /** Adds the glyph to what is embedded, with its width, and with its character for those who copy or search the text. */
+  /** Embeds the glyph with its width, and with its character for readers who copy or search the text. */
   #include(unit: number): string {
     const { font, subset, unicode, widths, scale } = this.#embedded
     const glyph = font.glyphForCodePoint(unit)
@@ -101,15 +101,15 @@ function escapeByte(byte: number): string {
 }
 
 /**
- * Characters of the alphabets that are written from left to right, one glyph after the other. A mark that no composed
- * character has, and what is invisible or changes the direction of other text, is not among them.
+ * Characters of the alphabets that are written from left to right, one glyph after the other. It excludes marks without a
+ * composed character, invisible characters, and characters that change the direction of other text.
  */
 const isLegible = /^[\p{L}\p{N}\p{P}\p{S}]$/u
 const alphabets = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Common}]$/u
 
 /**
- * Text as it is drawn: a character that the font lacks, or that a reader could not see, is written as `\u{20ae}`, never
- * dropped or replaced, so that the reader can see which character it is.
+ * Returns a function for text as it is drawn: a character that the font lacks, or that a reader could not see, is written as
+ * `\u{20ae}`, never dropped or replaced, so that the reader can see which character it is.
  */
 export function createPrintable(faces: Record<Weight, Face>): (text: string) => string {
   const drawable = new Map<number, boolean>()
@@ -121,7 +121,7 @@ export function createPrintable(faces: Record<Weight, Face>): (text: string) => 
       point <= 0xffff &&
       isLegible.test(character) &&
       alphabets.test(character) &&
-      // Both weights, so that the width is known whichever draws it.
+      // Both weights are checked, so that the width is known whichever draws it.
       [faces.regular, faces.bold].every((face) => face.has(point))
     drawable.set(point, isShown)
     return isShown
@@ -130,7 +130,7 @@ export function createPrintable(faces: Record<Weight, Face>): (text: string) => 
   return (text) => {
     if (/^[\x20-\x5B\x5D-\x7E]*$/.test(text)) return text
     let printable = ''
-    // Text that looks like such an escape is distinguished from one.
+    // Text that looks like such an escape is distinguished from an escape.
     const marked = text.replace(/\\(?=u\{)/g, spellOut(0x5c)).replaceAll('\r\n', '\n')
     for (const character of marked.normalize('NFC')) {
       const point = character.codePointAt(0)!

@@ -29,7 +29,7 @@ export function wrap(text: string, widths: Widths, size: number, width: number):
   return lines
 }
 
-/** At least one character per piece, however narrow the line. */
+/** Breaks a word into pieces of at least one character, however narrow the line. */
 function breakWord(word: string, widths: Widths, size: number, width: number): string[] {
   const pieces: string[] = []
   let start = 0
@@ -47,19 +47,19 @@ function breakWord(word: string, widths: Widths, size: number, width: number): s
   return pieces
 }
 
-/** Columns side by side, or, when there are too many for a page, each row as a block of labelled values. */
+/** Columns side by side or, when there are too many for a page, each row as a block of labelled values. */
 export type Layout = { kind: 'columns'; widths: number[] } | { kind: 'blocks' }
 
 type Measured = Pick<Column, 'kind'> & { natural: number; header: number }
 
-/** A text column is not made narrower than this for other columns, a column of numbers not at all. */
+/** The width below which a text column is not narrowed for other columns. A column of numbers is never narrowed. */
 const textWidthMin = 58
 const timestampWidthMin = 46
 const figuresWidthMax = 150
 const textWidthMax = 210
-/** Columns with spare room are not drawn further apart than this, so that rows stay readable. */
+/** The factor up to which columns with spare room are widened, so that rows stay readable. */
 const widenMax = 1.6
-/** A single row with more columns than this is read more easily as a block. */
+/** The number of columns above which a single row is drawn as a block, which is easier to read. */
 const singleRowColumnsMax = 4
 
 /**
@@ -94,7 +94,7 @@ function narrow(wanted: number[], least: number[], whole: number): number[] {
   return cutTo(low)
 }
 
-/** Spare width goes to all columns in proportion, up to a bound. */
+/** Distributes spare width to all columns in proportion, up to a bound. */
 function widen(widths: number[], whole: number): number[] {
   const factor = Math.min(widenMax, whole / sum(widths))
   return widths.map((width) => width * factor)
@@ -116,6 +116,6 @@ export type Drawing<Item> = {
   drawHeader(): void
   headingHeight: number
   drawHeading(printable: string): void
-  /** Draws what fits on the page, at least one line, and returns the rest. */
+  /** Draws the part that fits on the page, at least one line, and returns the rest. */
   draw(item: Item): Item | null
 }

@@ -13,10 +13,10 @@ const footerSize = 7
 const footerLineHeight = 9
 const footerGray = 0.35
 const head = { size: 7, lineHeight: 9, gray: 0.35, linesMax: 3, above: 6, below: 13 }
-/** Room for `of 1234567` behind the number of a page. */
+/** The room for `of 1234567` behind the number of a page. */
 const totalWidth = 40
 
-/** Between the margins of A4 landscape, in points of 1/72 inch. */
+/** The width between the margins of A4 landscape, in points of 1/72 inch. */
 export const pageWidth = 841.89 - 2 * margin
 const pageHeight = 595.28
 export const leftEdge = margin
@@ -27,11 +27,11 @@ type Internals = { _root: { data: { Pages: { data: { Kids: Page[] } } } } }
 
 type Options = {
   title: string
-  /** Drawn at the top of every page but the first, which holds all of it and more. */
+  /** The head of every page but the first, which holds all of it and more. */
   pageHead: string[]
   footer: string
   createdAt: Date
-  /** false leaves the pages readable, for tests. */
+  /** False leaves the pages readable, for tests. */
   isCompressed: boolean
 }
 
@@ -111,13 +111,13 @@ export class Pages {
     this.line(ends, typeof shade === 'number' ? [shade, shade, shade] : shade, width)
   }
 
-  /** A line through all of the points. */
+  /** Draws a line through all of the points. */
   line(points: readonly (readonly [x: number, y: number])[], color: Color, width: number): void {
     const path = points.map(([x, y], i) => `${x.toFixed(2)} ${y.toFixed(2)} ${i === 0 ? 'm' : 'l'}`)
     this.#draw(`${color.join(' ')} RG ${width} w ${path.join(' ')} S`)
   }
 
-  /** A filled rectangle behind what is drawn after it. */
+  /** Draws a filled rectangle behind later drawings. */
   fill(x: number, top: number, length: number, height: number, color: Color): void {
     const box = [x, top, length, height].map((number) => number.toFixed(2)).join(' ')
     this.#draw(`${color.join(' ')} rg ${box} re f`)
@@ -127,12 +127,12 @@ export class Pages {
     return widthOf(printable, this.widths[font], size)
   }
 
-  /** The height that remains on the page below the current position. */
+  /** Returns the height that remains on the page below the current position. */
   room(): number {
     return pageHeight - bottom - this.#y
   }
 
-  /** The height that a page has below its head when it is new. */
+  /** Returns the height of a new page below its head. */
   roomOfPage(): number {
     return pageHeight - bottom - (margin - head.above + this.#headLines.length * head.lineHeight + head.below)
   }
@@ -145,7 +145,7 @@ export class Pages {
     this.#y += by
   }
 
-  /** Bytes that are ready. */
+  /** Yields the bytes that are ready. */
   *take(): Generator<Uint8Array> {
     for (let bytes = this.#pdf.read(); bytes !== null; bytes = this.#pdf.read()) yield bytes as Uint8Array
   }
@@ -163,7 +163,7 @@ export class Pages {
     this.#pdf.end()
   }
 
-  /** The content of a page is written when it is finished: as one piece of bytes instead of one for every cell. */
+  /** Collects the content of a page, which is written when it is finished: as one piece of bytes instead of one for every cell. */
   #draw(operators: string): void {
     this.#content += `${operators}\n`
   }
@@ -199,13 +199,16 @@ export class Pages {
 
 const footerY = pageHeight - bottom + 22
 
-/** pdfkit holds every page until the end, only to list them by their numbers; there may be tens of thousands. */
+/**
+ * Releases a finished page. pdfkit holds every page until the end, only to list them by their numbers; there may be tens of
+ * thousands.
+ */
 function forget(pdf: PDFKit.PDFDocument, left: Page): void {
   const { Kids: pages } = (pdf as unknown as Internals)._root.data.Pages.data
   pages[pages.length - 2] = Object.assign(Object.create(Object.getPrototypeOf(left)), { id: left.id, gen: left.gen })
 }
 
-/** A head that is too high for the page ends in an ellipsis; the facts on the first page hold it in full. */
+/** Shortens a head that is too high for the page by an ellipsis; the first page holds all of it as facts. */
 function shorten(lines: string[]): string[] {
   if (lines.length <= head.linesMax) return lines
   const shown = lines.slice(0, head.linesMax)

@@ -37,7 +37,7 @@ export function createRows(pages: Pages, columns: Column[]): Drawing<string[][]>
     }
   }
 
-  /** Labels of numbers end where the column does; numbers have their decimal points below each other. */
+  /** Returns the shift of a text. Labels of numbers end with the column; numbers have their decimal points below each other. */
   function shiftOf(i: number, line: string, font: 'regular' | 'bold'): number {
     const { kind, fraction } = columns[i]!
     if (!isNumeric(kind)) return 0
@@ -45,7 +45,7 @@ export function createRows(pages: Pages, columns: Column[]): Drawing<string[][]>
     if (font === 'bold') return room
     const [, after] = splitNumber(line)
     const behind = widthOf(after, regular, cell.size)
-    // A number that is longer than the room beside the point ends where the column does.
+    // A number that is longer than the room beside the point ends with the column.
     return Math.max(0, room - Math.max(0, fraction - behind))
   }
 

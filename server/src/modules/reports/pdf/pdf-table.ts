@@ -7,11 +7,11 @@ import { leftEdge, type Pages, pageWidth } from './pdf-pages.ts'
 import { createRows } from './pdf-rows.ts'
 
 const rowsPerLot = 200
-/** Later rows may have longer numbers than the first ones: room for so many more digits. */
+/** The room for further digits, because later rows may have longer numbers than the first ones. */
 const spareDigits = 4
 const title = { size: 10.5, before: 16, after: 6 }
 const titleHeight = title.size + title.after
-/** A table is not begun, and a long row not cut, in less room than this. */
+/** The least room in which a table is begun or a long row is cut. */
 const roomMin = 60
 const gray = 0.38
 /** Draws a table and reports the number of rows after each batch. */
@@ -100,8 +100,8 @@ function textsOf(
 }
 
 /**
- * Lays out the rows one after the other. What belongs together, the rows under one heading or a table without headings, is
- * kept on one page if a page can hold it: its rows are held back until it is known to be longer than that.
+ * Lays out the rows one after the other. The rows under one heading, or of a table without headings, are kept on one page if a
+ * page can hold them: they are held back until they are known to be longer than a page.
  */
 function createWriter<Item>(
   pages: Pages,

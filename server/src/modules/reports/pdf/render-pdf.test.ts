@@ -6,7 +6,7 @@ import { renderPdf } from './render-pdf.ts'
 
 const [pageWidth, pageHeight] = [841.89, 595.28]
 
-/** The texts of every page with their positions, as the operators of the file draw them. */
+/** Returns the texts of every page with their positions, as the operators of the file draw them. */
 async function read(document: ReportDocument) {
   const bytes = await bytesOf(renderPdf(document, () => {}, { isCompressed: false }))
   const { drawn, text, fonts } = readPdf(bytes)
@@ -22,7 +22,7 @@ function expectTidy(pages: Text[][]): void {
         text.x >= 39 && text.x + text.width <= pageWidth - 39 && text.y - text.size >= 20 && text.y <= pageHeight - 20
       if (!isInside) faults.push(`page ${number + 1}: "${text.text}" leaves the page`)
       for (const other of texts.slice(i + 1)) {
-        // From the top of a capital to the baseline.
+        // The height from the top of a capital to the baseline.
         if (Math.abs(text.y - other.y) >= 0.72 * Math.max(text.size, other.size)) continue
         const isBeside = text.x + text.width <= other.x + 0.5 || other.x + other.width <= text.x + 0.5
         if (!isBeside) faults.push(`page ${number + 1}: "${text.text}" over "${other.text}"`)
@@ -170,11 +170,11 @@ describe('PDF', () => {
     ['İstanbul Şişli Ağaoğlu', 'İstanbul Şişli Ağaoğlu'],
     ['Ελληνική Εταιρεία', 'Ελληνική Εταιρεία'],
     ['ООО «Щит и Меч» Київ ґ', 'ООО «Щит и Меч» Київ ґ'],
-    // From the right to the left, which nobody lays out here: spelt out, not shown in the wrong order.
+    // Text from right to left is not supported: it is escaped, not shown in the wrong order.
     ['שלום', '\\u{5e9}\\u{5dc}\\u{5d5}\\u{5dd}'],
-    // A mark that no composed character has could be drawn over its neighbour.
+    // A mark without a composed character could be drawn over its neighbour.
     ['x\u0323', 'x\\u{323}'],
-    // Stored as two characters, shown as one.
+    // Two stored characters are shown as one.
     ['Mu\u0308ller', 'Müller'],
     ['\u202egnp.exe', '\\u{202e}gnp.exe'],
     ['soft\u00adhyphen', 'soft\\u{ad}hyphen'],
@@ -296,7 +296,7 @@ describe('PDF', () => {
       const lines = linesOf(texts)
       if (!lines.some((line) => /^\d+\.5$/.test(line))) continue
       expect(lines, `page ${i + 1}`).toEqual(expect.arrayContaining(['Created at (Europe/Berlin)', 'Amount']))
-      // Above the first row of every page is the heading of its asset.
+      // The heading of its asset is above the first row of every page.
       const first = texts.findIndex(({ text }) => /^\d+\.5$/.test(text))
       expect(texts.slice(0, first).some(({ text }) => / on ethereum/.test(text))).toBe(true)
     }
@@ -335,7 +335,7 @@ describe('PDF', () => {
       { start: new Date('2026-02-28T23:00:00.000Z'), incoming: 0, outgoing: 750, net: -750 },
       { start: new Date('2026-03-31T22:00:00.000Z'), incoming: 0, outgoing: 0, net: 0 },
     ]
-    /** The filled rectangles of the first page by their colour. */
+    /** Returns the filled rectangles of the first page by their colour. */
     const barsOf = (source: string) =>
       [...source.matchAll(/^(\S+ \S+ \S+) rg (\S+) (\S+) (\S+) (\S+) re f$/gm)].map(([, color, x, top, , height]) => ({
         color: color!,
@@ -353,7 +353,7 @@ describe('PDF', () => {
       const lines = linesOf(pages[0]!)
       expect(lines).toEqual(expect.arrayContaining(['Flow over time', 'In, USD', 'Out, USD', 'Net, USD', '1,500', '0']))
       expect(lines).toEqual(expect.arrayContaining(['2026-02-01', '2026-03-01', '2026-04-01']))
-      // The first of each colour is that of the legend.
+      // The first rectangle of each colour is that of the legend.
       const [, up, ...moreUp] = barsOf(source).filter(({ color }) => color === incoming)
       const [, down, second, ...moreDown] = barsOf(source).filter(({ color }) => color === outgoing)
       expect([moreUp, moreDown]).toEqual([[], []])
@@ -386,11 +386,11 @@ describe('PDF', () => {
   })
 })
 
-/** The width of a decimal point, from two numbers whose digits all have the same width. */
+/** Returns the width of a decimal point, from two numbers whose digits all have the same width. */
 function widthOfPoint(short: Text, long: Text): number {
   // 0.5 has two digits, 12.34 four.
   return 2 * short.width - long.width
 }
-/** Of Arimo, whose commas and hyphens have these parts of the size. */
+/** The width of a comma of Arimo, whose commas and hyphens have these parts of the size. */
 const comma = (size: number) => size * 0.27783203125
 const minus = (size: number) => size * 0.3330078125

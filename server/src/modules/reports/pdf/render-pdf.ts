@@ -9,11 +9,11 @@ const title = { size: 16, lineHeight: 22 }
 const fact = { size: 8.5, lineHeight: 12, labelWidth: 104, gray: 0.38 }
 
 /**
- * PDF on A4 in an embedded font: title and facts, a chart where the report has buckets of time, then the tables. The header
- * of a table is repeated on every page, the decimal points of a column are below each other, long text is wrapped, and
- * what belongs together is kept on a page. The head of every page identifies the report by subject, interval and filters;
- * the foot has the page number, the number of pages and the id of the report, and on the last page the hash of the
- * content. Times are shown to the second on the clocks of the zone.
+ * PDF on A4 in an embedded font: title and facts, a chart where the report has buckets of time, then the tables. The header of
+ * a table is repeated on every page, the decimal points of a column are below each other, long text is wrapped, and rows that
+ * belong together are kept on a page. The head of every page identifies the report by subject, interval and filters. The foot
+ * has the page number, the number of pages and the id of the report, and on the last page the hash of the content. Times are
+ * shown to the second on the clocks of the zone.
  */
 export async function* renderPdf(
   document: ReportDocument,

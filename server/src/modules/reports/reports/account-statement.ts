@@ -115,7 +115,7 @@ export const AccountStatementReport = Closed(
 
 type StatementRequest = PagedRequest & { addressId: string; tokenId: string }
 
-/** The statement of one address and token with one page of its lines, oldest first. */
+/** Builds the statement of one address and token with one page of its lines, oldest first. */
 export async function buildAccountStatement(
   db: Db,
   request: StatementRequest,
@@ -129,7 +129,7 @@ export async function buildAccountStatement(
   })
 }
 
-/** The statement with all of its lines, read in one snapshot from beginning to end, however long `use` takes. */
+/** Opens the statement with all of its lines, read in one snapshot from beginning to end, however long `use` takes. */
 export async function openAccountStatement<Result>(
   db: Db,
   request: StatementRequest,
@@ -146,7 +146,7 @@ export async function openAccountStatement<Result>(
   })
 }
 
-/** A row has the columns of the line, and those that more of the line is made from. */
+/** The columns of a line as its answer has them, and the columns that further fields are made from. */
 type Line = PartyColumns &
   Pick<
     Static<typeof StatementLine>,
@@ -160,7 +160,7 @@ type Line = PartyColumns &
     createdAt: Date
   }
 
-/** The position of a line in the list: its date and its sequence. */
+/** Returns the position of a line in the list: its date and its sequence. */
 const positionOf = ({ createdAt, sequence }: Line): Position => ({
   createdAt,
   id: idOfSequence(createdAt, BigInt(sequence)),
@@ -200,7 +200,7 @@ function toBalances({ available, reserved }: AccountBalances, decimals: number):
   }
 }
 
-/** The statement without its lines. */
+/** Returns the statement without its lines. */
 function toHead(request: StatementRequest, { account, asset, opening, closing, totals }: StatementHead) {
   return {
     report: toHeader(request),
@@ -269,7 +269,7 @@ async function readTotals(trx: Trx, account: Account, { from, to }: Interval): P
   return { debits: BigInt(debits), credits: BigInt(credits) }
 }
 
-/** The balances of the accounts before a moment: the resulting balances of their newest entries before it. */
+/** Returns the balances of the accounts before a moment: the resulting balances of their newest entries before it. */
 async function readBalances(trx: Trx, { available, reserved }: Account, before: Date): Promise<AccountBalances> {
   // Times are milliseconds, on the wire and in the ledger.
   const last = new Date(before.getTime() - 1)
@@ -281,7 +281,7 @@ async function readBalances(trx: Trx, { available, reserved }: Account, before: 
 /**
  * SQL: the lines of the interval after a position, each with the balances after all lines up to it, shown or not.
  *
- * @param limit null: all of them
+ * @param limit null for all lines
  */
 function linesOf(
   { filter }: StatementRequest,
@@ -331,7 +331,7 @@ function linesOf(
 const countEntries = (trx: Trx, { filter }: StatementRequest, { account }: StatementHead): Promise<number> =>
   countRows(trx, sql`from (${entriesOf(account, filter.interval, sql`sequence`)}) entries`)
 
-/** SQL: the entries of the accounts in the interval, one between the two of them once. */
+/** SQL: the entries of the accounts in the interval; an entry between the two accounts counts once. */
 function entriesOf(account: Account, { from, to }: Interval, columns: RawBuilder<unknown>): RawBuilder<unknown> {
   const numbers = numbersOf(account)
   const within = sql`created_at >= ${from} and created_at < ${to}`

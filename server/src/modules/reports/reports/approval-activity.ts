@@ -77,7 +77,7 @@ export const ApprovalActivityReport = Closed(
   { $id: 'ApprovalActivityReport' },
 )
 
-/** Votes on the transfers of a report: overall, by policy, and by approver. */
+/** Reports the votes on the transfers of a report: overall, by policy, and by approver. */
 export async function buildApprovalActivity(
   db: Db,
   request: ReportRequest,

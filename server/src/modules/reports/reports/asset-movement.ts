@@ -13,7 +13,7 @@ import type { OperationFilter } from '../requests/operation-filter.ts'
 import { inSnapshot } from '../requests/reading.ts'
 import { Amount, asset } from '../requests/schema.ts'
 
-/** Available and reserved together. */
+/** The balances and movements of available and reserved together. */
 const movements = {
   openingBalance: Amount,
   incoming: Amount,
@@ -42,7 +42,7 @@ export const AssetMovementReport = Closed(
   { $id: 'AssetMovementReport' },
 )
 
-/** An activity report with opening and closing balances, all of one snapshot. */
+/** Builds an activity report with opening and closing balances, all of one snapshot. */
 export async function buildAssetMovement(
   db: Db,
   request: ActivityRequest,
@@ -53,13 +53,13 @@ export async function buildAssetMovement(
   })
 }
 
-/** Deposits, less what was corrected and what the chain took back of them. */
+/** Deposits, less corrections and the amounts that the chain took back. */
 const depositKinds = sql.join(['deposit', 'correct', 'orphan', 'orphan_return', 'cover'].map((kind) => sql.lit(kind)))
 
 /**
- * Balances of the addresses in the scope of a report at the beginning and at the end of its interval, and the movements in
- * between, from ledger entries by their own date, in the order of asset codes. Filters by address, folder, token and network
- * apply; those of operations do not, because a balance includes all operations.
+ * Returns balances of the addresses in the scope of a report at the beginning and at the end of its interval, and the movements
+ * in between, from ledger entries by their own date, in the order of asset codes. Filters by address, folder, token and network
+ * apply; filters of operations do not, because a balance includes all operations.
  */
 async function listBalances(trx: Trx, filter: OperationFilter): Promise<Static<typeof AssetBalance>[]> {
   const { scope, interval } = filter

@@ -108,9 +108,8 @@ export const CategoryAnalyticsReport = Closed(
 type AnalyticsRequest = ReportRequest & { categoryKey: string }
 
 /**
- * The values of the assignments of one category, and sums of its numbers by unit or currency.
- *
- * @throws 404 when the vault has no such category
+ * Reports the values of the assignments of one category, and sums of its numbers by unit or currency. @throws 404 when the
+ * vault has no such category
  */
 export async function buildCategoryAnalytics(
   db: Db,
@@ -189,7 +188,7 @@ async function listFields(trx: Trx, vaultId: string, categoryId: string): Promis
 
 /** Operations with one value of a field. */
 type Valued = {
-  /** null: the whole category. */
+  /** The field; null for the whole category. */
   field: string | null
   value: string | null
   isShown: boolean
@@ -232,7 +231,7 @@ async function listGroups(trx: Trx, filter: OperationFilter, categoryId: string)
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount), usd: centsOf(row.usd) }))
 }
 
-/** Sums of numbers by the unit of their field, of amounts by their currency, so that currencies are never added up. */
+/** Sums numbers by the unit of their field, and amounts by their currency, so that currencies are never added up. */
 async function listSums(trx: Trx, filter: OperationFilter, categoryId: string): Promise<FieldSum[]> {
   const { rows } = await sql<FieldSum>`
     with assigned as materialized (${assigned(filter, categoryId)}),

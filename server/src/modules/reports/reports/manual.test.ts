@@ -5,7 +5,7 @@ import { createReportWorld, type ReportWorld } from '../../../testing/report-wor
 import { exceptionKinds } from '../blocks/data-quality.ts'
 import { thresholds } from '../blocks/observations.ts'
 
-/** docs/reports.md is correct: its examples work, its thresholds are the constants, its figures are those that exist. */
+/** docs/reports.md is correct: its examples work, its thresholds are the constants, and its figures exist. */
 
 const manual = await readFile(new URL('../../../../../docs/reports.md', import.meta.url), 'utf8')
 const examples = [...manual.matchAll(/^```\n(.*?)\n```$/gms)].flatMap(([, text]) => text!.split('\n'))

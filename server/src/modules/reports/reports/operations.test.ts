@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** A category with three fields, of which `salary` is for editors. */
+/** Creates a category with three fields, of which `salary` is for editors. */
 async function addCategory(key: string, name: string, scope = 'vault_members'): Promise<string> {
   const id = newId()
   await world.sql(
@@ -87,7 +87,7 @@ async function fileOf(format: string, by: Person = world.owner, query: object = 
   return answer.rawPayload
 }
 
-/** The rows of a CSV file by the names of their columns. */
+/** Returns the rows of a CSV file by the names of their columns. */
 async function rowsOf(by?: Person): Promise<Record<string, string>[]> {
   const [keys, ...lines] = readCsv((await fileOf('csv', by)).toString('utf8'))
   return lines.map((line) => Object.fromEntries(keys!.map((key, i) => [key, line[i]!])))
@@ -178,7 +178,7 @@ describe('the report operations', () => {
       'pay.salary': '12.00',
       'secret.hours': '9.00',
     })
-    // A member is not told that there is a category they may not see.
+    // A member does not learn that a hidden category exists.
     expect(Object.keys((await rowsOf())[0]!).filter((key) => key.startsWith('secret'))).toEqual([])
     expect((await fileOf('xlsx')).includes('Secret')).toBe(false)
     const { categoryColumns } = await world.report('operations', { ...interval, statuses: 'failed' })

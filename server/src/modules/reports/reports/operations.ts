@@ -104,7 +104,7 @@ export const OperationsReport = Closed(
   { $id: 'OperationsReport' },
 )
 
-/** One page of the operations, oldest first. */
+/** Builds one page of the operations, oldest first. */
 export async function buildOperations(db: Db, request: PagedRequest): Promise<Static<typeof OperationsReport>> {
   const { limit } = request.page
   const positionOf = (row: Row) => ({ createdAt: row.createdAt, id: row.id })
@@ -114,7 +114,7 @@ export async function buildOperations(db: Db, request: PagedRequest): Promise<St
   }))
 }
 
-/** All operations, read in one snapshot from beginning to end, however long `use` takes. */
+/** Opens all operations, read in one snapshot from beginning to end, however long `use` takes. */
 export async function openOperations<Result>(
   db: Db,
   request: PagedRequest,
@@ -132,13 +132,13 @@ export async function openOperations<Result>(
   })
 }
 
-/** The report without its operations. */
+/** Returns the report without its operations. */
 const readHead = async (trx: Trx, request: PagedRequest) => ({
   report: toHeader(request),
   categoryColumns: await listCategoryColumns(trx, request.filter),
 })
 
-/** A row has the columns of the answer, and those that more of the answer is made from. */
+/** The columns of a row as its answer has them, and the columns that further fields are made from. */
 type Row = PartyColumns &
   Omit<
     Static<typeof ReportedOperation>,
@@ -149,12 +149,15 @@ type Row = PartyColumns &
     createdAt: Date
     blockchainAt: Date | null
     confirmedAt: Date | null
-    /** Those that the viewer may see, in their order; of sensitive fields the keys of those withheld from the viewer. */
+    /**
+     * The assignments that the viewer may see, in their order. `withheld` has the keys of sensitive fields that are hidden from
+     * the viewer.
+     */
     assignments: { key: string; values: Record<string, string>; withheld: string[] }[]
   }
 
 function toOperation({ decimals, feeDecimals, partyId, partyName, assignments, ...row }: Row) {
-  // In the native coin of the network; unknown as long as the registry has no such token.
+  // The fee in the native coin of the network; unknown as long as the registry has no such token.
   const fee = row.fee === null || feeDecimals === null ? null : formatDecimal(row.fee, feeDecimals)
   return {
     ...row,
@@ -170,7 +173,10 @@ function toOperation({ decimals, feeDecimals, partyId, partyName, assignments, .
   }
 }
 
-/** Every sensitive field is null for those who may not read it, so that it does not reveal whether it has a value. */
+/**
+ * Returns the values. Every sensitive field is null for a viewer who may not read it, so that it does not reveal whether it has
+ * a value.
+ */
 function valuesOf({ key, values, withheld }: Row['assignments'][number]): [string, string | null][] {
   const shown = Object.entries(values).filter(([field]) => !withheld.includes(field))
   const hidden = withheld.map((field): [string, null] => [field, null])
@@ -188,7 +194,7 @@ function toColumn({ key, categoryName, label, type, unit }: Static<typeof Catego
   }
 }
 
-/** The operations of one page, oldest first, and one more when there is a further page. */
+/** Returns the operations of one page, oldest first, and one more when there is a further page. */
 async function listOperations(trx: Trx, { filter, page: { after, limit } }: PagedRequest): Promise<Row[]> {
   const beyond = after === null ? sql`true` : sql`(o.created_at, o.id) > (${after.createdAt}, ${after.id})`
   const { rows: found } = await sql<{ id: string }>`
@@ -199,7 +205,7 @@ async function listOperations(trx: Trx, { filter, page: { after, limit } }: Page
   return (await operationsOf({ ...filter, operationIds: ids }, chosen).execute(trx)).rows
 }
 
-/** The fields of the categories that the viewer sees on an operation of the report, whichever page it is on. */
+/** Returns the fields of the categories that the viewer sees on an operation of the report, on any page. */
 async function listCategoryColumns(trx: Trx, filter: OperationFilter): Promise<Static<typeof CategoryColumn>[]> {
   const { scope } = filter
   const { rows } = await sql<Static<typeof CategoryColumn>>`
@@ -215,7 +221,7 @@ async function listCategoryColumns(trx: Trx, filter: OperationFilter): Promise<S
   return rows
 }
 
-/** SQL: the operations `o` that meet a condition, oldest first, with everything that a row of the report says. */
+/** SQL: the operations `o` that meet a condition, oldest first, with all columns of a row of the report. */
 function operationsOf(filter: OperationFilter, chosen: RawBuilder<unknown>): RawBuilder<Row> {
   const isCurrent = filter.counterpartyClassification === 'current'
   const later = sql`with later as materialized (

@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
 
-/** The same reports and the same oracle, as if the operations were many: PostgreSQL sums them. */
+/** Runs the same reports and the same oracle with a limit that makes the operations count as many: PostgreSQL sums them. */
 vi.mock('../../../lib/limits.ts', async (original) => ({
   ...(await original<object>()),
   reportedOperationsNamedMax: 0,

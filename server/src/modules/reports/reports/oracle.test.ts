@@ -6,11 +6,11 @@ import type { BodyOf } from '../../../testing/answer.ts'
 import { campaignOf } from '../../../testing/campaign.ts'
 import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
 
-/** Reports over random operations, against a simple computation in memory that shares no code with the engine. */
+/** Compares reports over random operations with a simple computation in memory that shares no code with the engine. */
 const { runs, seed } = campaignOf('REPORT', { runs: 10, seed: 1 })
 const zones = ['UTC', 'Europe/Berlin', 'Australia/Lord_Howe', 'America/Santiago', 'Pacific/Apia']
 const statuses = ['awaiting_approval', 'pending', 'confirmed', 'failed', 'rejected', 'cancelled'] as const
-/** After everything that any run writes. */
+/** An instant after everything that any run writes. */
 const later = '9000-01-01T00:00:00.000Z'
 
 /** The other side of an operation: the counterparty recorded at its creation, and the current one. */
@@ -75,7 +75,7 @@ type Assigned = { category: number; city: string; cost: string }
 
 const days = 20
 const dayMinutes = 1440
-/** A date other than that of creation: none, or some minutes later. */
+/** A date other than that of creation: none, or some time later. */
 const delay = fc.option(fc.integer({ min: 0, max: 3 * dayMinutes }))
 const drawn = fc.record({
   type: fc.constantFrom<'transfer' | 'deposit'>('transfer', 'deposit'),
@@ -83,7 +83,7 @@ const drawn = fc.record({
   token: fc.constantFrom<'usdt' | 'eth'>('usdt', 'eth'),
   raw: fc.oneof(fc.bigInt(1n, 20n), fc.bigInt(1n, 10n ** 24n)),
   rate: fc.constantFrom('1', '0.9987', '2503.123456789', null),
-  // Some before the interval and in the one before, some after it, some a year earlier, many at its midnights.
+  // Some instants are before the interval and in the previous one, some after it, some a year earlier, and many at its midnights.
   minute: fc.oneof(
     fc.integer({ min: -days * dayMinutes, max: days * dayMinutes + 600 }),
     fc.integer({ min: 0, max: days }).map((day) => day * dayMinutes),
@@ -124,7 +124,7 @@ const requests = fc.record({
     'adminForOwner',
     'adminForOther',
   ),
-  // One filter in five: with more of them hardly any operation would be left.
+  // One query in five has a further filter: with more filters, hardly any operation would be left.
   statuses: fc.option(fc.subarray([...statuses], { minLength: 1 }), { nil: undefined, freq: 2 }),
   includeInternal: fc.constantFrom(undefined, undefined, 'true', 'false'),
   filter: fc.oneof(
@@ -167,7 +167,7 @@ describe('against a count by hand', () => {
   it('every figure equals a naive sum, and all blocks agree', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(drawn, { minLength: 1, maxLength: 30 }), requests, async (operations, wanted) => {
-        // Two years on, because a run also writes into the year before its own.
+        // The year advances by two, because a run also writes into the year before its own.
         year += 2
         const start = Date.UTC(year, 9, 1)
         const folder = await addFolder(start)
@@ -190,7 +190,7 @@ describe('against a count by hand', () => {
   }, 240_000)
 })
 
-/** A folder in which `second` is now, since the sixth day, and in which `own` was from the third to the tenth. */
+/** Creates a folder that contains `second` since the sixth day, and contained `own` from the third to the tenth. */
 async function addFolder(start: number): Promise<Folder> {
   const id = newId()
   const on = (day: number) => new Date(start + day * dayMinutes * 60_000)
@@ -266,7 +266,7 @@ async function write(operation: Operation): Promise<void> {
         categories[category],
         JSON.stringify({ city, cost }),
         world.owner.userId,
-        // Two in the same millisecond would have no order.
+        // Two assignments in the same millisecond would have no order.
         index,
       ],
     )
@@ -337,7 +337,7 @@ function isWanted(operation: Operation, wanted: Asked, folder: Folder): boolean 
   )
 }
 
-/** USD in cents, rounded half to even, with nothing but big integers. */
+/** Returns USD in cents, rounded half to even, with big integers only. */
 function centsOf({ raw, token, rate }: Operation): bigint {
   if (rate === null) return 0n
   const [whole = '', fraction = ''] = rate.split('.')
@@ -510,7 +510,7 @@ function expectComparison({ comparison }: Body, all: Operation[], operations: Op
   const figuresOf = (of: Operation[]) => {
     const counted = of.filter((operation) => isCounted(operation, wanted))
     const isRated = ({ rate }: Operation) => rate !== null
-    // null: there are values, and none of them is known.
+    // The sum is null when there are values and all of them are unknown.
     const usdOf = (some: Operation[]) => (some.length > 0 && !some.some(isRated) ? null : sum(some, centsOf))
     const [incoming, outgoing] = ['deposit', 'transfer'].map((type) =>
       usdOf(counted.filter((operation) => operation.type === type)),
@@ -586,7 +586,7 @@ const addDecimals = (amounts: string[]) =>
     return BigInt(whole + fraction.padEnd(18, '0'))
   })
 
-/** Buckets cover the interval without a gap, and each holds what happened in it by the instants it names. */
+/** Buckets cover the interval without a gap, and each holds the operations of its period. */
 function expectTimeline(
   body: Body,
   operations: Operation[],

@@ -14,8 +14,8 @@ export type AccountDifferenceRow = {
 }
 
 /**
- * Accounts of the addresses of the report whose balance differs from the resulting balance of their newest entry. Filters
- * by address, folder, token and network apply; those of operations do not.
+ * Returns accounts of the addresses of the report whose balance differs from the resulting balance of their newest entry.
+ * Filters by address, folder, token and network apply; filters of operations do not.
  */
 export async function listAccountDifferences(trx: Trx, filter: OperationFilter): Promise<AccountDifferenceRow[]> {
   const { rows } = await sql<AccountDifferenceRow>`

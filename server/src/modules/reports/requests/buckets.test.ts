@@ -53,7 +53,7 @@ describe('days of a zone', () => {
       '2027-01-04T00:00:00.000Z',
       '2027-01-11T00:00:00.000Z',
     ])
-    // 2024-12-30 is a Monday of week 1 of 2025, and week 1 of 2024 is another.
+    // 2024-12-30 is a Monday of week 1 of 2025, which differs from week 1 of 2024.
     expect(cut('2024-12-29T00:00:00.000Z', '2025-01-06T00:00:00.000Z', 'UTC', 'week')).toEqual([
       '2024-12-29T00:00:00.000Z',
       '2024-12-30T00:00:00.000Z',
@@ -124,7 +124,7 @@ describe('intervals before', () => {
     ['a quarter', 'UTC', '2026-01-01T00:00:00Z', '2026-04-01T00:00:00Z', '2025-10-01T00:00:00.000Z'],
     ['two months', 'UTC', '2026-02-01T00:00:00Z', '2026-04-01T00:00:00Z', '2025-12-01T00:00:00.000Z'],
     ['a leap year', 'Asia/Tokyo', '2027-12-31T15:00:00Z', '2028-12-31T15:00:00Z', '2026-12-31T15:00:00.000Z'],
-    // In Santiago 1 September 2024 was a day with a midnight, 8 September was not.
+    // In Santiago 1 September 2024 had a midnight, 8 September did not.
     [
       'a month that is an hour short',
       'America/Santiago',

@@ -2,12 +2,12 @@ import { Temporal } from 'temporal-polyfill'
 import { badRequest } from '../../../lib/errors.ts'
 import { parseDay, parseTimestamp } from '../../../lib/period.ts'
 
-/** Days, weeks and months of a zone become instants here; documents/zoned-time.ts shows instants on the clocks of a zone. */
+/** This file converts days, weeks and months of a zone to instants; documents/zoned-time.ts shows instants on the clocks of a zone. */
 
 export const groupings = ['day', 'week', 'month'] as const
 export type GroupBy = (typeof groupings)[number]
 
-/** Half open: `from` is included, `to` is not. */
+/** A half-open interval: `from` is included, `to` is not. */
 export type Interval = { from: Date; to: Date }
 
 /** A day of the zone, cut to the interval. */
@@ -15,7 +15,7 @@ export type Day = { start: Date; date: Temporal.PlainDate }
 
 export type Bucket = { start: Date; end: Date }
 
-/** The days of an interval, and the bucket (an index) that each of them is in. */
+/** The days of an interval, and the index of the bucket of each day. */
 export type Calendar = { days: Day[]; buckets: Bucket[]; bucketOfDay: number[] }
 
 /** Returns true if the IANA database has a zone of this name; an offset such as `+02:00` is not a zone. */
@@ -30,21 +30,20 @@ export function isZone(name: string): boolean {
 }
 
 /**
- * A bound of a report: a timestamp with a zone, or a day (YYYY-MM-DD), which stands for its first instant in the zone.
- *
+ * Parses a bound of a report: a timestamp with a zone, or a day (YYYY-MM-DD), which stands for its first instant in the zone.
  * @throws 400 for a date that does not exist
  */
 export function parseInstant(field: 'from' | 'to', text: string, zone: string): Date {
   if (parseDay(text) !== null) return startOfDay(Temporal.PlainDate.from(text), zone)
   const instant = parseTimestamp(text)
   if (instant === null) throw badRequest(field, 'must be an ISO 8601 timestamp with a zone, or a day as YYYY-MM-DD')
-  // Timestamps are stored in whole milliseconds, so a bound between two of them is the later one.
+  // Timestamps are stored in whole milliseconds, so a bound between two milliseconds is the later one.
   return /\.\d{3}\d*[1-9]/.test(text) ? new Date(instant.getTime() + 1) : instant
 }
 
 /**
  * Cuts an interval at the midnights of the zone, and groups its days into buckets; weeks begin on Monday. The first and the
- * last bucket end where the interval does. A day that the zone skipped is in no bucket.
+ * last bucket end with the interval. A day that the zone skipped is in no bucket.
  */
 export function cutInterval({ from, to }: Interval, zone: string, groupBy: GroupBy): Calendar {
   const days = daysOf({ from, to }, zone)
@@ -84,8 +83,8 @@ function bucketName(date: Temporal.PlainDate, groupBy: GroupBy): string {
 }
 
 /**
- * The interval before this one, or the same dates of the previous year. Before whole months of the zone (a month, a
- * quarter, a year) come as many whole months, before anything else what is as long in the zone's local time.
+ * Returns the interval before this one, or the same dates of the previous year. Whole months of the zone (a month, a quarter, a
+ * year) are preceded by as many whole months; any other interval by an interval of the same length in local time.
  */
 export function previousInterval(
   { from, to }: Interval,
@@ -101,19 +100,19 @@ export function previousInterval(
   return { from: dateOf(start.subtract(start.until(end, { largestUnit: 'day' }))), to: from }
 }
 
-/** The number of months from one first instant of a month to another; null when one of the two is none. */
+/** Returns the number of months between two first instants of months; null when either is not such an instant. */
 function wholeMonths(start: Temporal.ZonedDateTime, end: Temporal.ZonedDateTime): number | null {
   const isFirstInstant = (local: Temporal.ZonedDateTime) => local.day === 1 && local.equals(local.startOfDay())
   if (!isFirstInstant(start) || !isFirstInstant(end)) return null
   return (end.year - start.year) * 12 + end.month - start.month
 }
 
-/** The first instant of the day that is `days` before the day of `instant`. */
+/** Returns the first instant of the day that is `days` before the day of `instant`. */
 export function daysBefore(instant: Date, zone: string, days: number): Date {
   return startOfDay(atZone(instant, zone).toPlainDate().subtract({ days }), zone)
 }
 
-/** The interval for history, which includes both bounds; timestamps are stored in whole milliseconds. */
+/** Returns the interval for history, which includes both bounds; timestamps are stored in whole milliseconds. */
 export const historyBounds = ({ from, to }: Interval) => ({
   from: from.toISOString(),
   to: new Date(to.getTime() - 1).toISOString(),

@@ -4,7 +4,7 @@ import type { Trx } from '../../../db/client.ts'
 import { type Classification, isReported, type OperationFilter, pastMemberships } from './operation-filter.ts'
 import type { Profile } from './schema.ts'
 
-/** The names behind the ids of a report: assets, counterparties, addresses and people. */
+/** Reads the names behind the ids of a report: assets, counterparties, addresses and people. */
 
 export type Asset = {
   tokenId: string
@@ -51,8 +51,8 @@ export function joinCounterparty(classification: Classification, alias: string):
   if (classification === 'historical') {
     return sql`left join lateral (select o.counterparty_id as id, o.counterparty_name as name) ${sql.ref(alias)} on true`
   }
-  // The entry that was recorded, or one that was made after the operation for the same address. One lookup after the other:
-  // PostgreSQL may not expect a short address book and look through all of it, once for every entry.
+  // The joined entry is the recorded one, or one that was made after the operation for the same address. The lookups are nested,
+  // because PostgreSQL may not expect a short address book and read all of it once for every entry.
   const nameOf = sql`cross join lateral (select c.id, c.name from counterparties c
     where c.vault_id = o.vault_id and c.id = entry.counterparty_id offset 0) c`
   return sql`left join lateral (
@@ -124,7 +124,7 @@ export type Details = {
   addresses: Map<string, AddressDetails & { ownerId: string }>
 }
 
-/** Names and profiles for the ids of a report of activity, in one statement. */
+/** Returns names and profiles for the ids of a report of activity, in one statement. */
 export async function findDetails(
   trx: Trx,
   filter: OperationFilter,

@@ -13,7 +13,7 @@ export type Classification = (typeof classifications)[number]
 /** A field that one assignment must have with one of these canonical values. */
 export type FieldCondition = { key: string; values: string[] }
 
-/** The filters that select the operations of a report. null: not filtered. */
+/** The filters that select the operations of a report. A filter that is null is not applied. */
 export type OperationFilter = {
   scope: AddressScope
   interval: Interval
@@ -25,9 +25,9 @@ export type OperationFilter = {
   tokenIds: string[] | null
   /** Codes of tokens. */
   assets: string[] | null
-  /** Ids or slugs. */
+  /** The ids or slugs of networks. */
   networkIds: string[] | null
-  /** The lists combine: an operation must be on an address of each. */
+  /** The lists combine: an operation must be on an address of each list. */
   addressIdLists: string[][]
   folderIdLists: string[][]
   counterpartyIdLists: string[][]
@@ -39,12 +39,12 @@ export type OperationFilter = {
   categoryKeys: string[] | null
   categoryFields: FieldCondition[]
   initiatorIds: string[] | null
-  /** In token units, plain decimals. */
+  /** The amount in token units, a plain decimal. */
   minimumAmount: string | null
   maximumAmount: string | null
-  /** Operations among which those of the report are, when they are few: see `nameFew`. */
+  /** The ids of a few operations that include all operations of the report; null when they are many, see `nameFew`. */
   operationIds: string[] | null
-  /** The common table of a statement that has what `laterMatches` finds, for conditions of the same statement. */
+  /** The common table of a statement with the result of `laterMatches`, for conditions of the same statement. */
   later?: RawBuilder<unknown>
 }
 
@@ -64,7 +64,7 @@ export function isReported(filter: OperationFilter): RawBuilder<boolean> {
 export const isByCounterparty = ({ counterpartyIdLists, counterpartyGroupIdLists }: OperationFilter) =>
   counterpartyIdLists.length + counterpartyGroupIdLists.length > 0
 
-/** SQL condition that every operation `o` of the report meets, and some others: without what is long to find out. */
+/** SQL condition that every operation `o` of the report meets, and some others. It omits the tests that take long. */
 export function mayBeReported(filter: OperationFilter): RawBuilder<boolean> {
   return isReported({ ...filter, counterpartyIdLists: [], counterpartyGroupIdLists: [] })
 }
@@ -86,7 +86,7 @@ export function isCounted({ statuses }: OperationFilter): RawBuilder<boolean> {
   return statuses === null ? sql<boolean>`o.status = 'confirmed'` : sql<boolean>`true`
 }
 
-/** The same for a status: whether operations of this status enter sums. */
+/** Returns a function that is true for a status whose operations enter sums. */
 export function countedStatusOf({ statuses }: OperationFilter): (status: OperationStatus) => boolean {
   return statuses === null ? (status) => status === 'confirmed' : () => true
 }
@@ -98,7 +98,7 @@ export function isNarrowed(filter: OperationFilter): boolean {
   return Object.values(rest).some((value) => value !== null && value.length > 0)
 }
 
-/** SQL condition: the operation `o` matches every filter but the one by date. */
+/** SQL condition: the operation `o` matches every filter except the filter by date. */
 export function isWanted(filter: OperationFilter): RawBuilder<boolean> {
   const { scope } = filter
   const { vaultId } = scope
@@ -134,7 +134,7 @@ function isAmount(comparison: '>=' | '<=', amount: string): RawBuilder<boolean> 
     and o.amount ${sql.raw(comparison)} ${amount}::numeric * ('1e' || k.decimals)::numeric)`
 }
 
-/** In one of these folders that the viewer may see: now, or when the operation was created. */
+/** SQL condition: the operation is in one of these folders that the viewer may see: now, or when it was created. */
 function isInFolder({ scope, folderClassification }: OperationFilter, ids: string[]): RawBuilder<boolean> {
   if (folderClassification === 'current') {
     return sql<boolean>`o.address_id in (${addressesIn(scope, ids)})`
@@ -170,7 +170,10 @@ export function isWithCounterparties(filter: OperationFilter): RawBuilder<boolea
   return all.length === 0 ? sql<boolean>`true` : sql<boolean>`${sql.join(all, sql` and `)}`
 }
 
-/** With one of the counterparties that `ids`, a subquery, names: by the current address book, or by the recorded one. */
+/**
+ * SQL condition: the operation is with one of the counterparties that `ids`, a subquery, names: by the current address book, or
+ * by the recorded counterparty.
+ */
 function isWithCounterparty(filter: OperationFilter, ids: RawBuilder<unknown>): RawBuilder<boolean> {
   if (filter.counterpartyClassification === 'historical') return sql<boolean>`o.counterparty_id in ${ids}`
   const { vaultId } = filter.scope
@@ -181,11 +184,11 @@ function isWithCounterparty(filter: OperationFilter, ids: RawBuilder<unknown>): 
 }
 
 /**
- * SQL: the operations of a vault whose other side is in the address book now, by an entry that was made after them: rows
- * of (id, counterparty_id). An operation that is newer than the entry has it in its own row, so no other operations are
- * searched; `entries` filters the entries `s`, `operations` the operations `o`, `columns` follow the two, and `source`
- * has the operations. No index leads from an entry to its
- * deposits, so those of the vault are read once, unless the operations are few.
+ * SQL: the operations of a vault whose other side is in the address book now, by an entry that was made after them: rows of
+ * (id, counterparty_id). An operation that is newer than the entry has the counterparty in its row, so no other operations are
+ * searched. `entries` filters the entries `s`, `operations` the operations `o`, `columns` follow the two, and `source` has the
+ * operations. No index leads from an entry to its deposits, so the deposits of the vault are read once, unless the operations
+ * are few.
  */
 export function laterMatches(
   filter: Pick<OperationFilter, 'scope' | 'operationIds'>,
@@ -226,7 +229,7 @@ export const laterEntries = (
   where s.vault_id = ${filter.scope.vaultId} and ${entries} and ${isAmong(filter, 'd.id')}
     and (n.type = 'evm' or d.from_address = s.address)`
 
-/** One assignment that the viewer may see meets all filters by category and field. */
+/** SQL condition: one assignment that the viewer may see meets all filters by category and field. */
 function isCategorized({
   scope,
   categoryKeys,

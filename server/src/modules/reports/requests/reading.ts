@@ -31,10 +31,10 @@ export async function countRows(trx: Trx, from: RawBuilder<unknown>): Promise<nu
   return (await countEach(trx, { count: from })).count
 }
 
-/** Rows that one round trip fetches when all of them are read. */
+/** The number of rows that one round trip fetches when all rows are read. */
 const rowsPerFetch = 500
 
-/** Every row of a query as a stream, in the snapshot of `trx`; one stream at a time. */
+/** Yields every row of a query, in the snapshot of `trx`; one stream at a time. */
 export async function* streamRows<Row>(trx: Trx, query: RawBuilder<Row>): AsyncGenerator<Row> {
   await sql`declare report_rows no scroll cursor for ${query}`.execute(trx)
   for (;;) {
@@ -46,18 +46,18 @@ export async function* streamRows<Row>(trx: Trx, query: RawBuilder<Row>): AsyncG
 }
 
 /**
- * Reports over any number of operations in a time that grows with them alone. PostgreSQL chooses a plan by what it expects,
- * and where its statistics are old or missing it expects one row: it would then look through a whole table for each
- * operation. So it is told which steps not to take, and which operations it is about when they are few.
+ * Reports over any number of operations take a time that grows with these operations alone. PostgreSQL chooses a plan by its
+ * statistics, and where these are old or missing it expects one row: it would then read a whole table for each operation. So a
+ * transaction forbids certain steps of plans, and names the operations when they are few.
  */
 
 /** A way of joining or grouping that PostgreSQL can be kept from. */
 export type PlanStep = 'hashjoin' | 'nestloop' | 'sort'
 
-/** The steps that a transaction is kept from by now. */
+/** The steps that each transaction currently forbids. */
 const avoided = new WeakMap<Trx, ReadonlySet<PlanStep>>()
 
-/** Runs statements that PostgreSQL must not carry out by these steps, nor by those of an `avoiding` around this one. */
+/** Runs statements that PostgreSQL must not carry out by these steps, nor by the steps of an outer `avoiding`. */
 export async function avoiding<Result>(
   trx: Trx,
   steps: readonly PlanStep[],
@@ -80,14 +80,14 @@ export async function avoiding<Result>(
 }
 
 /**
- * The request with the ids of its operations if they are few. Its statements then look these up in every table, instead of
- * reading all rows of the vault to find the few that belong to them.
+ * Returns the request with the ids of its operations if they are few. Its statements then look these up in every table, instead
+ * of reading all rows of the vault to find a few.
  */
 export async function nameFew<Request extends { filter: OperationFilter }>(
   trx: Trx,
   request: Request,
 ): Promise<Request> {
-  // Without the filters that other tables decide: more operations than those of the report do no harm.
+  // The query omits the filters that other tables decide: more operations than those of the report do no harm.
   const filter = {
     ...request.filter,
     categories: null,

@@ -25,7 +25,7 @@ export type ReportRequest = {
   now: Date
 }
 
-/** Of a report whose rows are listed in pages. */
+/** The request of a report whose rows are listed in pages. */
 export type PagedRequest = ReportRequest & { page: Paging }
 
 type FilterInput = Static<typeof FilterQuery> & {
@@ -36,7 +36,7 @@ type FilterInput = Static<typeof FilterQuery> & {
 }
 
 const defaultIntervalDays = 30
-/** The maximum number of values in one list, however they are written; every condition on a category field is a lookup of its own. */
+/** The maximum number of values in a list, however they are written. Every condition on a category field is a separate lookup. */
 const listValuesMax = 200
 const fieldConditionsMax = 20
 const baseCurrencies: readonly string[] = ['USD']
@@ -126,7 +126,7 @@ type ListName = {
 
 const isId = new RegExp(idPattern)
 
-/** @throws as `listOf`; 400 for a value that is none of `allowed` */
+/** Reads a list of known values. @throws as `listOf`; 400 for a value that is not in `allowed` */
 export function listAmong<Value extends string>(
   field: string,
   texts: string[] | undefined,
@@ -139,7 +139,7 @@ export function listAmong<Value extends string>(
 }
 
 /**
- * The values of a list: each parameter may hold several, separated by commas.
+ * Returns the values of a list: each parameter may hold several, separated by commas.
  *
  * @throws 400 for an empty value, and for more values than a report accepts
  */
@@ -161,7 +161,7 @@ function readFieldConditions(texts: string[] | undefined): FieldCondition[] {
   return conditions.map(readFieldCondition)
 }
 
-/** `key:value|value`: a value may contain colons, but neither commas nor bars. */
+/** Reads a condition `key:value|value`. A value may contain colons, but no commas and no bars. */
 function readFieldCondition(text: string): FieldCondition {
   const colon = text.indexOf(':')
   const values = text.slice(colon + 1).split('|')
@@ -171,14 +171,14 @@ function readFieldCondition(text: string): FieldCondition {
   return { key: text.slice(0, colon), values }
 }
 
-/** The history query that lists the operations of a report, for the filters that history has a parameter for. */
+/** Returns the history query that lists the operations of a report, for the filters that history has a parameter for. */
 function drilldownOf(query: FilterInput, filter: OperationFilter): Record<string, string> {
   const single = (list: string[] | null | undefined) => (list?.length === 1 ? list[0] : undefined)
   const [status, slug] = [single(filter.statuses), single(filter.networkIds)]
   const wanted: Record<string, string | undefined> = {
     ...historyBounds(filter.interval),
     userId: query.userId,
-    // History reads a whole folder by default, a report only the caller's part of it.
+    // History reads a whole folder by default; a report reads only the part of the caller.
     includeShared: filter.scope.viewer.readsAll ? undefined : String(query.includeShared ?? false),
     // With a status filter, history leaves out deposits, which are always confirmed.
     status: status === 'confirmed' ? undefined : status,
@@ -196,7 +196,7 @@ function drilldownOf(query: FilterInput, filter: OperationFilter): Record<string
   return Object.fromEntries(Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
-/** The header of the answer, the same for every report. */
+/** Returns the header of the answer, the same for every report. */
 export function toHeader(request: ReportRequest): Static<typeof ReportHeader> {
   const { type, timezone, baseCurrency, filter, now } = request
   return {
@@ -215,14 +215,14 @@ export function toHeader(request: ReportRequest): Static<typeof ReportHeader> {
   }
 }
 
-/** The definition of one report in the catalogue: all that its JSON, its file and its background export need. */
+/** The definition of a report in the catalogue: everything that its JSON, its file and its background export need. */
 export type ReportDefinition<
   Type extends string,
   Query extends TSchema,
   Answer extends TSchema,
   Request extends ReportRequest,
 > = {
-  /** Its name in paths, exports and file names. */
+  /** The name of the report in paths, exports and file names. */
   type: Type
   operationId: string
   summary: string
@@ -241,7 +241,7 @@ export type ReportDefinition<
   /** The conversion of the answer to a document, where the schema is not enough or the answer is too long for memory. */
   document?: {
     blocks?: Readonly<Record<string, BlockLayout>>
-    /** The report has one table only, so its CSV is a file and no archive. */
+    /** True if the report has one table only, so that its CSV is a file and no archive. */
     isSingleTable?: boolean
     /** Passes the content to `use`; its streams can be read until `use` returns. Without it the whole answer is built. */
     open?<Result>(db: Db, request: Request, use: (content: ReportContent) => Promise<Result>): Promise<Result>
@@ -256,13 +256,13 @@ export type BlockLayout = {
   title?: string
   /** The column to show first. */
   firstColumn?: string
-  /** Columns that are left out in PDF, because others of the row hold the same. */
+  /** Columns that are omitted in PDF, because other columns of the row hold the same. */
   omittedInPrint?: readonly string[]
-  /** Members that no file shows, because columns that depend on the answer do. */
+  /** Members that no file shows, because columns that depend on the answer show them. */
   omitted?: readonly string[]
-  /** The columns in PDF, instead of those that are not left out; one may show the extra columns too. */
+  /** The columns in PDF, in place of those that are not omitted; one of them may show the extra columns too. */
   printed?: readonly (PrintedColumn & { hasExtra?: boolean })[]
-  /** The block describes the answer and is no table. */
+  /** True if the block describes the answer and is no table. */
   isOmitted?: boolean
 }
 
@@ -277,7 +277,7 @@ export type ReportContent = {
   streams?: Record<string, AsyncIterable<object>>
   /** Columns of blocks beyond those of their schema. */
   columns?: Record<string, ExtraColumn[]>
-  /** The number of rows, an estimate when they are streamed; counted unless given. */
+  /** The number of rows, an estimate when they are streamed; counted when it is left out. */
   totalRows?: number
 }
 

@@ -10,7 +10,7 @@ import { fileFormats } from '../files/formats.ts'
 export const dateBases = ['createdAt', 'blockchainAt', 'confirmedAt'] as const
 export const classifications = ['current', 'historical'] as const
 
-/** In the order of a report. */
+/** The statuses in the order of a report. */
 export const reportedStatuses = [
   'awaiting_approval',
   'pending',
@@ -24,11 +24,11 @@ const columnKind = Symbol('kind of column')
 
 /** Marks a schema object with the kind of column in which a file shows its values. */
 export function shownAs<Schema extends TSchema>(kind: ColumnKind, schema: Schema): Schema {
-  // Not enumerable: it is no keyword of JSON Schema, and a schema with another description keeps it.
+  // The mark is not enumerable: it is no keyword of JSON Schema, and a schema with another description keeps it.
   return Object.defineProperty(schema, columnKind, { value: kind })
 }
 
-/** The kind that a schema was marked with; undefined when the type is enough. */
+/** Returns the kind that a schema was marked with; undefined when the type is enough. */
 export const markedKindOf = (schema: object): ColumnKind | undefined =>
   (schema as { [columnKind]?: ColumnKind })[columnKind]
 

@@ -58,7 +58,7 @@ export async function requireSubjects(db: Db, scope: AddressScope, parameters: P
   }
 }
 
-/** The names behind the ids among the parameters of a report; what the viewer may not see has none. */
+/** Returns the names behind the ids among the parameters of a report; an id that the viewer may not see has no name. */
 export async function findSubjectNames(db: Db, scope: AddressScope, parameters: Parameters): Promise<SubjectNames> {
   const parts = Object.entries(parameters).flatMap(([parameter, value]) => {
     const lookup = lookups[parameter.replace(/s$/, '')]

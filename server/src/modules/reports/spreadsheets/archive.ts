@@ -1,12 +1,12 @@
 import { Zip, ZipDeflate } from 'fflate'
 
 /**
- * The most bytes of one part before compression. The format without its extension for large files ends at 2^32 - 1, and
- * some programs take sizes for signed numbers.
+ * The maximum number of bytes of a part before compression. The format without its extension for large files ends at 2^32 - 1,
+ * and some programs read sizes as signed numbers.
  */
 export const partBytesMax = 2 ** 31 - 2 ** 20
 
-/** A ZIP archive whose parts are written one after the other; finished bytes are returned and not kept. */
+/** Returns a ZIP archive whose parts are written one after the other; finished bytes are returned and not kept. */
 export function createArchive(mtime: Date) {
   const ready: Uint8Array[] = []
   const zip = new Zip((error, bytes) => {

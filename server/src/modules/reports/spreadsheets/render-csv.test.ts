@@ -9,7 +9,7 @@ const render = async (document = sampleDocument()) => (await bytesOf(renderCsv(d
 const archive = async (document = sampleDocument(), limits?: Parameters<typeof renderCsvArchive>[2]) =>
   readArchive(await bytesOf(renderCsvArchive(document, () => {}, limits)))
 
-/** The one line with this text as its only cell. */
+/** Returns the line with this text as its only cell. */
 async function cellOf(value: string, kind: Column['kind'] = 'text'): Promise<string> {
   const written = await render(
     sampleDocument({ facts: [], tables: [sampleTable([{ key: 'cell', label: 'Cell', kind }], [{ cell: value }])] }),

@@ -15,9 +15,9 @@ const rowsPerLot = 100
 const byteOrderMark = '\uFEFF'
 
 /**
- * The only table of a report as CSV by RFC 4180 in UTF-8 with a byte order mark, from which spreadsheets recognise the
- * encoding. A cell that a spreadsheet might evaluate as a formula begins with an apostrophe (threat: CSV injection);
- * negative amounts are not formulas and stay as they are.
+ * Renders the only table of a report as CSV by RFC 4180 in UTF-8 with a byte order mark, from which spreadsheets recognise the
+ * encoding. A cell that a spreadsheet might evaluate as a formula begins with an apostrophe (threat: CSV injection); negative
+ * amounts are not formulas and stay as they are.
  */
 export async function* renderCsv({ tables }: ReportDocument, onRows: OnRows): AsyncGenerator<Uint8Array> {
   const [table, ...others] = tables
@@ -27,8 +27,8 @@ export async function* renderCsv({ tables }: ReportDocument, onRows: OnRows): As
 }
 
 /**
- * A ZIP archive with a CSV file for each table, in their order, and `about.csv` with the facts. It is never held in memory
- * as a whole. A table that is too long for a part of an archive goes on in a file of its own.
+ * Renders a ZIP archive with a CSV file for each table, in their order, and `about.csv` with the facts. It is never held in
+ * memory as a whole. A table that is too long for a part of an archive continues in a further file.
  */
 export async function* renderCsvArchive(
   document: ReportDocument,
@@ -92,8 +92,8 @@ function toText(cell: Cell, column: Column | undefined): string {
 }
 
 /**
- * Where semicolons or tabs separate cells, as in many European settings, a cell that contains one is read as two cells,
- * and the second could be a formula.
+ * Defuses formulas after a separator. Where semicolons or tabs separate cells, as in many European settings, a cell that
+ * contains one is read as two cells, and the second could be a formula.
  */
 function defuse(text: string): string {
   const inside = text.replace(/([;\t\r\n|]"*)(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g, "$1'")

@@ -85,7 +85,7 @@ describe('XLSX', () => {
     const [about, sheet] = await read(sampleDocument({ tables: [sampleTable([amount], [{ amount: value }])] }))
     const cell = sheet!.cells.get('A2')!
     expect(cell).toEqual({ value, isText, format })
-    // A program that reads it as a double shows the same digits again.
+    // A program that reads the number as a double shows the same digits again.
     if (!isText) expect(Number(cell.value).toPrecision(15)).toBe(Number(value).toPrecision(15))
     const isLong = isText && /^[\d.]+$/.test(value)
     expect(sheet!.noted).toEqual(isLong ? ['A'] : [])

@@ -4,22 +4,22 @@ import { createArchive, partBytesMax } from './archive.ts'
 import { isLongNumber, letters, style, textCell, toCell } from './xlsx-cells.ts'
 import { declaration, main, packageParts } from './xlsx-package.ts'
 
-/** The maxima of a sheet: of rows by the specification of Excel, where the header counts as a row. */
+/** The limits of a sheet: the maximum number of rows by the specification of Excel, where the header counts as a row. */
 const sheetLimits = { rowsMax: 1_048_576, bytesMax: partBytesMax }
 const sheetNameLengthMax = 31
 const rowsPerLot = 200
-/** In characters of the standard font. */
+/** Widths in characters of the standard font. */
 const columnWidths = { min: 8, max: 60 }
 const timeWidth = 20
-/** The facts are the first sheet, but written last, when everything is known. */
+/** The name of the sheet of facts: the first sheet, but written last, when everything is known. */
 const factsSheet = 'About'
 
 /**
- * XLSX (ECMA-376) written row by row into an archive that is never held in memory as a whole: a sheet with the facts, then
- * one per table, its header bold and frozen; a table too long for a sheet continues in the next. Numbers are numbers
- * unless they have more digits than a spreadsheet keeps: then they are text, and the cells of their column say why.
- * Timestamps are dates on the clocks of the zone. Strings are written as strings, which are never evaluated, in cells
- * formatted as text, so that editing one does not make a formula.
+ * Renders XLSX (ECMA-376) row by row into an archive that is never held in memory as a whole: a sheet with the facts, then one
+ * per table, its header bold and frozen; a table too long for a sheet continues in the next. Numbers with more digits than a
+ * spreadsheet keeps are written as text, and the cells of their column say why. Timestamps are dates on the clocks of the zone.
+ * Strings are written as strings, which are never evaluated, in cells formatted as text, so that an edit does not make a
+ * formula.
  */
 export async function* renderXlsx(
   document: ReportDocument,
@@ -82,7 +82,7 @@ type Sheet = { rows: number; longColumns: Set<number> }
 
 const pathOf = (number: number) => `xl/worksheets/sheet${number}.xml`
 
-/** Returns how many numbers of the row are text. */
+/** Counts the numbers of the row that are written as text. */
 function noteLongNumbers(columns: Column[], row: Row, { longColumns }: Sheet): number {
   let found = 0
   for (const [i, { key, kind }] of columns.entries()) {
@@ -133,7 +133,7 @@ function toSheetStart(columns: Column[], widths: number[], { zone }: ZonedTime):
   ].join('')
 }
 
-/** A reader who selects a cell of a column with numbers as text is told why they are. */
+/** Returns the end of a sheet. A reader who selects a cell of a column with numbers as text sees the reason. */
 function toSheetEnd({ rows, longColumns }: Sheet): string {
   const notes = [...longColumns].map(
     (column) =>
@@ -153,7 +153,7 @@ function toRow(columns: Column[], row: Row, number: number, time: ZonedTime): st
   return `${xml}</row>`
 }
 
-/** As wide as the widest of the first rows, within bounds; separators of thousands take room too. */
+/** Returns the width of the widest of the first rows, within bounds; separators of thousands take room too. */
 function widthOf({ key, label, kind }: Column, rows: Row[]): number {
   if (kind === 'timestamp') return Math.max(timeWidth, label.length + 2)
   let width = label.length
@@ -164,19 +164,19 @@ function widthOf({ key, label, kind }: Column, rows: Row[]): number {
   return Math.min(Math.max(width + 2, columnWidths.min), columnWidths.max)
 }
 
-/** A name that Excel accepts: short, whole words, without the characters of references, and unique. */
+/** Returns a name that Excel accepts: short, whole words, without the characters of references, and unique. */
 function toSheetName(title: string, taken: string[]): string {
   const isTaken = (name: string) => taken.some((other) => other.toLowerCase() === name.toLowerCase())
   const bare = title.replace(/[[\]:*?/\\\s]+/g, ' ').replace(/^[' ]+|[' ]+$/g, '')
   for (let n = 1; ; n += 1) {
     const suffix = n === 1 ? '' : ` (${n})`
     const name = wholeWords(bare, sheetNameLengthMax - suffix.length) + suffix
-    // Excel keeps this name for itself.
+    // Excel reserves this name.
     if (!isTaken(name) && name.toLowerCase() !== 'history') return name
   }
 }
 
-/** As many words as fit; a single word that does not is cut. */
+/** Returns as many words as fit; a single word that does not fit is cut. */
 function wholeWords(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text
   const end = text.lastIndexOf(' ', lengthMax)

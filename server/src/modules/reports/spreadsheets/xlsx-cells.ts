@@ -3,18 +3,18 @@ import type { ZonedTime } from '../documents/zoned-time.ts'
 
 /** Cells of a sheet as XML (ECMA-376). */
 
-/** UTF-16 units, as Excel counts them. */
+/** The maximum length of a text in UTF-16 units, as Excel counts them. */
 const cellLengthMax = 32_767
-/** A number in a sheet is a double, of which programs show and keep so many digits. */
+/** The number of digits that programs show and keep of a number in a sheet, which is a double. */
 const digitsMax = 15
-/** The most decimals that a number format may have. */
+/** The maximum number of decimals of a number format. */
 export const decimalsMax = 30
 const dayMilliseconds = 86_400_000
-/** Days from 1899-12-30, the zero of dates in a sheet, to 1970-01-01. Before March 1900 Excel counts a day that never was. */
+/** The days from 1899-12-30, the zero of dates in a sheet, to 1970-01-01. Excel counts a day before March 1900 that did not exist. */
 const daysBefore1970 = 25_569
 const firstDay = 61
 
-/** Formats of cells by their position in `stylesXml`; that of a number with n decimals is `decimals + n`. */
+/** The formats of cells by their position in `stylesXml`. The format of a number with n decimals is `decimals + n`. */
 export const style = {
   number: 0,
   text: 1,
@@ -53,7 +53,7 @@ export function toCell(place: string, value: Cell, { kind }: Column, time: Zoned
 const numberCell = (place: string, number: string, format: number) =>
   `<c r="${place}" s="${format}"><v>${number}</v></c>`
 
-/** A date of the clocks of the zone: sheets know no zones. */
+/** Returns a date on the clocks of the zone, because sheets have no zones. */
 function timeCell(place: string, instant: string, time: ZonedTime): string {
   const serial = time.wallMilliseconds(instant) / dayMilliseconds + daysBefore1970
   return serial >= firstDay ? numberCell(place, String(serial), style.time) : textCell(place, time.print(instant))
@@ -69,14 +69,14 @@ function shorten(text: string): string {
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** Characters that XML cannot hold become `_xHHHH_` (ECMA-376, ST_Xstring), and text that looks like that is escaped. */
+/** Escapes characters that XML cannot hold as `_xHHHH_` (ECMA-376, ST_Xstring), and text that looks like such an escape. */
 export function escapeText(text: string): string {
   if (!/[^\x20-\x7E\xA0-\uD7FF]|[&<>]|_x/.test(text)) return text
   return text
     .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_')
     .replace(/[&<>]/g, (character) => entities[character]!)
     .replace(
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds control characters.
       /[\x00-\x08\x0B-\x1F\uFFFE\uFFFF]/g,
       (character) => `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
     )
@@ -84,7 +84,7 @@ export function escapeText(text: string): string {
 
 const knownLetters: string[] = []
 
-/** The letters of a column by its position from zero: A … Z, AA … */
+/** Returns the letters of a column by its position from zero: A … Z, AA … */
 export function letters(index: number): string {
   const known = knownLetters[index]
   if (known !== undefined) return known

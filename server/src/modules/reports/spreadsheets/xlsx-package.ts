@@ -5,7 +5,7 @@ export const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
 const relationships = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 const packages = 'http://schemas.openxmlformats.org/package/2006'
 
-/** The parts of the package besides its sheets, whose names are given in their order. */
+/** Returns the parts of the package besides its sheets, whose names are in their order. */
 export function packageParts(sheetNames: string[]): [path: string, xml: string][] {
   const type = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
   const numbers = sheetNames.map((_, i) => i + 1)
@@ -48,8 +48,8 @@ export function packageParts(sheetNames: string[]): [path: string, xml: string][
 }
 
 /**
- * Format 49 is text; 164 shows a number that is already in per cent, not a fraction, 165 is a time, and the ones after it
- * are numbers with so many decimals.
+ * Format 49 is text; 164 shows a number that is already in per cent, not a fraction; 165 is a time; the following formats are
+ * numbers with so many decimals.
  */
 const stylesXml = makeStyles()
 
@@ -67,7 +67,7 @@ function makeStyles(): string {
   const cell = (id: number, font = 0, inside = '') =>
     `<xf numFmtId="${id}" fontId="${font}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"` +
     (inside === '' ? '/>' : ` applyAlignment="1">${inside}</xf>`)
-  // In the order of `style`.
+  // The formats are in the order of `style`.
   const cells = [
     cell(0),
     cell(49),

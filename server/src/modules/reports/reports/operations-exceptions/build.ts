@@ -92,7 +92,7 @@ export const OperationsExceptionsReport = Closed(
   { $id: 'OperationsExceptionsReport' },
 )
 
-/** Operations that one round trip fetches when all exceptions are read. */
+/** The number of operations that one round trip fetches when all exceptions are read. */
 const exceptionsPerPage = 1_000
 
 /** @throws 400 naming the parameter, 403 when a caller who is no administrator names another user */
@@ -106,7 +106,7 @@ export function readExceptionsRequest(
   return { ...request, kinds: listAmong('exceptions', query.exceptions, exceptionKinds) ?? exceptionKinds }
 }
 
-/** The figures of data quality and one page of the operations behind them, newest first. */
+/** Builds the figures of data quality and one page of the operations behind them, newest first. */
 export async function buildExceptions(
   db: Db,
   request: ExceptionsRequest,
@@ -119,7 +119,7 @@ export async function buildExceptions(
   })
 }
 
-/** The report with all operations, read page by page; an operation that is added meanwhile is newer than the interval. */
+/** Opens the report with all operations, read page by page. An operation that is added meanwhile is newer than the interval. */
 export async function openExceptions<Result>(
   db: Db,
   request: ExceptionsRequest,
@@ -150,7 +150,7 @@ export async function openExceptions<Result>(
   return use({ report, streams: { items: operations() }, totalRows })
 }
 
-/** The report without its operations. */
+/** Returns the report without its operations. */
 async function readHead(trx: Trx, request: ExceptionsRequest) {
   const { filter } = request
   const differences = await listAccountDifferences(trx, filter)
@@ -192,16 +192,15 @@ export type ExceptionsRequest = PagedRequest & { kinds: readonly ExceptionKind[]
 /** The figures of the report: the number of operations of each kind, and of all operations. */
 type ExceptionFigures = Readonly<Record<ExceptionKind | 'totalOperations', number>>
 
-/** A row has the columns of the answer, and those that more of the answer is made from. */
+/** The columns of a row as its answer has them, and the columns that further fields are made from. */
 type Row = PartyColumns &
   Omit<Static<typeof ExceptionOperation>, 'counterparty' | 'createdAt'> & { decimals: number; createdAt: Date }
 
 /**
- * Operations behind the figures of data quality, newest first, and one more when there is a further page.
- *
- * The figures are known, so no kind is searched that no operation has. Each search reads the operations of the report once
- * at most, as the figures did, and only those that are newer than the page that earlier searches have filled. Of which
- * kinds an operation is, is asked of the page alone. So the time of a page does not depend on what the planner expects.
+ * Returns operations behind the figures of data quality, newest first, and one more when there is a further page. The figures
+ * are known, so a kind without operations is not searched. Each search reads the operations of the report at most once, as the
+ * figures did, and only those that are newer than the page that earlier searches have filled. The kinds of an operation are
+ * determined for the page alone. So the time of a page does not depend on what the planner expects.
  */
 export async function listExceptions(trx: Trx, request: ExceptionsRequest, figures: ExceptionFigures): Promise<Row[]> {
   const { limit } = request.page
@@ -221,7 +220,7 @@ function merge(a: Position[], b: Position[]): Position[] {
   return [...distinct.values()].sort((x, y) => y.createdAt.getTime() - x.createdAt.getTime() || compareText(y.id, x.id))
 }
 
-/** The newest operations that a search finds, after the page before and newer than a position. */
+/** Returns the newest operations that a search finds, after the previous page and newer than a position. */
 async function findNewest(
   trx: Trx,
   { page: { after, limit } }: ExceptionsRequest,
@@ -229,8 +228,8 @@ async function findNewest(
   newerThan: Position | null,
 ): Promise<Position[]> {
   return avoiding(trx, avoided, async () => {
-    // Ordered by an expression that no index has: in the order of an index, the planner would walk past all operations of
-    // the vault where it expects to fill a page soon.
+    // The order is an expression without an index. In the order of an index, the planner would walk past all operations of the
+    // vault where it expects to fill a page soon.
     const { rows } = await sql<Position>`
       ${common} select o.created_at as "createdAt", o.id from operations o ${joined} where ${where}
         ${after === null ? sql`` : sql`and (o.created_at, o.id) < (${after.createdAt}, ${after.id})`}

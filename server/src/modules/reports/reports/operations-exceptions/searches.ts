@@ -32,7 +32,7 @@ export type Search = {
   avoided: readonly PlanStep[]
 }
 
-/** The searches for operations of these kinds, those first that are quick and find most. */
+/** Returns the searches for operations of these kinds. Quick searches that find most operations come first. */
 export function searchesOf(
   kinds: readonly ExceptionKind[],
   { filter }: ReportRequest,
@@ -51,7 +51,7 @@ export function searchesOf(
   }
   if (compared.length > 0) {
     searches.push({
-      // With every operation the entry of the address book that it had, if it is still there, and the one that was made later.
+      // The search joins each operation with its entry of the address book, if that still exists, and with the later entry.
       common: sql`with later as materialized (${laterMatches(filter, { operations: mayBeReported(filter) })})`,
       joined: sql`left join later on later.id = o.id
         left join counterparty_addresses recorded on recorded.vault_id = o.vault_id and recorded.id = o.counterparty_address_id`,
@@ -62,7 +62,7 @@ export function searchesOf(
   return [...searches, ...others.map((kind) => searchOf(kind, filter, totalOperations))]
 }
 
-/** The counterparty that the address book names now, as a search joins it. */
+/** SQL: the counterparty that the address book names now, as a search joins it. */
 const presentInSearch = sql`coalesce(later.counterparty_id, recorded.counterparty_id)`
 
 /** Returns true if the condition of a kind compares the counterparty of then with the present one. */
@@ -71,7 +71,7 @@ const comparesParties = (kind: ExceptionKind, { counterpartyClassification }: Op
   kind === 'conflictingCounterpartyClassifications' ||
   (kind === 'unmatchedOperations' && counterpartyClassification === 'current')
 
-/** The condition of a kind that the row of the operation decides, with its `present` counterparty; null of other kinds. */
+/** Returns the condition of a kind that the row of the operation decides, with its `present` counterparty; null for other kinds. */
 function conditionOf(
   kind: ExceptionKind,
   { counterpartyClassification }: OperationFilter,
@@ -124,8 +124,8 @@ function searchOf(kind: ExceptionKind, filter: OperationFilter, totalOperations:
 }
 
 /**
- * SQL condition: the operation `o`, one that a search has found, is of this kind. `present` is the counterparty that the
- * address book names for it now.
+ * SQL condition: the operation `o`, which a search has found, is of this kind. `present` is the counterparty that the address
+ * book names for it now.
  */
 export function isKind(kind: ExceptionKind, filter: OperationFilter): RawBuilder<unknown> {
   const date = dateOf(filter)
