@@ -58,7 +58,7 @@ describe('T82 an adjustment in a vault with governance', () => {
   })
   afterAll(() => bench.close())
 
-  it('T82 of one administrator turns no block into an allow', async () => {
+  it('T82 by one administrator does not turn a block into an allow', async () => {
     expect(outcome(await bench.order(address.id, '60'))).toEqual([403, 'blocked_by_policy'])
     const response = await adjust(alone, address, '1000000')
     expect([response.status, response.body.request.action]).toEqual([202, 'balance_adjust'])
@@ -82,7 +82,7 @@ describe('T82 an adjustment in a vault with governance', () => {
     expect(body.items).toMatchObject([{ amountDecimal: '100', isAgreed: true, createdById: alone.userId }])
   })
 
-  it('takes two people: a service and a member ask for none', async () => {
+  it('needs two people: services and members cannot request it', async () => {
     expect((await adjust(bench.owner, address, '1')).status).toBe(403)
     const groupIds = [bench.vault.groups.administrators]
     const token = await alone.post(`${base()}/service-tokens`, { name: 'Robot', groupIds })
@@ -91,7 +91,7 @@ describe('T82 an adjustment in a vault with governance', () => {
     expect(outcome(await adjust(robot as Person, address, '1'))).toEqual([403, 'person_required'])
   })
 
-  it('is refused while the address is held, when it is asked for and when it is made', async () => {
+  it('is refused while the address is held, at the request and at the last vote', async () => {
     const before = await adjust(alone, address, '7')
     const hold = { subjectType: 'address', subjectId: address.id, reason: 'Stop' }
     expect((await second.post(`${base()}/holds`, hold)).status).toBe(201)
@@ -101,11 +101,11 @@ describe('T82 an adjustment in a vault with governance', () => {
   })
 })
 
-describe('T82 adjustments of single people from before the vault had governance', () => {
+describe('T82 adjustments by single people from before the vault had governance', () => {
   beforeAll(open)
   afterAll(() => bench.close())
 
-  it('count there, and no longer once it has governance, until two people agree on them', async () => {
+  it('count until the vault has governance, and again after two people agree on them', async () => {
     const made = await adjust(alone, address, '900')
     expect(made.body).toMatchObject({ amountDecimal: '900', isAgreed: false })
     const less = await bench.fundedAddress({ usdt: '1000' })
@@ -146,7 +146,7 @@ describe('T82 in a vault without governance one administrator', () => {
     address = await bench.fundedAddress({ usdt: '0' })
   })
 
-  it('credits no quarantined event by an adjustment', async () => {
+  it('cannot credit a quarantined event by an adjustment', async () => {
     const of = { address: address.address, asset: usdtContract, txHash: fakeTxHash(`twice ${address.id}`) }
     await deposit(bench.test, { ...of, amount: '100' })
     await deposit(bench.test, { ...of, amount: '150' })
@@ -155,7 +155,7 @@ describe('T82 in a vault without governance one administrator', () => {
     expect((await bench.balances(address.id)).available).toBe('50')
   })
 
-  it('lifts no exposure by an adjustment', async () => {
+  it('cannot remove an exposure by an adjustment', async () => {
     await deposit(bench.test, { address: address.address, asset: usdtContract, amount: '10' })
     await bench.sql('update ledger_accounts set exposure = 5 where address_id = $1', [address.id])
     const response = await adjust(alone, address, '5')
@@ -180,7 +180,7 @@ describe('T82 in a protected vault', () => {
   })
   afterAll(() => bench.close())
 
-  it('a mail link adjusts nothing: it takes a passkey to ask, and a signed vote', async () => {
+  it('a mail link adjusts no balance: the request needs a passkey, and the vote a signature', async () => {
     const write: Write = { method: 'post', url: `${base()}/adjustments`, body: bodyOf(address, '5') }
     expect(outcome(await adjust(alone, address, '5'))).toEqual([403, 'passkey_required'])
     const stolen = await confirmationOf(second, secondKey, write)
@@ -200,11 +200,11 @@ describe('T82 in a protected vault', () => {
     expect((await bench.balances(address.id)).available).toBe('105')
   })
 
-  it('an administrator who has no passkey asks for none', async () => {
+  it('an administrator without a passkey cannot request an adjustment', async () => {
     expect(outcome(await adjust(third, address, '5'))).toEqual([403, 'passkey_required'])
   })
 
-  it('a mail link agrees on nothing either', async () => {
+  it('a mail link cannot agree to an adjustment', async () => {
     const [made] = await bench.sql(
       `insert into adjustments (vault_id, id, address_id, token_id, amount, reason, created_by_id, created_at)
         values ($1, 'c' || repeat('1', 24), $2, $3, 1, 'Before', $4, now()) returning id`,

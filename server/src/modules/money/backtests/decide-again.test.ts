@@ -4,7 +4,7 @@ import { actionTypes } from '../../rules/selectors/facts.ts'
 import { gatedActions } from '../../rules/votes/executor.ts'
 import { changeOf } from './decide-again.ts'
 
-it('every action is decided by policies, or is known to be decided elsewhere', () => {
+it('every action is decided by policies or listed as decided elsewhere', () => {
   const byPolicies: readonly string[] = actionTypes
   expect(gatedActions.filter((action) => !byPolicies.includes(action)).toSorted()).toEqual(decidedElsewhere.toSorted())
 })

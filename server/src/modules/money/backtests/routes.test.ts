@@ -51,7 +51,7 @@ const changesOf = async (id: string, query = 'limit=100', by: Person = bench.vau
 const subjectsOf = ({ items }: { items: BacktestChange[] }) => items.map(({ subjectId }) => subjectId)
 
 describe('a backtest of policies', () => {
-  it('decides the past again and changes none of it', async () => {
+  it('decides recorded decisions again and changes none of them', async () => {
     const before = [await bench.count('policies'), await bench.count('transfers')]
     const unchanged = await run(draft('add'))
     expect(unchanged).toMatchObject({ status: 'done', progress: 100, decisionsCount: 6, failure: null })
@@ -76,7 +76,7 @@ describe('a backtest of policies', () => {
     expect(await bench.audited('policies.backtested', capped.id)).toBe(1)
   })
 
-  it('shows what was refused and would not be', async () => {
+  it('shows refused transfers that would be allowed', async () => {
     const open = await run({ policies: [policy('all', { effect: 'allow' }), allowed('create_address')] })
     expect(countsOf(open)).toEqual([6, 4, 0, 2, 0])
     const { items } = await changesOf(open.id, 'change=looser')
@@ -87,14 +87,14 @@ describe('a backtest of policies', () => {
     expect((await changesOf(open.id, 'change=stricter')).items).toEqual([])
   })
 
-  it('counts fewer and more votes, and takes a draft for the saved policy of its code', async () => {
+  it('counts decisions that need fewer or more votes, and uses a draft in place of the saved policy with its code', async () => {
     const large = (approvalThreshold: number) =>
       policy('large', { effect: 'requireApproval', approvalThreshold, rules: over('100') })
     expect(countsOf(await run(draft('add', large(1))))).toEqual([6, 5, 0, 1, 0])
     expect(countsOf(await run(draft('add', large(3))))).toEqual([6, 5, 1, 0, 0])
   })
 
-  it('sums what the orders are worth in USD, by the rate of their day', async () => {
+  it('sums the value of the orders in USD, by the rate of their day', async () => {
     const { usdt } = bench.vault.tokens
     const rate = { usdRate: '0.5', asOf: bench.test.clock.now().toISOString(), source: 'manual' }
     expect((await bench.vault.admin.post(`/tokens/${usdt.id}/rates`, rate)).status).toBe(201)
@@ -175,7 +175,7 @@ describe('a backtest of policies', () => {
     expect((await ask(set, bench.owner)).status).toBe(403)
   })
 
-  it('denies what somebody did whom a change set removes', async () => {
+  it('denies the actions of a user whom a change set removes', async () => {
     const changes = [{ action: 'member_remove', targetId: bench.owner.userId, payload: {} }]
     const { body } = await bench.vault.admin.post('/vaults/main-vault/change-sets', { title: 'Leaves', changes })
     const found = await run({ changeSetId: body.id })
@@ -185,7 +185,7 @@ describe('a backtest of policies', () => {
     expect(items.every(({ after }) => after.effect === 'deny')).toBe(true)
   })
 
-  it('evaluates an interval, and refuses what is none', async () => {
+  it('evaluates an interval, and refuses an invalid one', async () => {
     expect(countsOf(await run({ ...draft('add'), to: '2020-01-02' }))).toEqual([0, 0, 0, 0, 0])
     for (const more of [{ from: 'then' }, { to: '2019-12-31' }, { limit: 5 }])
       expect([more, (await ask({ ...draft('add'), ...more })).status]).toEqual([more, 400])
@@ -229,7 +229,7 @@ describe('a long backtest', () => {
       [backtestInlineMax],
     )
 
-  it('is made in the background, one at a time, and says how far it is', async () => {
+  it('runs in the background, one at a time, and reports its progress', async () => {
     await pretendManyDecisions()
     const queued = await ask(draft('add', policy('cap', { rules: over('25') })))
     expect([queued.status, queued.body.status, queued.body.progress]).toEqual([202, 'queued', 0])
@@ -245,7 +245,7 @@ describe('a long backtest', () => {
     expect(subjectsOf(await changesOf(id)).length).toBe(body.result!.stricter.count)
   })
 
-  it('is begun anew by another node when one stops or dies', async () => {
+  it('is started again by another node when a node stops or dies', async () => {
     const { id } = (await ask(draft('add', policy('cap', { rules: over('25') })))).body
     const stopped = new AbortController()
     stopped.abort()
@@ -266,7 +266,7 @@ describe('a long backtest', () => {
     expect((await changesOf(id, 'change=looser')).items).toEqual([])
   })
 
-  it('T39 ends when who asked for it no longer reads the vault', async () => {
+  it('T39 ends when its requester may no longer read the vault', async () => {
     const { id } = (await ask(draft('add'), auditor)).body
     const { body } = await bench.vault.admin.get('/vaults/main-vault/policy-groups?limit=100')
     const auditors = body.items.find(({ code }) => code === 'auditors')!.id
@@ -278,7 +278,7 @@ describe('a long backtest', () => {
   })
 })
 
-it('simulate takes policies as a backtest does', async () => {
+it('simulations take policies in the same form as a backtest', async () => {
   const order = { fromAddressId: source.id, toAddress: bench.recipient, amount: '1' }
   const simulate = (more: object, by = bench.vault.admin) =>
     by.post(`${url}/simulate`, { actionType: 'transfer', payload: order, ...more })

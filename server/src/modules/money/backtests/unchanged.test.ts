@@ -20,7 +20,7 @@ function choicesOf(seed: number) {
 }
 type Random = ReturnType<typeof choicesOf>
 
-it.each(seeds)('T34 the rules that decided decide the same again, of organisation %i', async (seed) => {
+it.each(seeds)('T34 the rules of a decision decide the same again, in organisation %i', async (seed) => {
   const random = choicesOf(seed)
   const bench = await createTransferBench()
   try {

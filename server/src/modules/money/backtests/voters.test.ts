@@ -81,8 +81,8 @@ const observed = (rows: BacktestChange[]) =>
       .map((selector) => selector.observed),
   )
 
-describe('a backtest of those who vote on a change set', () => {
-  it('T40 tells them how much changes, and of what they may not see no more than that', async () => {
+describe('a backtest by a voter on a change set', () => {
+  it('T40 shows the number of changes, and details only of visible decisions', async () => {
     const { changeSetId, request } = await submitted()
     const mine = await told(changeSetId)
     const { stricter } = mine.result!
@@ -107,7 +107,7 @@ describe('a backtest of those who vote on a change set', () => {
     await bench.vault.admin.post(`${url}/change-sets/${changeSetId}/cancel`)
   })
 
-  it('T40 says the same whatever others do afterwards', async () => {
+  it('T40 has the same result after later actions of others', async () => {
     const { changeSetId, request } = await submitted()
     const first = await told(changeSetId)
     bench.test.clock.advance(60_000)
@@ -133,7 +133,7 @@ describe('a backtest of those who vote on a change set', () => {
     await bench.vault.admin.post(`${url}/change-sets/${changeSetId}/cancel`)
   })
 
-  it('T40 shows a row no longer than what it is about', async () => {
+  it('T40 shows a row only while its subject is visible', async () => {
     const { changeSetId } = await submitted()
     const grants = `${url}/addresses/${source.id}/grants` as const
     const granted = await bench.owner.post(grants, { subjectType: 'user', subjectId: voter.userId })
@@ -146,7 +146,7 @@ describe('a backtest of those who vote on a change set', () => {
     await bench.vault.admin.post(`${url}/change-sets/${changeSetId}/cancel`)
   })
 
-  it('T39 is for nobody else, and of nothing else', async () => {
+  it('T39 is refused to other members, and for other rules', async () => {
     const { changeSetId } = await submitted()
     const mine = await told(changeSetId)
     const ofAdministrator = await told(changeSetId, bench.vault.admin, { from: '2020-01-01' })
@@ -204,7 +204,7 @@ describe('a long backtest of a voter', () => {
   )
   const run = () => runDueBacktests(bench.test.deps, new AbortController().signal)
 
-  it('T40 is made as the voter sees it, and is not made twice', async () => {
+  it('T40 is made with the access of the voter, and is not made twice', async () => {
     const { changeSetId } = await submitted()
     const queued = await told(changeSetId)
     expect(queued.status).toBe('queued')
@@ -217,7 +217,7 @@ describe('a long backtest of a voter', () => {
     await bench.vault.admin.post(`${url}/change-sets/${changeSetId}/cancel`)
   })
 
-  it('T39 is not made when the votes are decided by then', async () => {
+  it('T39 is not made after the votes are decided', async () => {
     const { changeSetId } = await submitted()
     const { id } = await told(changeSetId)
     await bench.vault.admin.post(`${url}/change-sets/${changeSetId}/cancel`)

@@ -72,7 +72,7 @@ const withCalls = (calls: (honest: WalletClient) => Partial<WalletClient>) => as
 }
 
 describe('the time of the hand-over', () => {
-  it('is none while nobody knows whether the wallet service has the order, and then that at which it was sent', async () => {
+  it('is null while it is unknown whether the wallet service has the order, and then the time of the hand-over', async () => {
     const id = await ordered()
     const at = async () => (await bench.read(id)).handedOverAt
     expect(await at()).toBeNull()
@@ -97,7 +97,7 @@ describe('the time of the hand-over', () => {
 })
 
 describe('a wallet service that does not answer', () => {
-  it('T22 a time-out after it took the order is unknown: nothing is released, it is asked and never told twice', async () => {
+  it('T22 that times out after it took the order leaves the outcome unknown: no release, and one hand-over', async () => {
     const id = await ordered()
     bench.vault.wallet.swallow = true
     await bench.deliver(impatient)
@@ -116,7 +116,7 @@ describe('a wallet service that does not answer', () => {
     expect(await bench.balances(address.id)).toEqual(settled)
   })
 
-  it('T22 a time-out before it took the order is asked about, and then told again', async () => {
+  it('T22 that times out before it took the order is asked about it, and gets it again', async () => {
     const id = await ordered()
     await bench.deliver(withCalls(() => ({ submitTransfer: () => Promise.reject(new Error('the line went dead')) })))
     expect(bench.vault.wallet.broadcastCount(id)).toBe(0)
@@ -124,23 +124,26 @@ describe('a wallet service that does not answer', () => {
     expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
   })
 
-  it.each(['error', 'refused'] as const)('T22 down (%s) it is tried again, and nothing is released', async (down) => {
-    const id = await ordered()
-    bench.vault.wallet.down = down
-    for (let round = 0; round < 3; round += 1) {
-      await bench.deliver(impatient)
-      expect((await bench.read(id)).status).toBe('pending')
-      expect(await bench.balances(address.id)).toEqual(reserved)
-    }
-    bench.vault.wallet.down = false
-    await bench.deliver()
-    bench.vault.wallet.confirm(id)
-    await bench.deliver()
-    expect((await bench.read(id)).status).toBe('confirmed')
-    expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
-  })
+  it.each(['error', 'refused'] as const)(
+    'T22 that is down (%s) gets the order again, and no funds are released',
+    async (down) => {
+      const id = await ordered()
+      bench.vault.wallet.down = down
+      for (let round = 0; round < 3; round += 1) {
+        await bench.deliver(impatient)
+        expect((await bench.read(id)).status).toBe('pending')
+        expect(await bench.balances(address.id)).toEqual(reserved)
+      }
+      bench.vault.wallet.down = false
+      await bench.deliver()
+      bench.vault.wallet.confirm(id)
+      await bench.deliver()
+      expect((await bench.read(id)).status).toBe('confirmed')
+      expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
+    },
+  )
 
-  it('T22 never reached, a transfer can still be cancelled; once anything may have been sent, it cannot', async () => {
+  it('T22 that was never reached lets a transfer be cancelled; after a possible hand-over it cannot be cancelled', async () => {
     const nowhere = async () => createWalletClient({ url: 'http://127.0.0.1:1', secret: null, dispatcher })
     const unsent = await ordered()
     await bench.deliver(nowhere)
@@ -180,7 +183,7 @@ describe('a wallet service that does not answer', () => {
 })
 
 describe('a wallet service that refuses', () => {
-  it('with 400: the transfer failed and its funds are back', async () => {
+  it('with 400 fails the transfer and releases its funds', async () => {
     const id = await ordered()
     bench.vault.wallet.refuse = 'the recipient is on a list'
     await bench.deliver()
@@ -192,7 +195,7 @@ describe('a wallet service that refuses', () => {
     expect(bench.vault.wallet.broadcastCount(id)).toBe(0)
   })
 
-  it('T22 with 400 for an order that it has all the same: unknown, nothing is released', async () => {
+  it('T22 with 400 for an order that it has leaves the outcome unknown, and no funds are released', async () => {
     const id = await ordered()
     await bench.deliver(
       withCalls((honest) => ({
@@ -208,7 +211,7 @@ describe('a wallet service that refuses', () => {
     expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
   })
 
-  it('T25 with 409, knowing the transfer with another order: halted, the funds stay reserved', async () => {
+  it('T25 with 409 because it has another order under the id halts the transfer, and its funds stay reserved', async () => {
     const id = await ordered()
     await bench.deliver(
       withCalls((honest) => ({
@@ -221,7 +224,7 @@ describe('a wallet service that refuses', () => {
     await expectHalted(id, 'The wallet service knows this transfer with another order')
   })
 
-  it('after the broadcast: failed, funds back, the fee of the failure posted', async () => {
+  it('after the broadcast fails the transfer, releases its funds and posts the fee of the failure', async () => {
     address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
     const id = await ordered()
     await bench.deliver()
@@ -239,7 +242,7 @@ describe('a wallet service that refuses', () => {
     expect(await bench.balances(address.id, 'ETH')).toEqual({ available: '0.999999999999979', reserved: '0' })
   })
 
-  it('the coin itself: what comes back pays the fee', async () => {
+  it('a transfer of the coin pays the fee from the released funds', async () => {
     address = await bench.fundedAddress({ usdt: '0', eth: '1' })
     const id = await ordered('1', { token: 'ETH' })
     await bench.deliver()
@@ -257,7 +260,7 @@ describe('T25 a wallet service that lies', () => {
     ['token', { contractAddress: fakeAddress('another token') }],
     ['token', { contractAddress: null }],
     ['network', { network: 'polygon' }],
-  ])('T25 about the %s is halted and settles nothing', async (what, lie) => {
+  ])('T25 about the %s halts the transfer and settles nothing', async (what, lie) => {
     const id = await ordered()
     await bench.deliver()
     bench.vault.wallet.confirm(id)
@@ -266,7 +269,7 @@ describe('T25 a wallet service that lies', () => {
     await expectHalted(id, `The wallet service reports another ${what} than ordered`)
   })
 
-  it('T75 with another hash than before is followed, whichever is mined, and every hash is kept', async () => {
+  it('T75 with another hash is followed, whichever is mined, and every hash is kept', async () => {
     const id = await ordered()
     const [first, second, third] = ['first', 'second', 'third'].map((name) => fakeTxHash(`${name} of ${id}`))
     await bench.deliver()
@@ -315,7 +318,7 @@ describe('T25 a wallet service that lies', () => {
     await expectHalted(id, 'The wallet service reports ever new transaction hashes')
   })
 
-  it('T25 with a hash that another transfer had before is halted', async () => {
+  it('T25 with the earlier hash of another transfer is halted', async () => {
     const first = await ordered('20')
     await bench.deliver()
     bench.vault.wallet.broadcast(first)
@@ -332,7 +335,7 @@ describe('T25 a wallet service that lies', () => {
     await expectHalted(second, 'The wallet service reports the transaction hash of another transfer')
   })
 
-  it('T25 with the hash of another transfer is halted, in its spelling too', async () => {
+  it('T25 with the hash of another transfer is halted, in any spelling', async () => {
     const first = await ordered()
     await bench.deliver()
     bench.vault.wallet.broadcast(first)
@@ -347,7 +350,7 @@ describe('T25 a wallet service that lies', () => {
     await expectHalted(second, 'The wallet service reports the transaction hash of another transfer')
   })
 
-  it('T25 of two transfers that are confirmed with one hash at the same moment one is halted', async () => {
+  it('T25 about two transfers confirmed with one hash at the same moment halts one of them', async () => {
     const ids = [await ordered('20'), await ordered('20')]
     await bench.deliver()
     for (const id of ids) bench.vault.wallet.confirm(id, { txHash: fakeTxHash(`shared ${ids[0]}`) })
@@ -358,7 +361,7 @@ describe('T25 a wallet service that lies', () => {
     expect(await bench.balances(address.id)).toEqual({ available: '960', reserved: '20' })
   })
 
-  it('T25 confirming without a hash is halted', async () => {
+  it('T25 about a confirmation without a hash is halted', async () => {
     const id = await ordered()
     await bench.deliver()
     bench.vault.wallet.confirm(id)
@@ -367,7 +370,7 @@ describe('T25 a wallet service that lies', () => {
     await expectHalted(id, 'The wallet service reports a confirmation without a transaction hash')
   })
 
-  it('outside the protocol is ignored: queried again, nothing settled', async () => {
+  it('outside the protocol is ignored: the transfer is queried again, and nothing is settled', async () => {
     const id = await ordered()
     await bench.deliver()
     bench.vault.wallet.confirm(id)
@@ -388,7 +391,7 @@ describe('T25 a wallet service that lies', () => {
     expect((await bench.read(id)).status).toBe('confirmed')
   })
 
-  it('T22 that forgets an order which it took is not told again, and people are', async () => {
+  it('T22 that forgets an order does not get it again, and people are', async () => {
     const id = await ordered()
     await bench.deliver()
     const status = bench.vault.wallet.transfer(id)!
@@ -409,7 +412,7 @@ describe('T25 a wallet service that lies', () => {
 })
 
 describe('T54 a wallet service that hangs', () => {
-  it('holds up the transfers of its own vault only', async () => {
+  it('delays only the transfers of its own vault', async () => {
     const spared = await createVaultFixture(bench.test, { code: 'spared-vault', adminEmail: 'spared@example.org' })
     for (const action of ['create_address', 'transfer']) await allowAll(spared, action)
     const source = await createAddress(spared.admin, { vault: spared.code, token: 'USDT' })
@@ -450,7 +453,7 @@ describe('the lanes of a vault', () => {
     return { open, held }
   }
 
-  it(`let ${handOversPerVaultMax} orders be handed over at a time, and the next one when one is done`, async () => {
+  it(`let ${handOversPerVaultMax} orders be handed over at a time, and the next one after one ends`, async () => {
     const ids = await Promise.all(Array.from({ length: handOversPerVaultMax + 2 }, () => ordered('1')))
     bench.test.clock.advance(61_000)
     const { open, held } = answers()
@@ -499,7 +502,7 @@ describe('the lanes of a vault', () => {
     await bench.deliver()
   })
 
-  it('ask as often as the vault permits, and no hand-over waits for that', async () => {
+  it('ask as often as the vault permits, without delaying hand-overs', async () => {
     const perSecond = 3
     const set = (rate: number) => bench.vault.admin.patch('/vaults/main-vault', { walletQuestionsPerSecond: rate })
     expect((await set(perSecond)).status).toBe(200)
@@ -522,7 +525,7 @@ describe('the lanes of a vault', () => {
     await bench.deliver()
   })
 
-  it('let an order be handed over while questions wait for answers, and ask no faster than agreed', async () => {
+  it('let an order be handed over while questions wait for answers, and ask no faster than permitted', async () => {
     const ids = await Promise.all(Array.from({ length: questionsPerSecondDefault + 5 }, () => ordered('1')))
     await bench.deliver()
     bench.test.clock.advance(61_000)
@@ -553,7 +556,7 @@ describe('the lanes of a vault', () => {
     await bench.deliver()
   })
 
-  it('ask about what is handed over after a second, then after growing pauses of at most half a minute', async () => {
+  it('ask about a transfer one second after its hand-over, then after growing pauses of at most half a minute', async () => {
     const id = await ordered()
     const { clock } = bench.test.deps
     const now = clock()
@@ -579,7 +582,7 @@ describe('the lanes of a vault', () => {
     await bench.deliver()
   })
 
-  it('write the row of a transfer only when something in it changes, and no index of it then', async () => {
+  it('write the row of a transfer only when a column changes, and without updates of indexes', async () => {
     const id = await ordered()
     await bench.deliver()
     await bench.deliver()
@@ -603,8 +606,8 @@ describe('the lanes of a vault', () => {
   })
 })
 
-describe('T22 a database that goes away while the wallet service is asked', () => {
-  it('T22 ends no process: what cannot be put back is due again when its claim ends, and sent once', async () => {
+describe('T22 a database that fails while the wallet service is asked', () => {
+  it('T22 does not end the process: transfers are due again when their claims end, and are sent once', async () => {
     const id = await ordered()
     bench.test.clock.advance(61_000)
     const away = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/away', onError: () => {} })
@@ -630,10 +633,10 @@ describe('T22 a database that goes away while the wallet service is asked', () =
   })
 })
 
-describe('T23 a node that dies', () => {
+describe('T23 a node', () => {
   const never = () => new Promise<never>(() => {})
 
-  it('T23 after the claim and before it sends: another one sends, once', async () => {
+  it('T23 that dies after the claim and before the hand-over lets another node send the transfer, once', async () => {
     const id = await ordered()
     bench.test.clock.advance(61_000)
     void deliverDueTransfers(bench.test.deps, never)
@@ -646,7 +649,7 @@ describe('T23 a node that dies', () => {
     expect(await phaseOf(id)).toBe('submitted')
   })
 
-  it('T23 after it sent and before it recorded that: another one asks, and nobody sends again', async () => {
+  it('T23 that dies after the hand-over and before its record lets another node ask, and no node sends again', async () => {
     const id = await ordered()
     bench.test.clock.advance(61_000)
     void deliverDueTransfers(
@@ -666,7 +669,7 @@ describe('T23 a node that dies', () => {
     expect(await bench.balances(address.id)).toEqual(settled)
   })
 
-  it('T24 and wakes up after its lease is over changes nothing: one broadcast, one resolution', async () => {
+  it('T24 that wakes up after the end of its lease changes nothing: one broadcast, one resolution', async () => {
     const id = await ordered()
     let wake = () => {}
     const asleep = new Promise<void>((resolve) => {
@@ -701,7 +704,7 @@ describe('T23 a node that dies', () => {
   it.each([
     ['before it opened the wallet service', 'connect'],
     ['after it asked the wallet service', 'getTransfer'],
-  ])('T24 asleep %s, awake when the funds were given back, sends nothing', async (_when, where) => {
+  ])('T24 asleep %s, awake after the release of the funds, sends nothing', async (_when, where) => {
     const id = await ordered()
     await bench.deliver(withCalls(() => ({ submitTransfer: () => Promise.reject(new Error('the line went dead')) })))
     let wake = () => {}
@@ -740,47 +743,50 @@ describe('T23 a node that dies', () => {
   it.each([
     ['finds no connection', () => new WalletServiceError('unreachable', 'No connection')],
     ['is refused', () => new WalletServiceError('refused', 'The authority has changed')],
-  ])('T24 asleep until its own attempt %s gives nothing back that another one sent', async (_why, fault) => {
-    const id = await ordered()
-    let wake = () => {}
-    const asleep = new Promise<void>((resolve) => {
-      wake = resolve
-    })
-    let isAsleep = false
-    bench.test.clock.advance(61_000)
-    const sleeper = deliverDueTransfers(
-      bench.test.deps,
-      withCalls((honest) => ({
-        submitTransfer: (order) => {
-          if (order.id !== id) return honest.submitTransfer(order)
-          isAsleep = true
-          return asleep.then(() => Promise.reject(fault()))
-        },
-        getTransfer: (transferId) => (transferId === id ? Promise.resolve(null) : honest.getTransfer(transferId)),
-      })),
-    )
-    await expect.poll(() => isAsleep).toBe(true)
-    bench.test.clock.advance(61_000)
-    const lineDied = () => Promise.reject(new Error('the line went dead'))
-    await deliverDueTransfers(
-      otherNode.deps,
-      withCalls((honest) => ({
-        submitTransfer: (order) =>
-          order.id === id ? honest.submitTransfer(order).then(lineDied) : honest.submitTransfer(order),
-      })),
-    )
-    expect([bench.vault.wallet.broadcastCount(id), await phaseOf(id)]).toEqual([1, 'submitting'])
-    wake()
-    await sleeper
-    expect([await phaseOf(id), (await bench.act(bench.owner, id, 'cancel')).status]).toEqual(['submitting', 409])
-    expect(await bench.balances(address.id)).toEqual(reserved)
-    bench.vault.wallet.confirm(id)
-    bench.test.clock.advance(61_000)
-    await bench.deliver()
-    expect(await bench.balances(address.id)).toEqual(settled)
-  })
+  ])(
+    'T24 asleep until its own attempt %s does not release funds of a transfer that another node sent',
+    async (_why, fault) => {
+      const id = await ordered()
+      let wake = () => {}
+      const asleep = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      let isAsleep = false
+      bench.test.clock.advance(61_000)
+      const sleeper = deliverDueTransfers(
+        bench.test.deps,
+        withCalls((honest) => ({
+          submitTransfer: (order) => {
+            if (order.id !== id) return honest.submitTransfer(order)
+            isAsleep = true
+            return asleep.then(() => Promise.reject(fault()))
+          },
+          getTransfer: (transferId) => (transferId === id ? Promise.resolve(null) : honest.getTransfer(transferId)),
+        })),
+      )
+      await expect.poll(() => isAsleep).toBe(true)
+      bench.test.clock.advance(61_000)
+      const lineDied = () => Promise.reject(new Error('the line went dead'))
+      await deliverDueTransfers(
+        otherNode.deps,
+        withCalls((honest) => ({
+          submitTransfer: (order) =>
+            order.id === id ? honest.submitTransfer(order).then(lineDied) : honest.submitTransfer(order),
+        })),
+      )
+      expect([bench.vault.wallet.broadcastCount(id), await phaseOf(id)]).toEqual([1, 'submitting'])
+      wake()
+      await sleeper
+      expect([await phaseOf(id), (await bench.act(bench.owner, id, 'cancel')).status]).toEqual(['submitting', 409])
+      expect(await bench.balances(address.id)).toEqual(reserved)
+      bench.vault.wallet.confirm(id)
+      bench.test.clock.advance(61_000)
+      await bench.deliver()
+      expect(await bench.balances(address.id)).toEqual(settled)
+    },
+  )
 
-  it('T23 of two nodes at once each transfer has one', async () => {
+  it('T23 beside another node claims each transfer once', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, () => ordered('10')))
     bench.test.clock.advance(61_000)
     const nodes = [bench.test.deps, otherNode.deps, bench.test.deps, otherNode.deps]
@@ -797,7 +803,7 @@ describe('T23 a node that dies', () => {
     for (const id of ids) expect(await bench.audited('transfer.confirmed', id)).toBe(1)
   })
 
-  it('T23 a transfer that somebody is working on is left alone, and holds up nobody', async () => {
+  it('T23 leaves a locked transfer alone, and delays no other transfer', async () => {
     const [busy, free] = [await ordered('10'), await ordered('20')]
     await bench.rolledBack(async (query) => {
       await query('select from transfers join deliveries using (vault_id, id) where id = $1 for update', [busy])
@@ -809,7 +815,7 @@ describe('T23 a node that dies', () => {
     expect([busy, free].map((id) => bench.vault.wallet.broadcastCount(id))).toEqual([0, 1])
   })
 
-  it('T4 handed over or cancelled, never both', async () => {
+  it('T4 hands a transfer over or lets it be cancelled, never both', async () => {
     for (let round = 0; round < 8; round += 1) {
       const id = await ordered('1')
       bench.test.clock.advance(61_000)
@@ -822,7 +828,7 @@ describe('T23 a node that dies', () => {
     }
   })
 
-  it('T4 confirmed by one node and failed by another: one resolution, the reservation is used once', async () => {
+  it('T4 resolves a transfer once beside another node: its reservation is used once', async () => {
     for (let round = 0; round < 6; round += 1) {
       address = await bench.fundedAddress()
       const id = await ordered()
@@ -852,7 +858,7 @@ describe('T23 a node that dies', () => {
 })
 
 describe('the fee', () => {
-  it('larger than the coins of the address is left outstanding, and posted when there are enough', async () => {
+  it('above the coins of the address stays outstanding, and is posted when there are enough', async () => {
     address = await bench.fundedAddress({ usdt: '1000', eth: '0.000000000000020999' })
     const before = await outstandingFees()
     const id = await ordered()
@@ -871,7 +877,7 @@ describe('the fee', () => {
     expect((await bench.balances(address.id, 'ETH')).available).toBe('0')
   })
 
-  it('of an address that never had the coin waits for it too', async () => {
+  it('of an address without any coin stays outstanding, too', async () => {
     const id = await ordered()
     await bench.deliver()
     bench.vault.wallet.confirm(id, { fee: '7' })
@@ -883,7 +889,7 @@ describe('the fee', () => {
     expect((await bench.balances(address.id, 'ETH')).available).toBe('0.999999999999999993')
   })
 
-  it('that somebody else paid is not posted', async () => {
+  it('that another account paid is not posted', async () => {
     address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
     const id = await ordered()
     await bench.deliver()
@@ -903,7 +909,7 @@ async function outstandingFees(): Promise<bigint> {
 describe('T29 the kill switch at the hand-over', () => {
   const setEnabled = (enabled: boolean) => bench.vault.admin.patch(`/tokens/${bench.vault.tokens.usdt.id}`, { enabled })
 
-  it('T29 keeps back what was not sent yet, which may be cancelled, and lets it go later', async () => {
+  it('T29 stops transfers that were not sent, which may be cancelled, and releases them later', async () => {
     const [later, cancelled] = [await ordered('30'), await ordered('10')]
     await setEnabled(false)
     for (let round = 0; round < 2; round += 1) await bench.deliver()
@@ -914,7 +920,7 @@ describe('T29 the kill switch at the hand-over', () => {
     expect([later, cancelled].map((id) => bench.vault.wallet.broadcastCount(id))).toEqual([1, 0])
   })
 
-  it('T29 does not send again what may have been sent, and settles what was', async () => {
+  it('T29 does not send a transfer again that may have been sent, and settles sent transfers', async () => {
     const [lost, taken] = [await ordered('30'), await ordered('10')]
     await bench.deliver(
       withCalls((honest) => ({
@@ -937,7 +943,7 @@ describe('T29 the kill switch at the hand-over', () => {
   })
 })
 
-describe('T29 the hand-over decides again', () => {
+describe('T29 the decision at the hand-over', () => {
   const nowhere = async () => createWalletClient({ url: 'http://127.0.0.1:1', secret: null, dispatcher })
   const everybody = () => [bench.vault.admin.userId, bench.owner.userId].toSorted()
   const notified = async (id: string) =>
@@ -945,7 +951,7 @@ describe('T29 the hand-over decides again', () => {
       .map((row) => row.user_id)
       .toSorted()
 
-  it('T29 a policy that blocks now: failed, funds back, never sent, initiator and administrators told', async () => {
+  it('T29 fails a transfer that a policy blocks now: its funds are released, it is never sent, and people are notified', async () => {
     const id = await ordered()
     const rules = amountRule({ op: 'between', min: '40', max: '40' })
     const policy = await bench.policy({ code: 'stop', effect: 'block', blockReason: 'Closed', rules })
@@ -956,7 +962,7 @@ describe('T29 the hand-over decides again', () => {
     expect(await bench.balances(address.id)).toEqual(released)
   })
 
-  it('T29 an initiator who left the vault, was disabled, or whose right was taken back', async () => {
+  it('T29 refuses an initiator who left the vault, was disabled, or lost the right', async () => {
     const { test, vault } = bench
     const leaver = await addMember(test, vault, 'leaver@example.org', ['treasury'])
     const disabled = await addMember(test, vault, 'disabled@example.org', ['treasury'])
@@ -987,7 +993,7 @@ describe('T29 the hand-over decides again', () => {
     await expectRefused(revoked, 'The initiator may no longer transfer from this address')
   })
 
-  it('T29 a vault that is not locked, a waiver of somebody who administers no more', async () => {
+  it('T29 refuses a vault that is not locked, and a waiver for a former administrator', async () => {
     const toUnlocked = await ordered('10')
     await bench.sql('update vaults set locked_at = null where id = $1', [bench.vault.id])
     await bench.deliver()
@@ -1014,7 +1020,7 @@ describe('T29 the hand-over decides again', () => {
     await expectRefused(waived.id, 'A vote was waived for an administrator, and the initiator no longer is one')
   })
 
-  it('T29 what may have been sent is never failed: it is kept back, with its funds, while something speaks against it', async () => {
+  it('T29 never fails a transfer that may have been sent: it waits with its funds while there is an objection', async () => {
     const id = await ordered()
     await bench.deliver(withCalls(() => ({ submitTransfer: () => Promise.reject(new Error('the line went dead')) })))
     const rules = amountRule({ op: 'between', min: '40', max: '40' })
@@ -1034,7 +1040,7 @@ describe('T29 the hand-over decides again', () => {
     expect(await bench.read(id)).toMatchObject({ status: 'pending', haltReason: null })
   })
 
-  it('T29 is not decided again once the wallet service has it', async () => {
+  it('T29 is not repeated after the wallet service has the transfer', async () => {
     const id = await ordered()
     await bench.deliver()
     const rules = amountRule({ op: 'between', min: '40', max: '40' })
@@ -1045,7 +1051,7 @@ describe('T29 the hand-over decides again', () => {
     expect((await bench.read(id)).status).toBe('confirmed')
   })
 
-  it('T29 a limit of velocity that was kept when it was ordered does not stop what waited for the wallet service', async () => {
+  it('T29 does not stop a transfer for a velocity limit that it met at the order', async () => {
     const windowSeconds = 60
     const value = { op: 'gt', value: '1', windowSeconds, per: 'sourceAddress' }
     const policy = await bench.policy({
@@ -1062,7 +1068,7 @@ describe('T29 the hand-over decides again', () => {
     expect([first, second].map((id) => bench.vault.wallet.broadcastCount(id))).toEqual([1, 1])
   })
 
-  it('T29 a node that dies between its claim and the check leaves it in the queue, where it is checked and may be cancelled', async () => {
+  it('T29 is made later when a node dies between claim and check: the transfer stays in the queue and may be cancelled', async () => {
     const [blocked, cancelled] = [await ordered('41'), await ordered('10')]
     bench.test.clock.advance(61_000)
     const never = () => ({ execute: () => new Promise<never>(() => {}) })
@@ -1099,7 +1105,7 @@ describe('T29 the hand-over decides again', () => {
 })
 
 describe('internal transfers', () => {
-  it('settle to outside and come back by the webhook, internal on both sides', async () => {
+  it('leave the sender and arrive by the webhook, marked internal on both sides', async () => {
     const target = await createAddress(bench.owner, { token: 'USDT' })
     const id = await ordered('40', { toAddress: target.address })
     await bench.deliver()

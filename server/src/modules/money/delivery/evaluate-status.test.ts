@@ -75,7 +75,7 @@ describe('the status that a wallet service reports for a transfer', () => {
     expect(evaluateStatus(order, null, status)).toEqual(verdict)
   })
 
-  it('keeps the hash that it named before', () => {
+  it('keeps the hash that was named before', () => {
     expect(evaluateStatus(order, hash, reported())).toEqual({ kind: 'wait', txHash: hash })
     expect(evaluateStatus(order, hash, reported({ status: 'confirmed' }))).toMatchObject({
       kind: 'confirm',
@@ -90,34 +90,37 @@ describe('the status that a wallet service reports for a transfer', () => {
     ['network', { network: 'polygon' }],
     ['token', { contractAddress: order.toAddress }],
     ['token', { contractAddress: null }],
-  ])('T25 another %s than ordered halts, whatever the status', (what, lie) => {
+  ])('T25 with another %s than ordered halts, whatever the status', (what, lie) => {
     for (const status of ['queued', 'broadcast', 'confirmed', 'failed'] as const) {
       const verdict = evaluateStatus(order, null, reported({ status, txHash: hash, ...lie }))
       expect(verdict).toEqual({ kind: 'halt', reason: `The wallet service reports another ${what} than ordered` })
     }
   })
 
-  it('T25 a token where the coin was ordered halts', () => {
+  it('T25 with a token where the coin was ordered halts', () => {
     const coinOrder = { ...order, contractAddress: null }
     expect(evaluateStatus(coinOrder, null, reported({ contractAddress: order.contractAddress })).kind).toBe('halt')
     expect(evaluateStatus(coinOrder, null, reported({ contractAddress: null })).kind).toBe('wait')
   })
 
-  it('T25 no hash where it is confirmed halts', () => {
+  it('T25 confirmed without a hash halts', () => {
     expect(evaluateStatus(order, null, reported({ status: 'confirmed' })).kind).toBe('halt')
   })
 
-  it.each(['queued', 'broadcast', 'confirmed', 'failed'] as const)('T75 another hash is followed: %s', (status) => {
-    const other = `0x${'cd'.repeat(32)}`
-    expect(evaluateStatus(order, hash, reported({ status, txHash: other }))).toMatchObject({ txHash: other })
-  })
+  it.each(['queued', 'broadcast', 'confirmed', 'failed'] as const)(
+    'T75 with another hash is followed: %s',
+    (status) => {
+      const other = `0x${'cd'.repeat(32)}`
+      expect(evaluateStatus(order, hash, reported({ status, txHash: other }))).toMatchObject({ txHash: other })
+    },
+  )
 
   it.each([
     ['amount', { amount: '1000001' }],
     ['recipient', { toAddress: order.fromAddress }],
     ['source', { fromAddress: order.toAddress }],
     ['token', { contractAddress: null }],
-  ])('T75 another hash with another %s halts', (_what, lie) => {
+  ])('T75 with another hash and another %s halts', (_what, lie) => {
     const replaced = reported({ status: 'broadcast', txHash: `0x${'cd'.repeat(32)}`, ...lie })
     expect(evaluateStatus(order, hash, replaced).kind).toBe('halt')
   })

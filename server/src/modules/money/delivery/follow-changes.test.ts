@@ -124,13 +124,13 @@ describe('changes of a wallet service', () => {
     expect(await following()).toEqual({ cursor: 'c2', followed: true, fruitless: 0, strangers: 0 })
   })
 
-  it('are asked for only while transfers are in flight', async () => {
+  it('are requested only while transfers are in flight', async () => {
     const id = await inFlight()
     await follow(begin, { statuses: [confirmed(id)], cursor: 'c1' })
     expect(await follow({ statuses: [], cursor: 'c1' })).toEqual([])
   })
 
-  it('let a transfer be asked about once in ten minutes, and a change that was not told is counted', async () => {
+  it('let a transfer be asked about once in ten minutes, and a change that was not reported is counted', async () => {
     const lost = await inFlight()
     await follow(begin)
     bench.test.clock.advance(-30_000)
@@ -146,7 +146,7 @@ describe('changes of a wallet service', () => {
     expect(await bench.sql('select found_by_question::int as found from followings')).toEqual([{ found: 1 }])
   })
 
-  it('that repeat, go back or come from the past change nothing more', async () => {
+  it('that repeat, go back or are old change nothing', async () => {
     const [id, other] = [await inFlight(), await inFlight()]
     const [queued, final] = [statusOf(id), confirmed(id)]
     const broadcast = statusOf(other, { status: 'broadcast', txHash: fakeTxHash(other) })
@@ -164,7 +164,7 @@ describe('changes of a wallet service', () => {
     expect(row).toEqual({ phase: 'broadcast', wallet_tx_hash: fakeTxHash(other) })
   })
 
-  it('about unknown transfers, or outside the protocol, are counted and stop no other one', async () => {
+  it('about unknown transfers, or outside the protocol, are counted and stop no other change', async () => {
     const id = await inFlight()
     const stranger = { ...statusOf(id), id: 'stranger', status: 'confirmed' as const, txHash: fakeTxHash('stranger') }
     await follow(begin, { statuses: [stranger, confirmed(id)], malformed: 2, cursor: 'c1' })
@@ -185,7 +185,7 @@ describe('changes of a wallet service', () => {
     expect(await bench.sql('select phase from transfers where id = $1', [queued.id])).toEqual([{ phase: 'queued' }])
   })
 
-  it('T25 of which two have one hash, or one contradicts its order: that one is halted, the others settle', async () => {
+  it('T25 with a shared hash or a contradiction halt their transfer, and the others settle', async () => {
     const [first, twin, liar] = [await inFlight(), await inFlight(), await inFlight()]
     await follow(begin, {
       statuses: [
@@ -200,7 +200,7 @@ describe('changes of a wallet service', () => {
     expect(rows).toHaveLength(2)
   })
 
-  it('of one transfer that cannot be applied stop none of the others', async () => {
+  it('of one transfer that cannot be applied do not stop the others', async () => {
     const [good, forged, last] = [await inFlight(), await inFlight(), await inFlight()]
     await bench.sql(`create function refuse_one() returns trigger language plpgsql as $$
       begin if new.id = '${forged}' then raise exception 'no'; end if; return new; end $$`)
@@ -214,7 +214,7 @@ describe('changes of a wallet service', () => {
     expect(await following()).toMatchObject({ cursor: 'c1' })
   })
 
-  it('a fee is posted with each, as far as the coins of the address go', async () => {
+  it('post a fee with each transfer, as far as the coins of the address suffice', async () => {
     address = await bench.fundedAddress({ usdt: '1000', eth: '0.000000000000000005' })
     const ids = [await inFlight(), await inFlight(), await inFlight()]
     const final = ids.map((id) => confirmed(id, { fee: '2', feePaidBy: null }))
@@ -225,7 +225,7 @@ describe('changes of a wallet service', () => {
 })
 
 describe('a wallet service', () => {
-  it('that does not tell its changes is asked about each transfer, and seldom for its changes', async () => {
+  it('that does not report its changes is asked about each transfer, and seldom for its changes', async () => {
     const id = await inFlight()
     await follow(null)
     expect(await following()).toMatchObject({ cursor: null, followed: false })
@@ -234,7 +234,7 @@ describe('a wallet service', () => {
     expect(await follow(begin)).toEqual([])
   })
 
-  it('that was restored: everything open is asked about, and its changes are followed anew', async () => {
+  it('that was restored is asked about every open transfer, and its changes are followed from the start', async () => {
     const [first, second] = [await inFlight(), await inFlight()]
     await follow(begin)
     await bench.sql('update deliveries set next_attempt_at = $1', [
@@ -249,7 +249,7 @@ describe('a wallet service', () => {
     expect(await following()).toMatchObject({ cursor: 'c0', followed: true })
   })
 
-  it('that loses every cursor is asked ever more seldom, and about each transfer', async () => {
+  it('that loses every cursor is asked less and less often, and about each transfer', async () => {
     await inFlight()
     await follow(begin)
     const pauses = []
@@ -266,7 +266,7 @@ describe('a wallet service', () => {
   it.each([
     ['fails', new WalletServiceError('failed', 'Answered 500')],
     ['repeats its answer for ever', 'repeat'],
-  ])('that %s is asked ever more seldom, and about each transfer', async (_how, answer) => {
+  ])('that %s is asked less and less often, and about each transfer', async (_how, answer) => {
     const id = await inFlight()
     await follow(begin)
     await bench.sql('update deliveries set next_attempt_at = $1', [
@@ -286,7 +286,7 @@ describe('a wallet service', () => {
     expect(await following()).toEqual({ cursor: 'c1', followed: true, fruitless: 0, strangers: 0 })
   })
 
-  it('is followed by one node: another one takes over when the lease is over, and the first changes nothing then', async () => {
+  it('is followed by one node: another node takes over after the lease, and the first then changes nothing', async () => {
     const id = await inFlight()
     await follow(begin)
     bench.test.clock.advance(1_000)
@@ -328,7 +328,7 @@ describe('a wallet service', () => {
     }
   })
 
-  it('that confirms 1,000 transfers at once: they are known after four batches of eight statements', async () => {
+  it('that confirms 1,000 transfers at once needs four batches of eight statements', async () => {
     await allowAll(bench.vault, 'transfer')
     const rows = Array.from({ length: walletChangesMax }, (_, i) => ({
       fromAddressId: address.id,

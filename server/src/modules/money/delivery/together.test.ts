@@ -4,7 +4,7 @@ import { together } from './together.ts'
 
 const log = pino({ level: 'silent' })
 
-it('does together what comes while other work of the vault runs, and answers each', async () => {
+it('processes inputs together that arrive during other work of the vault, and answers each input', async () => {
   const done: string[] = []
   const double = together({ log }, async (vaultId, numbers: number[]) => {
     done.push(`${vaultId} ${numbers.join()}`)
@@ -16,7 +16,7 @@ it('does together what comes while other work of the vault runs, and answers eac
   expect(done).toEqual(['a 1', 'b 4', 'a 2,3'])
 })
 
-it('does one by one what fails together, so that only its cause fails', async () => {
+it('processes inputs one by one after a common failure, so that only its cause fails', async () => {
   const done: string[] = []
   const work = together({ log }, async (_vaultId, numbers: number[]) => {
     done.push(numbers.join())

@@ -36,7 +36,7 @@ describe('addresses of Bitcoin', () => {
     return createAddress(vault.admin, { network: 'bitcoin', token: 'BTC' })
   }
 
-  it('are the same in capitals, where case carries nothing', async () => {
+  it('are equal in capitals, where case carries no information', async () => {
     const created = await create(first.toUpperCase())
     expect(created.address).toBe(first)
     const { body: known } = await vault.admin.post('/vaults/main-vault/counterparties', {
@@ -61,7 +61,7 @@ describe('addresses of Bitcoin', () => {
     expect(transfer.body).toMatchObject({ toAddress: second, toAddressId: other.id, flowType: 'internal' })
   })
 
-  it('are compared exactly in base58, and a mistyped one is refused', async () => {
+  it('are compared exactly in base58, and a mistyped address is refused', async () => {
     await create(legacy)
     const received = (address: string) => deposit(test, { network: 'bitcoin', address, amount: '1' })
     expect((await received(legacy)).body.outcome).toBe('credited')
@@ -76,7 +76,7 @@ describe('addresses of Bitcoin', () => {
     }
   })
 
-  it('that the wallet service makes up are not taken', async () => {
+  it('are refused when the wallet service invents them', async () => {
     vault.wallet.answerWithAddress = () => `${first.slice(0, -1)}5`
     const body = { network: 'bitcoin', segments: { purpose: 'ops' }, token: 'BTC' }
     expect((await vault.admin.post('/vaults/main-vault/addresses', body)).status).toBe(502)

@@ -34,7 +34,7 @@ const commits = async () => {
   return row!.n as number
 }
 
-it('answers each of a crowd for itself: credited, duplicate, quarantined, unmatched, ignored, malformed', async () => {
+it('answers each event of a group: credited, duplicate, quarantined, unmatched, ignored, malformed', async () => {
   const [first, second] = [
     await createAddress(bench.owner, { token: 'USDT' }),
     await createAddress(bench.owner, { token: 'USDT' }),
@@ -64,7 +64,7 @@ it('answers each of a crowd for itself: credited, duplicate, quarantined, unmatc
   expect((await commits()) - before).toBeLessThan(20)
 })
 
-it('credits the other events of a batch with one whose amount exceeds its account', async () => {
+it('credits the other events of a batch when the amount of one exceeds its account', async () => {
   const [victim, giant] = [
     await createAddress(bench.owner, { token: 'USDT' }),
     await createAddress(bench.owner, { token: 'USDT' }),
@@ -84,7 +84,7 @@ it('credits the other events of a batch with one whose amount exceeds its accoun
   expect(await available(giant.id)).toBe(rawAmountMax.toString())
 })
 
-it('T11 stays exact with two nodes side by side: every event sent to both, credited once', async () => {
+it('T11 stays exact with two nodes: every event is sent to both and credited once', async () => {
   const addresses = await Promise.all([1, 2, 3].map(() => createAddress(bench.owner, { token: 'USDT' })))
   const { config } = bench.test.deps
   const node = await openDeps(config, config.databaseUrl!, bench.test.deps.log, bench.test.deps.clock)

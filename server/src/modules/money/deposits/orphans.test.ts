@@ -67,7 +67,7 @@ const spend = async (amount: string) => {
 }
 
 describe('T17 a credited deposit that the chain lost', () => {
-  it('T17 is taken back whole while it is available, and credited once more each time that it comes back', async () => {
+  it('T17 is taken back whole while it is available, and credited again each time it comes back', async () => {
     const { depositId } = await arrives()
     await arrivesToo('7')
     for (const occurrence of [0, 1, 2]) {
@@ -90,7 +90,7 @@ describe('T17 a credited deposit that the chain lost', () => {
     expect(await bench.audited('deposit.returned', depositId)).toBe(3)
   })
 
-  it('T17 that is told again changes nothing, and is answered as a duplicate', async () => {
+  it('T17 that is reported again changes nothing, and is answered as a duplicate', async () => {
     const { depositId } = await arrives()
     const duplicate = { received: true, outcome: 'duplicate', depositId }
     expect(await arrives()).toEqual(duplicate)
@@ -105,7 +105,7 @@ describe('T17 a credited deposit that the chain lost', () => {
     expect(await bench.audited('deposit.orphaned', depositId)).toBe(1)
   })
 
-  it('T17 exposes its address by what was spent, and the next deposits cover that first', async () => {
+  it('T17 exposes its address by the spent amount, which the next deposits cover first', async () => {
     const { depositId } = await arrives()
     await settleOrder(await spend('70'))
     expect(await standing()).toEqual(['30', '0', '0'])
@@ -124,7 +124,7 @@ describe('T17 a credited deposit that the chain lost', () => {
     expect((await bench.order(address.id, '5')).status).toBe(201)
   })
 
-  it('T17 that comes back after others have covered it gives their funds back', async () => {
+  it('T17 that comes back after its exposure was covered makes those funds available', async () => {
     await arrives()
     await settleOrder(await spend('70'))
     await goes()
@@ -134,7 +134,7 @@ describe('T17 a credited deposit that the chain lost', () => {
     expect(await standing()).toEqual(['80', '0', '0'])
   })
 
-  it('T17 is covered by an adjustment of two people, and by what a transfer releases', async () => {
+  it('T17 is covered by an adjustment of two people, and by the release of a transfer', async () => {
     await arrives()
     const id = await spend('60')
     await goes()
@@ -158,7 +158,7 @@ describe('T17 a credited deposit that the chain lost', () => {
     expect(await standing()).toEqual(['20', '0', '0'])
   })
 
-  it('tells the administrators at once, by a mail of its own that nobody can turn off', async () => {
+  it('notifies the administrators at once, by a mail that cannot be turned off', async () => {
     const { depositId } = await arrives()
     await settleOrder(await spend('70'))
     await sendNotifications(bench.test.deps)
@@ -173,7 +173,7 @@ describe('T17 a credited deposit that the chain lost', () => {
 })
 
 describe('T17 an exposed address', () => {
-  it('T17 sends nothing, of any token, until it is covered, and says why', async () => {
+  it('T17 sends no token until it is covered, and names the reason', async () => {
     await say('TOPUP', { asset: null, amount: '5', txHash: fakeTxHash(`coin ${++count}`) })
     await arrives()
     await settleOrder(await spend('60'))
@@ -198,7 +198,7 @@ describe('T17 an exposed address', () => {
     expect((await bench.owner.post(`${base()}/transfers`, body)).status).toBe(201)
   })
 
-  it('T17 takes no approvals, and a rejection gives back what covers it', async () => {
+  it('T17 takes no approvals, and a rejection releases funds that cover it', async () => {
     await arrives(0, { amount: '150' })
     const id = await spend('120')
     expect((await bench.read(id)).status).toBe('awaiting_approval')
@@ -210,7 +210,7 @@ describe('T17 an exposed address', () => {
     expect(await standing()).toEqual(['0', '0', '0'])
   })
 
-  it('T17 lets what is queued wait, and go on when it is covered', async () => {
+  it('T17 lets queued transfers wait, and continue when it is covered', async () => {
     await arrives()
     const id = await spend('80')
     await goes()
@@ -224,7 +224,7 @@ describe('T17 an exposed address', () => {
     expect(await standing()).toEqual(['0', '0', '0'])
   })
 
-  it('T17 waits for the orders that are being decided, and those after it see it', async () => {
+  it('T17 waits for orders in progress, and later orders see it', async () => {
     await arrives()
     await arrivesToo('30')
     await bench.rolledBack(async (query) => {
@@ -245,8 +245,8 @@ describe('T17 an exposed address', () => {
   })
 })
 
-describe('T17 the loss of a deposit that is not simply credited', () => {
-  it('T17 before it arrived is remembered, and what arrives late is not credited, but what comes back is', async () => {
+describe('T17 the loss of a deposit that is not in the state credited', () => {
+  it('T17 is remembered before the deposit arrives: a late event is not credited, but a returned deposit is', async () => {
     expect(await goes()).toEqual({ received: true, outcome: 'ignored', reason: 'not_credited' })
     expect(await goes()).toEqual({ received: true, outcome: 'duplicate' })
     expect(await arrives()).toEqual({ received: true, outcome: 'ignored', reason: 'orphaned' })
@@ -259,14 +259,14 @@ describe('T17 the loss of a deposit that is not simply credited', () => {
     expect(await standing()).toEqual(['0', '0', '0'])
   })
 
-  it('T16 T17 of one that was not final yet keeps it from being credited', async () => {
+  it('T16 T17 of a deposit that was not final yet prevents its credit', async () => {
     expect(await arrives(0, { confirmations: 0 })).toMatchObject({ outcome: 'ignored', reason: 'unconfirmed' })
     await goes()
     expect(await arrives(0, { confirmations: 12 })).toMatchObject({ outcome: 'ignored', reason: 'orphaned' })
     expect(await standing()).toEqual(['0', '0', '0'])
   })
 
-  it('T17 before its address exists: only what came back is credited when that appears', async () => {
+  it('T17 before its address exists lets only returned deposits be credited when the address is created', async () => {
     const path = fakeAddress('reorganised before it exists')
     const to = (kind: string, occurrence: number, hash: string) =>
       say(kind, { toAddress: path, occurrence, txHash: hash })
@@ -284,7 +284,7 @@ describe('T17 the loss of a deposit that is not simply credited', () => {
     expect((await totals(created.id)).totals[0]!.availableDecimal).toBe('100')
   })
 
-  it('T17 with another amount is quarantined, and two people follow it if the chain does not contradict', async () => {
+  it('T17 with another amount is quarantined, and two people accept it if the chain does not contradict', async () => {
     const { depositId } = await arrives()
     expect(await goes(0, { amount: '99' })).toMatchObject({ outcome: 'quarantined', reason: 'orphan_differs' })
     await goes(0, { amount: '99' })
@@ -310,7 +310,7 @@ describe('T17 the loss of a deposit that is not simply credited', () => {
     expect((await readDeposit(depositId)).orphaned).toMatchObject({ takenDecimal: '100' })
   })
 
-  it('T17 that comes back with another amount is quarantined, and credited as the chain has it', async () => {
+  it('T17 and a return with another amount are quarantined, and credited as the chain has it', async () => {
     const { depositId } = await arrives()
     await goes()
     expect(await arrives(1, { amount: '90' })).toMatchObject({ outcome: 'quarantined', reason: 'amount_differs' })
@@ -329,7 +329,7 @@ describe('T17 the loss of a deposit that is not simply credited', () => {
     expect(await readDeposit(depositId)).toMatchObject({ amountDecimal: '90', orphaned: null })
   })
 
-  it('T12 T17 that contradicts the books once more is quarantined once more, after two people decided', async () => {
+  it('T12 T17 that contradicts the books again is quarantined again, after two people decided', async () => {
     bench.vault.wallet.transactions = new Map()
     const quarantined = async () =>
       (await bench.vault.admin.get(`${base()}/deposits?outcome=quarantined&addressId=${address.id}`)).body.items
@@ -360,7 +360,7 @@ describe('T17 the loss of a deposit that is not simply credited', () => {
     expect(await standing()).toEqual(['0', '0', '0'])
   })
 
-  it('T17 of a disabled token is taken back all the same', async () => {
+  it('T17 of a disabled token is taken back, too', async () => {
     await arrives()
     const { admin, tokens } = bench.vault
     const enable = (enabled: boolean) => admin.patch(`/tokens/${tokens.usdt.id}`, { enabled })
@@ -386,7 +386,7 @@ describe('T17 the loss of a held deposit', () => {
     await other.post(`${base()}/approval-requests/${body.request.id}/approve`, {})
   }
 
-  it('T17 leaves it held, and its release covers the exposure', async () => {
+  it('T17 keeps the hold, and its release covers the exposure', async () => {
     const { depositId } = await arrives()
     await arrivesToo('30')
     const id = await hold(depositId)
@@ -397,7 +397,7 @@ describe('T17 the loss of a held deposit', () => {
     expect(await standing()).toEqual(['30', '0', '0'])
   })
 
-  it('T17 that comes back is still held', async () => {
+  it('T17 and its return keep the hold', async () => {
     const { depositId } = await arrives()
     await hold(depositId)
     await goes()
@@ -405,7 +405,7 @@ describe('T17 the loss of a held deposit', () => {
     expect(await standing()).toEqual(['0', '100', '0'])
   })
 
-  it('T17 a hold that is placed meanwhile reserves nothing of others, and the deposit when it comes back', async () => {
+  it('T17 lets a new hold reserve no other funds, and reserves the deposit when it comes back', async () => {
     const { depositId } = await arrives()
     await arrivesToo('30')
     await goes()
@@ -419,7 +419,7 @@ describe('T17 the loss of a held deposit', () => {
 })
 
 describe('T17 the books and the chain', () => {
-  it('T17 agree when what addresses are exposed by is taken off', async () => {
+  it('T17 agree when the exposures of addresses are subtracted', async () => {
     const fresh = await createTransferBench()
     try {
       const ownAddress = await createAddress(fresh.owner, { token: 'USDT' })
@@ -449,7 +449,7 @@ describe('T17 the books and the chain', () => {
   })
 
   it.each([1, 2, 3, 4])(
-    'T17 seed %s: whatever arrives in whatever order and how often, the last word counts',
+    'T17 seed %s: the newest occurrence counts, in any order of events and repetitions',
     async (seed) => {
       const random = createRandom(seed)
       const events = [0, 1, 2].flatMap((occurrence) => [

@@ -30,7 +30,7 @@ afterAll(async () => {
   await test.close()
 })
 
-it('what an event reads does not grow with the vault, even before there are statistics', async () => {
+it('the cost of an event does not grow with the vault, even before there are statistics', async () => {
   const before = await buffersOfAnEvent()
   await fill(3_000)
   const after = await buffersOfAnEvent()

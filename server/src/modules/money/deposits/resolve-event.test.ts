@@ -56,7 +56,7 @@ async function resolved(id: string, outcome: string) {
   return response.body.request
 }
 
-it('a resolution has a reason that is not blank', async () => {
+it('a resolution needs a reason that is not blank', async () => {
   const path = `${base()}/wallet-events/cmi8h2k1p0a1b2c3d4e5f6g7h/resolve` as const
   for (const reason of ['', '   ', '\n\t']) {
     const { status, body } = await bench.vault.admin.post(path, { outcome: 'dismiss', reason })
@@ -92,7 +92,7 @@ describe('credit', () => {
     expect(left.body.items).toEqual([])
   })
 
-  it('takes back no more than is available', async () => {
+  it('takes back only available funds', async () => {
     const id = await quarantined('10')
     mined('10000000')
     expect((await bench.order(address.id, '95')).status).toBe(201)
@@ -102,7 +102,7 @@ describe('credit', () => {
     expect(voted.body.details).toContain('less available')
   })
 
-  it('says what the chain has instead', async () => {
+  it('names the finding of the chain as the reason of a refusal', async () => {
     const id = await quarantined('150')
     const refusal = async () => (await ask(id, 'credit')).body
     expect(await refusal()).toMatchObject({ reason: 'not_proven', details: expect.stringContaining('does not know') })
@@ -135,7 +135,7 @@ describe('credit', () => {
 })
 
 describe('dismiss', () => {
-  it('leaves the books as they are, also when the event comes again', async () => {
+  it('leaves the books as they are, also when the event arrives again', async () => {
     const id = await quarantined('150')
     await resolved(id, 'dismiss')
     await arrives('150')
@@ -147,8 +147,8 @@ describe('dismiss', () => {
   })
 })
 
-describe('who', () => {
-  it('one administrator alone decides nothing', async () => {
+describe('the permission to resolve an event', () => {
+  it('does not suffice for one administrator alone', async () => {
     const id = await quarantined('150')
     mined('150000000')
     const response = await ask(id, 'credit')
@@ -157,7 +157,7 @@ describe('who', () => {
     expect(await available()).toBe('100')
   })
 
-  it('a member does not learn that the event exists', async () => {
+  it('is hidden from members, who do not learn that the event exists', async () => {
     const id = await quarantined('150')
     expect((await ask(id, 'credit', bench.owner)).status).toBe(404)
     expect((await ask('nothing', 'credit', bench.owner)).status).toBe(404)
@@ -165,7 +165,7 @@ describe('who', () => {
   })
 })
 
-it('an unmatched event says what it misses, and is marked after a day', async () => {
+it('an unmatched event names the missing match, and is marked after a day', async () => {
   const stranger = '0x000000000000000000000000000000000000bEEF'
   await deposit(bench.test, { address: stranger, asset: usdtContract, amount: '1', txHash: fakeTxHash('nobody') })
   const platform = await bench.test.signIn('platform@example.org', { isPlatformAdmin: true })

@@ -91,14 +91,14 @@ describe('the webhook', () => {
     ['kind', {}],
     ['type', { type: 'TOPUP' }],
     ['event', { event: 'TOPUP' }],
-  ])('reads the kind from %s', async (name, event) => {
+  ])('reads the type from %s', async (name, event) => {
     const address = await newAddress()
     const { body } = await send(eventTo(address.address), name === 'kind' ? { kind: 'TOPUP' } : event)
     expect(body.outcome).toBe('credited')
   })
 
   it.each([[undefined], [null], [''], ['native'], [`0x${'0'.repeat(40)}`], [`0X${'0'.repeat(40)}`]])(
-    'takes the asset %j for the coin',
+    'reads the asset %j as the coin',
     async (asset) => {
       const address = await newAddress()
       const { body } = await send(eventTo(address.address, { asset, amount: '0.000000000000000001' }))
@@ -107,7 +107,7 @@ describe('the webhook', () => {
     },
   )
 
-  it('leaves fields that it does not know alone', async () => {
+  it('ignores unknown fields', async () => {
     const address = await newAddress()
     const { body } = await send(eventTo(address.address, { memo: 'x', nested: { a: [1] } }), {
       kind: 'TOPUP',
@@ -127,8 +127,8 @@ describe('the webhook', () => {
   })
 })
 
-describe('the same event again', () => {
-  it('T11 100 times at once is one deposit, one credit and 100 times 200', async () => {
+describe('a repeated event', () => {
+  it('T11 that arrives 100 times at once is one deposit, one credit and 100 answers of 200', async () => {
     const address = await newAddress()
     const event = eventTo(address.address)
     const answers = await Promise.all(Array.from({ length: 100 }, () => send(event)))
@@ -139,7 +139,7 @@ describe('the same event again', () => {
     expect(await availableOf(address.id)).toBe('1')
   })
 
-  it('T11 in another spelling of hash, address and contract is the same event', async () => {
+  it('T11 in another spelling of hash, address and contract is a duplicate', async () => {
     const address = await newAddress()
     const event = eventTo(address.address)
     await send(event)
@@ -191,7 +191,7 @@ describe('the same event again', () => {
     ])
   })
 
-  it('T12 of ten that contradict each other at the same moment one is credited', async () => {
+  it('T12 in ten contradicting versions at the same moment is credited once', async () => {
     const address = await newAddress()
     const event = eventTo(address.address)
     const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => send({ ...event, amount: `${i + 1}` })))
@@ -200,7 +200,7 @@ describe('the same event again', () => {
     expect(await listOf(`outcome=quarantined&addressId=${address.id}`, bench.vault.admin)).toHaveLength(9)
   })
 
-  it('T12 that comes again after it was quarantined is quarantined again, as one row', async () => {
+  it('T12 that arrives after its quarantine is quarantined again, as one row', async () => {
     const address = await newAddress()
     const event = eventTo(address.address)
     const { depositId } = (await send(event)).body
@@ -237,7 +237,7 @@ describe('the network of an event', () => {
     },
   )
 
-  it('is none by a name that two networks have, and by a slug the one that has it', async () => {
+  it('is unknown by a name that two networks have; by a slug it is the network with that slug', async () => {
     await createVaultFixture(bench.test, { code: 'gnosis-vault', routes: networkOf('gnosis', 'Twin', 700) })
     await createVaultFixture(bench.test, { code: 'twin-vault', routes: networkOf('chain-twin', 'twin', 19_001) })
     await createVaultFixture(bench.test, { code: 'third-vault', routes: networkOf('other', 'Gnosis', 19_002) })
@@ -254,8 +254,8 @@ describe('the network of an event', () => {
   })
 })
 
-describe('what is not credited', () => {
-  it('T18 other kinds, networks, tokens and addresses change nothing, and answer 200', async () => {
+describe('an event without a credit', () => {
+  it('T18 of another type, network, token or address changes nothing, and is answered with 200', async () => {
     const address = await newAddress()
     const before = (await written()).slice(1)
     const cases: [object, Tx, Record<string, unknown>?][] = [
@@ -275,7 +275,7 @@ describe('what is not credited', () => {
     expect((await written()).slice(1)).toEqual(before)
   })
 
-  it('T15 the right address on the wrong network, or with the contract of another network, credits nothing', async () => {
+  it('T15 for the right address on the wrong network, or with the contract of another network, credits nothing', async () => {
     const other = await createVaultFixture(bench.test, {
       code: 'polygon-vault',
       routes: {
@@ -306,7 +306,7 @@ describe('what is not credited', () => {
     expect(await availableOf(address.id)).toBeNull()
   })
 
-  it('T18 of a disabled token nothing is credited, and what is there stays', async () => {
+  it('T18 for a disabled token credits nothing, and existing balances stay', async () => {
     const address = await bench.fundedAddress({ usdt: '5' })
     const { admin, tokens } = bench.vault
     await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: false })
@@ -317,7 +317,7 @@ describe('what is not credited', () => {
     expect((await send(event)).body.outcome).toBe('credited')
   })
 
-  it('T19 the kill switch in the middle of the stream: each event wholly credited or not at all, none after it was answered', async () => {
+  it('T19 around the kill switch is credited whole or not at all, and not after the answer of the switch', async () => {
     const { admin, tokens } = bench.vault
     const address = await newAddress()
     for (let round = 0; round < 4; round += 1) {
@@ -346,7 +346,7 @@ describe('what is not credited', () => {
     }
   })
 
-  it('T20 when the credit fails nothing of the event remains, and it can come again', async () => {
+  it('T20 whose credit fails leaves no row, and can arrive again', async () => {
     const address = await newAddress()
     const event = eventTo(address.address)
     const before = await written()
@@ -371,7 +371,7 @@ describe('a transaction that is not final', () => {
     ['failed', { status: 'REVERTED', confirmations: 12 }],
     ['failed', { success: false, confirmations: 12 }],
     ['failed', { status: '0x0' }],
-  ])('T16 is not credited, kept with the reason %s, and credited once it is final: %j', async (reason, tx) => {
+  ])('T16 is not credited, but kept with the reason %s and credited when it is final: %j', async (reason, tx) => {
     const address = await newAddress()
     const event = eventTo(address.address)
     for (let i = 0; i < 2; i += 1) {
@@ -390,7 +390,7 @@ describe('a transaction that is not final', () => {
     expect(await availableOf(address.id)).toBe('2')
   })
 
-  it('T16 before its address exists is not credited when that appears', async () => {
+  it('T16 before its address exists is not credited when the address is created', async () => {
     const toAddress = fakeAddress(`${bench.vault.wallet.secret}m/44/60/2/0`)
     const event = eventTo(toAddress)
     expect((await send({ ...event, confirmations: 0 })).body).toMatchObject({
@@ -406,7 +406,7 @@ describe('a transaction that is not final', () => {
 describe('an amount that the account cannot hold', () => {
   const most = `${rawAmountMax / 1_000_000n}.${rawAmountMax % 1_000_000n}`
 
-  it('is quarantined with 200, listed once when it is repeated, and credited when the account can hold it', async () => {
+  it('is quarantined with 200, listed once when repeated, and credited when the account can hold it', async () => {
     const address = await newAddress()
     await send(eventTo(address.address, { amount: most }))
     const event = eventTo(address.address, { amount: '0.000001', fromAddress: fakeAddress('a giver') })
@@ -439,7 +439,7 @@ describe('an amount that the account cannot hold', () => {
     expect((await send(event)).body.outcome).toBe('credited')
   })
 
-  it('does not keep its address from being created', async () => {
+  it('does not prevent the creation of its address', async () => {
     const toAddress = fakeAddress(`${bench.vault.wallet.secret}m/44/60/2/1`)
     const [first, second] = [eventTo(toAddress, { amount: most }), eventTo(toAddress, { amount: most })]
     for (const event of [first, second, second, eventTo(toAddress, { asset: null })]) {
@@ -453,7 +453,7 @@ describe('an amount that the account cannot hold', () => {
     ])
   })
 
-  it('is refused to an adjustment as well', async () => {
+  it('is refused for an adjustment, too', async () => {
     const address = await newAddress()
     await send(eventTo(address.address, { amount: most }))
     const { status } = await bench.vault.admin.post('/vaults/main-vault/adjustments', {
@@ -472,7 +472,7 @@ describe('events that arrive before their address', () => {
   const nextAddress = () => fakeAddress(`${bench.vault.wallet.secret}m/44/60/2/${next++}`)
   const create = () => createAddress(bench.owner, { token: 'USDT', segments: { purpose: 'payroll' } })
 
-  it('are credited when it appears: once each, contradictions set aside', async () => {
+  it('are credited once when the address is created, and contradictions are quarantined', async () => {
     const toAddress = nextAddress()
     const event = eventTo(toAddress)
     for (const change of [
@@ -500,7 +500,7 @@ describe('events that arrive before their address', () => {
     ).toEqual([{ count: '0' }])
   })
 
-  it('stay on the network that was found by its name, whichever has that name when it appears', async () => {
+  it('stay on the network that was found by its name, even if another network has the name later', async () => {
     await bench.sql(`update networks set name = 'Main chain' where slug = 'ethereum'`)
     const toAddress = nextAddress()
     const event = eventTo(toAddress, { network: 'MAIN CHAIN', amount: '7' })
@@ -516,7 +516,7 @@ describe('events that arrive before their address', () => {
     expect(differences.filter(({ targetId }) => targetId === deposit!.id)).toEqual([])
   })
 
-  it('or at the very moment it appears are neither lost nor doubled', async () => {
+  it('or at the same moment are neither lost nor credited twice', async () => {
     for (let round = 0; round < 8; round += 1) {
       const toAddress = nextAddress()
       const events = Array.from({ length: 3 }, () => eventTo(toAddress))
@@ -526,7 +526,7 @@ describe('events that arrive before their address', () => {
     }
   })
 
-  it('and come while it is created wait for it', async () => {
+  it('wait for a creation in progress', async () => {
     const event = eventTo(nextAddress())
     const [address, received] = await bench
       .rolledBack(async (query) => {
@@ -542,7 +542,7 @@ describe('events that arrive before their address', () => {
     expect(await availableOf(address.id)).toBe('1')
   })
 
-  it('and have not been stored when it is created make the creation wait', async () => {
+  it('make the creation wait while they are being stored', async () => {
     const event = eventTo(nextAddress())
     const [received, address] = await bench
       .rolledBack(async (query) => {
@@ -574,7 +574,7 @@ describe('malformed events', () => {
     expect(await written()).toEqual(before)
   })
 
-  it('T7 amounts that are not exact, and fields of the wrong form, are a 400 with the field and write nothing', async () => {
+  it('T7 with inexact amounts or fields of the wrong form are a 400 with the field and write nothing', async () => {
     const address = await newAddress()
     const before = await written()
     const bad: Record<string, unknown[]> = {
@@ -621,7 +621,7 @@ describe('malformed events', () => {
     expect(await written()).toEqual(before)
   })
 
-  it('T51 what is no JSON, ambiguous JSON, or not UTF-8 is a 400; another content type a 415', async () => {
+  it('T51 without JSON, with ambiguous JSON, or not in UTF-8 are a 400; another content type is a 415', async () => {
     const before = await written()
     for (const text of ['', '{', '{"kind":"TOPUP","kind":"OTHER"}', 'null', '[1,2', `${'['.repeat(5_000)}`]) {
       const answer = await bench.test.anonymous.post('//webhooks/wallet', text)
@@ -645,8 +645,8 @@ describe('malformed events', () => {
   })
 })
 
-describe('who sees what', () => {
-  it('T39 what was not credited is the administrators’, and of a vault only what names an address of it', async () => {
+describe('the visibility of events', () => {
+  it('T39 limits uncredited events to administrators, and those of a vault to its addresses', async () => {
     const address = await newAddress()
     const { admin } = bench.vault
     await send(eventTo(address.address, { status: 'failed' }))
@@ -677,7 +677,7 @@ describe('who sees what', () => {
     expect(await listOf(`outcome=ignored&addressId=${other.id}`, admin)).toEqual([])
   })
 
-  it('userId is for administrators: others get a 403, unless it is themselves', async () => {
+  it('lets only administrators use userId: others get a 403, unless they name themselves', async () => {
     const lister = await addMember(bench.test, bench.vault, 'lister@example.org', ['treasury'])
     const address = await createAddress(lister, { token: 'USDT' })
     await deposit(bench.test, { address: address.address, asset: usdtContract, amount: '4' })
@@ -686,7 +686,7 @@ describe('who sees what', () => {
     expect((await bench.owner.get(`/vaults/main-vault/deposits?userId=${lister.userId}`)).status).toBe(403)
   })
 
-  it('the list pages without gaps and refuses what it does not know', async () => {
+  it('pages through the list without gaps and refuses unknown filters', async () => {
     const address = await newAddress()
     const made: string[] = []
     for (let i = 0; i < 5; i += 1) made.unshift((await send(eventTo(address.address))).body.depositId)

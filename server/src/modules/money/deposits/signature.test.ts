@@ -55,7 +55,7 @@ const written = () =>
   Promise.all(['wallet_events', 'deposits', 'operations', 'ledger_entries', 'ledger_accounts'].map(bench.count))
 
 describe('T13 a signed webhook', () => {
-  it('T13 is credited, with either secret of a rotation, and when one of several signatures is right', async () => {
+  it('T13 is credited with either secret of a rotation, and when one of several signatures is right', async () => {
     for (const secret of [current, previous]) {
       const body = newEvent()
       const { status, body: answer } = await post(body, headersOf(body, { secret }))
@@ -71,7 +71,7 @@ describe('T13 a signed webhook', () => {
     expect([several.status, several.body.outcome]).toEqual([200, 'credited'])
   })
 
-  it('T13 that comes again is accepted and changes nothing', async () => {
+  it('T13 that is repeated is accepted and changes nothing', async () => {
     const body = newEvent()
     const headers = headersOf(body)
     const outcomes = []
@@ -79,7 +79,7 @@ describe('T13 a signed webhook', () => {
     expect(outcomes).toEqual(['credited', 'duplicate'])
   })
 
-  it('T13 is tolerated five minutes early or late, and no second more', async () => {
+  it('T13 is accepted up to five minutes early or late, and no second more', async () => {
     for (const [offset, status] of [
       [-298, 200],
       [298, 200],
@@ -181,7 +181,7 @@ describe('T14 a weak secret', () => {
     expect(() => readConfig({ ...environment, WALLET_WEBHOOK_SECRET: secret })).toThrow('WALLET_WEBHOOK_SECRET')
   })
 
-  it('T14 starts with one of 24 bytes', () => {
+  it('T14 of 24 bytes starts', () => {
     for (const secret of [randomBytes(18).toString('base64'), `whsec_${randomBytes(24).toString('base64')}`]) {
       expect(readConfig({ ...environment, WALLET_WEBHOOK_SECRET: secret }).webhookSecrets).toEqual([secret])
     }

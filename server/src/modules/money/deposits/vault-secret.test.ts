@@ -78,7 +78,7 @@ const uncredited = async ({ admin, code }: VaultFixture, outcome: string) =>
 const written = () =>
   Promise.all(['wallet_events', 'deposits', 'operations', 'ledger_entries', 'ledger_accounts'].map(bench.count))
 
-it('T66 who may credit which vault', () => {
+it('T66 a secret credits only its vaults', () => {
   const withSecret = { vaultId: 'a', hasVaultSecret: true }
   const none = { vaultId: 'n', hasVaultSecret: false }
   expect(mayCredit(null, none)).toBe(true)
@@ -90,8 +90,8 @@ it('T66 who may credit which vault', () => {
   expect(mayCredit([], none)).toBe(false)
 })
 
-describe('T66 a vault with a webhook secret of its own', () => {
-  it('T66 is credited by what that secret signed', async () => {
+describe('T66 a vault with its own webhook secret', () => {
+  it('T66 is credited by an event signed with that secret', async () => {
     const address = await addressOf(vaultA)
     const event = eventTo(address.address)
     expect((await send(event, secretOfA)).body.outcome).toBe('credited')
@@ -99,7 +99,7 @@ describe('T66 a vault with a webhook secret of its own', () => {
     expect(await availableOf(vaultA, address.id)).toBe('1')
   })
 
-  it('T66 the wallet of another vault can neither credit it nor get its event in first', async () => {
+  it('T66 cannot be credited by the wallet service of another vault, which cannot place its event first either', async () => {
     const address = await addressOf(vaultA)
     const event = eventTo(address.address, { amount: '7' })
     const before = await bench.count('deposits')
@@ -119,7 +119,7 @@ describe('T66 a vault with a webhook secret of its own', () => {
     expect(hashesOfB.filter((hash) => hash === event.txHash)).toHaveLength(3)
   })
 
-  it('T66 nor before its address exists', async () => {
+  it('T66 cannot be credited by another wallet service before its address exists', async () => {
     const toAddress = fakeAddress(`${vaultA.wallet.secret}m/44/60/2/0`)
     const event = eventTo(toAddress, { amount: '3' })
     for (const secrets of [[secretOfB], [global]]) {
@@ -135,7 +135,7 @@ describe('T66 a vault with a webhook secret of its own', () => {
     expect(await uncredited(vaultA, 'quarantined')).toEqual([])
   })
 
-  it('T66 a secret that cannot be opened takes nothing from the other vaults', async () => {
+  it('T66 whose secret cannot be opened does not affect the other vaults', async () => {
     const address = await addressOf(vaultA)
     // The role of the service cannot store such a value, which has another format.
     await bench.sql('alter table vaults disable trigger webhook_secret_sealed')
@@ -146,7 +146,7 @@ describe('T66 a vault with a webhook secret of its own', () => {
     await setSecret(vaultB, secretOfB)
   })
 
-  it('T66 is not credited by the secret of the installation, which leaves nothing behind and is told to try again', async () => {
+  it('T66 is not credited by the secret of the installation: the event leaves no row and is to be sent again', async () => {
     const address = await addressOf(vaultA)
     const event = eventTo(address.address)
     const before = await written()
@@ -155,14 +155,14 @@ describe('T66 a vault with a webhook secret of its own', () => {
     expect((await send(event, global, secretOfA)).body.outcome).toBe('credited')
   })
 
-  it('T66 its secret does not credit a vault without one', async () => {
+  it('T66 has a secret that does not credit a vault without one', async () => {
     const address = await bench.fundedAddress({ usdt: '0' })
     const event = eventTo(address.address)
     expect((await send(event, secretOfA)).body.outcome).toBe('unmatched')
     expect((await send(event, global)).body.outcome).toBe('credited')
   })
 
-  it('T66 takes several secrets during a rotation, and none that was taken back', async () => {
+  it('T66 has several secrets during a rotation, and no revoked one', async () => {
     const next = newSecret()
     const address = await addressOf(vaultA)
     await setSecret(vaultA, `${next},${secretOfA}`)
@@ -175,7 +175,7 @@ describe('T66 a vault with a webhook secret of its own', () => {
     expect(await written()).toEqual(before)
   })
 
-  it('T66 may share it with another vault of the same wallet service, which has none of its unmatched events', async () => {
+  it('T66 may share its secret with another vault of the same wallet service, which gets none of its unmatched events', async () => {
     const shared = newSecret()
     const [first, second] = [await createVault('vault-c', shared), await createVault('vault-d', shared)]
     for (const vault of [first, second]) {
@@ -188,14 +188,14 @@ describe('T66 a vault with a webhook secret of its own', () => {
     expect(body.items[0]!.txHash).toBe(lost.txHash)
   })
 
-  it('T66 without it again is credited by the secret of the installation', async () => {
+  it('T66 is credited by the secret of the installation after its own secret is removed', async () => {
     const vault = await createVault('vault-e', newSecret())
     const address = await addressOf(vault)
     await setSecret(vault, null)
     expect((await send(eventTo(address.address), global)).body.outcome).toBe('credited')
   })
 
-  it('T13 a signature of nobody is a 401 and writes nothing', async () => {
+  it('T13 refuses a signature by an unknown secret with 401 and writes nothing', async () => {
     const address = await addressOf(vaultA)
     const before = await written()
     for (const secrets of [[newSecret()], ['whsec_'], []]) {
@@ -218,7 +218,7 @@ describe('T66 the secret itself', () => {
     expect([changed.status, changed.body.details?.[0]?.field]).toEqual([400, 'walletWebhookSecret'])
   })
 
-  it('T60 is sealed at rest, and in no answer and no audit record', async () => {
+  it('T60 is sealed at rest, and absent from all answers and audit records', async () => {
     const secret = newSecret()
     const answer = await vaultB.admin.patch('/vaults/vault-b', { walletWebhookSecret: secret })
     expect(JSON.stringify(answer.body)).not.toContain(secret)
@@ -237,7 +237,7 @@ describe('T66 the secret itself', () => {
     await setSecret(vaultB, secretOfB)
   })
 
-  it('is set by administrators of the vault alone, and with its creation', async () => {
+  it('is set only by administrators of the vault, and at its creation', async () => {
     const body = { walletWebhookSecret: newSecret() }
     expect((await bench.owner.patch('/vaults/main-vault', body)).status).toBe(403)
     const { status } = await bench.vault.admin.post('/vaults', {
@@ -252,7 +252,7 @@ describe('T66 the secret itself', () => {
   })
 })
 
-it('accepts in demo mode without any secret an event with an unreadable signature', async () => {
+it('demo mode without any secret accepts an event with an unreadable signature', async () => {
   const demo = await createTransferBench()
   try {
     const address = await demo.fundedAddress({ usdt: '0' })
@@ -270,7 +270,7 @@ it('accepts in demo mode without any secret an event with an unreadable signatur
   }
 })
 
-it('T66 in demo mode nothing unsigned credits a vault with a secret of its own', async () => {
+it('T66 demo mode does not credit a vault with its own secret by an unsigned event', async () => {
   const demo = await createTransferBench()
   try {
     const address = await demo.fundedAddress({ usdt: '5' })

@@ -211,7 +211,7 @@ const facts = async () => ({
 })
 
 it(
-  `T72 no sequence of calls by one person un-holds anything: ${sequences} sequences`,
+  `T72 no sequence of calls by one person releases a hold: ${sequences} sequences`,
   async () => {
     await bench.endVoting([transferId], new Date(Date.now() - 86_400_000))
     const before = await facts()

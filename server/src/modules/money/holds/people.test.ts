@@ -61,8 +61,8 @@ const pass = async (milliseconds: number) => {
   await endUnconfirmedHolds(bench.test.deps)
 }
 
-describe('T82 nobody is locked out by one', () => {
-  it('T82 who holds everybody else is suspended, too, and nobody is held for good', async () => {
+describe('T82 one person cannot lock out the others', () => {
+  it('T82 a person who holds everybody else is suspended, too, and every hold ends without confirmation', async () => {
     const first = await held(others[0]!)
     expect(await acts(alone)).toBe(true)
     const last = await held(others[1]!)
@@ -84,7 +84,7 @@ describe('T82 nobody is locked out by one', () => {
     expect((await hold(others[0]!, others[1])).status).toBe(201)
   })
 
-  it('T82 holds of a guard lock out nobody either', async () => {
+  it('T82 holds of a member with the right to hold lock out no quorum either', async () => {
     await held(others[0]!, guard)
     await held(others[1]!, guard)
     await held(others[2]!, guard)
@@ -93,7 +93,7 @@ describe('T82 nobody is locked out by one', () => {
     expect(await acts(alone)).toBe(true)
   })
 
-  it('T82 a service holds no person', async () => {
+  it('T82 a service cannot hold a person', async () => {
     const token = await alone.post(`${base}/service-tokens`, {
       name: 'Robot',
       groupIds: [bench.vault.groups.administrators],
@@ -104,7 +104,7 @@ describe('T82 nobody is locked out by one', () => {
     expect(outcome(await confirm((await held(bench.member)).id, robot))).toEqual([403, 'person_required'])
   })
 
-  it('T82 a second person keeps a hold, and lifts the suspension of the first', async () => {
+  it('T82 a second person confirms a hold, and ends the suspension of the first', async () => {
     await held(others[0]!)
     const last = await held(others[1]!)
     expect(await acts(alone)).toBe(false)
@@ -119,7 +119,7 @@ describe('T82 nobody is locked out by one', () => {
     expect(await differences()).toEqual([])
   })
 
-  it('T82 a confirmation and an end that nobody gave are named by the verifier', async () => {
+  it('T82 the verifier names a forged confirmation and a forged end', async () => {
     const { id } = await held(bench.member)
     expect(await differences()).toEqual([])
     await bench.sql('update holds set confirmed_by_id = $2, confirmed_at = now() where id = $1', [
@@ -131,7 +131,7 @@ describe('T82 nobody is locked out by one', () => {
     expect(await differences()).toMatchObject([{ targetId: id }])
   })
 
-  it('T82 who placed a hold does not confirm it, nor does who is held', async () => {
+  it('T82 the placer and the held person cannot confirm a hold', async () => {
     const { id, endsAt } = await held(others[0]!)
     expect(endsAt).not.toBeNull()
     expect(outcome(await confirm(id, alone))).toEqual([403, 'other_person_required'])
@@ -141,7 +141,7 @@ describe('T82 nobody is locked out by one', () => {
     expect(outcome(await confirm(thing.body.id, others[1]!))).toEqual([409, 'wrong_state'])
   })
 
-  it('T82 the approvers of releases that a policy names are a quorum of their own', async () => {
+  it('T82 the approvers of releases that a policy names form a separate quorum', async () => {
     const keepers = [bench.member, guard].map(({ userId }) => ({ kind: 'user', userId }))
     const policy = {
       ...{ code: 'keepers', name: 'Keepers', actionType: 'hold_release', effect: 'requireApproval' },
@@ -156,7 +156,7 @@ describe('T82 nobody is locked out by one', () => {
     expect(await acts(alone)).toBe(false)
   })
 
-  it('T82 an operator releases a hold, on the record and with a mail to every member', async () => {
+  it('T82 an operator releases a hold, with a record and a mail to every member', async () => {
     await held(others[0]!)
     const { id } = await held(others[1]!)
     const release = (of: string, code: string = bench.vault.code) =>
@@ -180,7 +180,7 @@ describe('T82 nobody is locked out by one', () => {
     expect(told.map(({ user_id }) => user_id).sort()).toEqual(people.sort())
   })
 
-  it('T82 auditors are no approvers of releases that would be left', async () => {
+  it('T82 auditors do not count as remaining approvers of releases', async () => {
     await bench.sql('delete from policies where code = $1', ['keepers'])
     const auditor = await addMember(bench.test, bench.vault, 'auditor@example.org', ['auditors'])
     const keepers = [bench.member, guard, auditor].map(({ userId }) => ({ kind: 'user', userId }))
@@ -195,7 +195,7 @@ describe('T82 nobody is locked out by one', () => {
     await bench.sql('delete from policies where code = $1', ['keepers'])
   })
 
-  it('T82 in a vault without governance two administrators are left who release', async () => {
+  it('T82 in a vault without governance two administrators remain for a release', async () => {
     await held(others[0]!)
     expect(await acts(alone)).toBe(true)
     await held(others[1]!)

@@ -81,7 +81,7 @@ async function counterparty(at = bench.recipient) {
 }
 
 describe('placing a hold', () => {
-  it('answers what was stopped, by whom and why, and records and announces it', async () => {
+  it('returns the subject, the placer and the reason, and records and announces the hold', async () => {
     const id = await waiting()
     const hold = await held('address', address.id)
     expect(hold).toMatchObject({
@@ -104,7 +104,7 @@ describe('placing a hold', () => {
     expect((await bench.read(id)).status).toBe('awaiting_approval')
   })
 
-  it('is for administrators, and for those whom a policy allows it without votes', async () => {
+  it('is for administrators, and for members whom a policy allows it without votes', async () => {
     expect(outcome(await place('address', address.id, bench.owner))).toEqual([403, 'no_policy_allows'])
     const guardsId = await ensureGroup(bench.vault, 'guards')
     const guard = await addMember(bench.test, bench.vault, 'guard@example.org', ['guards'])
@@ -122,7 +122,7 @@ describe('placing a hold', () => {
     expect(outcome(await place('user', bench.owner.userId, guard))).toEqual([403, 'no_policy_allows'])
   })
 
-  it('happens once, and to what there is', async () => {
+  it('happens once, and only to existing subjects', async () => {
     await held('address', address.id)
     expect(outcome(await place('address', address.id))).toEqual([409, 'already_exists'])
     for (const type of ['address', 'vault', 'deposit', 'counterparty', 'transfer', 'user'])
@@ -132,7 +132,7 @@ describe('placing a hold', () => {
     expect(outcome(await place('transfer', body.id))).toEqual([409, 'wrong_state'])
   })
 
-  it('T72 waits for what is being decided, and nothing is decided after it that it forbids', async () => {
+  it('T72 waits for decisions in progress, and later decisions respect it', async () => {
     const { db } = bench.test.deps
     let placed: ReturnType<typeof place> | undefined
     let ordered: ReturnType<typeof bench.order> | undefined
@@ -149,7 +149,7 @@ describe('placing a hold', () => {
   })
 })
 
-describe('T72 whoever decides while a hold is placed waits for it, and sees it', () => {
+describe('T72 a decision during the placing of a hold waits for it, and respects it', () => {
   /** Places a hold on the vault by SQL, and begins `work` between its lock and its commit. */
   async function meanwhile<Result>(work: () => Promise<Result>): Promise<Result> {
     const { db } = bench.test.deps
@@ -203,7 +203,7 @@ describe('T72 whoever decides while a hold is placed waits for it, and sees it',
   })
 })
 
-describe('T72 what a hold stops', () => {
+describe('T72 a hold stops', () => {
   it('an address: orders from it and to it, the votes on its transfers, and their hand-over', async () => {
     const voted = await waiting()
     const queued = (await bench.order(address.id, '10')).body.id
@@ -232,7 +232,7 @@ describe('T72 what a hold stops', () => {
     expect((await bench.order(address.id, '10')).status).toBe(201)
   })
 
-  it('the vault: everything but the release', async () => {
+  it('the vault: everything except the release', async () => {
     const voted = await waiting()
     const queued = (await bench.order(address.id, '10')).body.id
     const hold = await held('vault', bench.vault.id)
@@ -263,7 +263,7 @@ describe('T72 what a hold stops', () => {
     expect(bench.vault.wallet.broadcastCount(queued)).toBe(1)
   })
 
-  it('a payout that waits, by a hold of one of its rows', async () => {
+  it('a waiting payout, by a hold of one of its rows', async () => {
     const rows = ['150', '160'].map((amount, i) => ({
       externalId: `row-${address.id}-${i}`,
       fromAddressId: address.id,
@@ -286,7 +286,7 @@ describe('T72 what a hold stops', () => {
     expect((await bench.owner.get(`${base}/payouts/${payout.id}`)).body.status).toBe('expired')
   })
 
-  it('a transfer: it keeps its funds, and is neither voted, cancelled, expired nor sent', async () => {
+  it('a transfer: it keeps its funds, and is not voted on, cancelled, expired or sent', async () => {
     const voted = await waiting()
     const hold = await held('transfer', voted)
     expect(outcome(await bench.act(bench.firstApprover, voted, 'approve'))).toEqual([409, 'held'])
@@ -299,7 +299,7 @@ describe('T72 what a hold stops', () => {
     expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
   })
 
-  it('a transfer that may have been sent already: the hold says so, and it is not sent again', async () => {
+  it('a transfer that may have been sent: the hold says so, and the transfer is not sent again', async () => {
     const { body } = await bench.order(address.id, '10')
     await bench.sql(`update transfers set phase = 'submitting' where id = $1`, [body.id])
     const hold = await held('transfer', body.id)
@@ -313,7 +313,7 @@ describe('T72 what a hold stops', () => {
     expect(bench.vault.wallet.broadcastCount(body.id)).toBe(1)
   })
 
-  it('a counterparty: it is not paid, and its addresses are not taken away from under the hold', async () => {
+  it('a counterparty: it is not paid, and its addresses cannot be moved away from the hold', async () => {
     const at = fakeAddress(`supplier of ${address.id}`)
     const supplier = await counterparty(at)
     const queued = (await bench.order(address.id, '10', { toAddress: at })).body.id
@@ -335,7 +335,7 @@ describe('T72 what a hold stops', () => {
     expect(bench.vault.wallet.broadcastCount(queued)).toBe(1)
   })
 
-  it('a deposit: what is still available of it is reserved until the release', async () => {
+  it('a deposit: its available part is reserved until the release', async () => {
     const [{ id }] = await bench.sql('select id from deposits where address_id = $1', [address.id])
     expect((await bench.order(address.id, '100')).status).toBe(201)
     const hold = await held('deposit', id)
@@ -359,7 +359,7 @@ describe('T72 what a hold stops', () => {
 })
 
 describe('T72 a person who is held', () => {
-  it('reads who placed the hold, and nothing else; what they ordered waits', async () => {
+  it('reads who placed the hold, and nothing else; their orders wait', async () => {
     const queued = (await bench.order(address.id, '10')).body.id
     const voted = await waiting()
     const hold = await held('user', bench.owner.userId)
@@ -379,7 +379,7 @@ describe('T72 a person who is held', () => {
     expect((await bench.owner.get('/inbox?state=mine')).body.items ?? []).toEqual([])
   })
 
-  it('does not vote, and a vote that was cast no longer counts', async () => {
+  it('does not vote, and their earlier vote no longer counts', async () => {
     const id = await waiting()
     expect((await bench.act(bench.firstApprover, id, 'approve')).status).toBe(200)
     const hold = await held('user', bench.firstApprover.userId)
@@ -396,13 +396,13 @@ describe('T72 a person who is held', () => {
     expect((await bench.read(id)).approvalRequirements[0]!.approvalsCount).toBe(2)
   })
 
-  it('is not among the voters of what begins meanwhile', async () => {
+  it('is not among the voters of new requests', async () => {
     await held('user', bench.firstApprover.userId)
     await held('user', bench.secondApprover.userId)
     expect(outcome(await bench.order(address.id, '200'))).toEqual([409, 'quorum_unreachable'])
   })
 
-  it('changes no policy, no group and invites nobody', async () => {
+  it('changes no policy and no group, and invites nobody', async () => {
     const policy = await bench.policy({ code: `mine-${address.id}`, effect: 'block', enabled: false })
     await held('user', second.userId)
     expect(outcome(await second.patch(`/policies/${policy.id}`, { name: 'Mine' }))).toEqual([403, 'caller_held'])
@@ -414,7 +414,7 @@ describe('T72 a person who is held', () => {
     expect([403, 404]).toContain(invited.status)
   })
 
-  it('is signed out when they are held in every vault of theirs, and asks for links in vain', async () => {
+  it('is signed out when every vault of theirs holds them, and cannot get a link', async () => {
     const { userId } = bench.thirdApprover
     const hold = await held('user', userId)
     expect(outcome(await bench.thirdApprover.get('/auth/session'))).toEqual([401, 'invalid_token'])
@@ -441,7 +441,7 @@ describe('T72 a person who is held', () => {
 })
 
 describe('T72 the release of a hold', () => {
-  it('waits for the vote of another administrator, who is shown what is held and why', async () => {
+  it('waits for the vote of another administrator, who sees the subject and the reason', async () => {
     const hold = await held('address', address.id)
     const response = await askRelease(hold.id)
     expect(response.status).toBe(202)
@@ -468,7 +468,7 @@ describe('T72 the release of a hold', () => {
     expect(outcome(await askRelease(hold.id))).toEqual([409, 'wrong_state'])
   })
 
-  it('is not waived by a policy, and not for services and other members', async () => {
+  it('is not waived by a policy, and not possible for services and other members', async () => {
     const policy = await bench.policy({ code: `free-${address.id}`, actionType: 'hold_release', effect: 'allow' })
     const hold = await held('address', address.id)
     expect((await askRelease(hold.id)).status).toBe(202)
@@ -484,7 +484,7 @@ describe('T72 the release of a hold', () => {
     expect(outcome(await askRelease(hold.id, robot))).toEqual([403, 'person_required'])
   })
 
-  it('happens once, however many ask for it', async () => {
+  it('happens once, however many people request it', async () => {
     const hold = await held('address', address.id)
     const [first, next] = [await askRelease(hold.id), await askRelease(hold.id)]
     expect((await vote(second, first.body.request.id)).body.status).toBe('applied')
@@ -493,7 +493,7 @@ describe('T72 the release of a hold', () => {
 })
 
 describe('reading holds', () => {
-  it('is for those who see what is held', async () => {
+  it('is for members who see the subject', async () => {
     const hold = await held('address', address.id)
     const ids = async (by: Person, query = '') =>
       (await by.get(`${base}/holds?active=true${query}`)).body.items.map(({ id }) => id)

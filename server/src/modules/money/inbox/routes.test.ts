@@ -44,7 +44,7 @@ const idsIn = async (by: Person, state: string) => (await inbox(by, state)).map(
 const countOf = async (by: Person) => (await by.get('/inbox/count')).body
 
 describe('GET /inbox', () => {
-  it('shows what waits for the vote of the caller, with all that a decision needs', async () => {
+  it('shows the subjects that wait for the vote of the caller, with all that a decision needs', async () => {
     const id = await waiting({ metadata: { paymentPurpose: 'Invoice 4711' } })
     const [item] = await inbox(bench.firstApprover, 'waiting')
     const transfer = await bench.read(id, bench.firstApprover)
@@ -76,7 +76,7 @@ describe('GET /inbox', () => {
     })
   })
 
-  it('shows requests by what they are about', async () => {
+  it('shows requests by their subject', async () => {
     const id = await requested('Harbour dues')
     const [item] = await inbox(bench.secondApprover, 'waiting')
     expect(item).toMatchObject({
@@ -90,7 +90,7 @@ describe('GET /inbox', () => {
     })
   })
 
-  it('shows a payout as one thing, with its sums and none of its transfers', async () => {
+  it('shows a payout as one item, with its sums and none of its transfers', async () => {
     const before = (await countOf(bench.firstApprover)).waiting
     const rows = ['150', '50'].map((amount) => ({
       externalId: `salary ${amount}`,
@@ -141,7 +141,7 @@ describe('GET /inbox', () => {
     expect((await countOf(bench.secondApprover)).waiting).toBe((await idsIn(bench.secondApprover, 'waiting')).length)
   })
 
-  it('moves from waiting to decided by the vote, and stays there although no feed of the voter has it', async () => {
+  it('moves a subject from waiting to decided at the vote, and keeps it there', async () => {
     const id = await waiting()
     const before = (await countOf(bench.firstApprover)).waiting
     await bench.act(bench.firstApprover, id, 'approve')
@@ -161,7 +161,7 @@ describe('GET /inbox', () => {
     expect((await inbox(bench.firstApprover, 'decided'))[0]).toMatchObject({ id, status: 'rejected' })
   })
 
-  it('shows the initiator what waited for votes, and nothing that needed none', async () => {
+  it('shows the initiator the subjects that waited for votes, and no others', async () => {
     const plain = (await bench.order(address.id, '1')).body.id
     const [transfer, request] = [await waiting(), await requested('Chandlery')]
     const mine = await idsIn(bench.owner, 'mine')
@@ -173,7 +173,7 @@ describe('GET /inbox', () => {
     expect((await inbox(bench.owner, 'mine'))[1]).toMatchObject({ id: transfer, status: 'cancelled', myDecision: null })
   })
 
-  it('leaves out what nobody may vote on now: halted or expired', async () => {
+  it('leaves out subjects without possible votes: halted or expired', async () => {
     const [halted, expired] = [await waiting(), await waiting()]
     await bench.sql(`update transfers set phase = 'halted', halt_reason = 'x' where id = $1`, [halted])
     await bench.sql('update transfers set expires_at = $2 where id = $1', [expired, bench.test.clock.now()])
@@ -182,7 +182,7 @@ describe('GET /inbox', () => {
     expect(ids).not.toContain(expired)
   })
 
-  it('leaves out what the caller lost the entitlement to, and vaults that they left', async () => {
+  it('leaves out subjects that the caller may no longer vote on, and vaults that they left', async () => {
     const leaver = await addMember(bench.test, bench.vault, 'leaver@example.org', ['approvers'])
     const [open, voted] = [await waiting(), await waiting()]
     await bench.act(leaver, voted, 'approve')
@@ -194,7 +194,7 @@ describe('GET /inbox', () => {
     expect(await countOf(leaver)).toEqual({ waiting: 0, waitingCapped: false })
   })
 
-  it('is one list over all vaults of the caller, page by page, each item once', async () => {
+  it('lists the subjects of all vaults of the caller, page by page, each once', async () => {
     const other = await createVaultFixture(bench.test, { code: 'second-vault' })
     await addMember(bench.test, other, bench.owner.email, ['treasury'])
     await addMember(bench.test, other, bench.firstApprover.email, ['approvers'])
@@ -233,7 +233,7 @@ describe('GET /inbox', () => {
     await other.wallet.close()
   })
 
-  it('needs a session, and refuses other states', async () => {
+  it('needs a session, and refuses unknown states', async () => {
     expect((await bench.test.anonymous.get('/inbox')).status).toBe(401)
     expect((await bench.test.anonymous.get('/inbox/count')).status).toBe(401)
     expect((await bench.owner.get('/inbox?state=all')).status).toBe(400)

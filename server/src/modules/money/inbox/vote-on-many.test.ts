@@ -49,7 +49,7 @@ const cast = async (by: Person, ...votes: Vote[]) => {
 }
 
 describe('several votes at once', () => {
-  it('are cast each for itself, and one that is refused stops no other', async () => {
+  it('are cast separately, and a refused vote stops no other', async () => {
     const [first, second, third] = [await transfer(), await transfer(), await transfer()]
     const supplier = await request('A supplier')
     const wrong = { ...third!, payloadHash: '0'.repeat(64) }
@@ -74,7 +74,7 @@ describe('several votes at once', () => {
     await bench.expectSoundLedger()
   })
 
-  it('refuse a second vote on the same thing, also within one request', async () => {
+  it('refuse a second vote on the same subject, also within one request', async () => {
     const vote = await transfer()
     expect(await cast(bench.firstApprover, vote, vote)).toEqual(['awaiting_approval', 'already_voted'])
   })
@@ -91,7 +91,7 @@ describe('several votes at once', () => {
     expect(await bench.audited('transfer.approved', vote.id)).toBe(1)
   })
 
-  it('T33 T39 meet the rules of a single vote', async () => {
+  it('T33 T39 follow the rules of a single vote', async () => {
     const vote = await transfer()
     const stranger = (await createVaultFixture(bench.test, { code: 'rival', adminEmail: 'rival@example.org' })).admin
     const auditor = await addMember(bench.test, bench.vault, 'auditor@example.org', ['auditors', 'approvers'])

@@ -155,7 +155,7 @@ async function refusing(table: string, row: Row, dropped: string | null): Promis
 }
 
 it.each(['ledger_entries', 'ledger_accounts', 'adjustments', 'ledger_seals'])(
-  'T2 T8 each constraint of %s refuses what no other one does',
+  'T2 T8 each constraint of %s refuses a row that no other constraint refuses',
   async (table) => {
     const rows = refused[table]!
     expect(Object.keys(rows)).toEqual(await constraintsOf(table))

@@ -93,7 +93,7 @@ describe('T2 the database itself refuses an entry that does not balance', () => 
     await bench.expectSoundLedger()
   })
 
-  it('T2 an operation has one entry of a kind at most', async () => {
+  it('T2 an operation has at most one entry of a type', async () => {
     const [entry] = await bench.sql(`select * from ledger_entries where kind = 'reserve' limit 1`)
     const { sequence: _, ...columns } = entry
     const names = Object.keys(columns)
@@ -106,7 +106,7 @@ describe('T2 the database itself refuses an entry that does not balance', () => 
   })
 })
 
-describe('T8 the record cannot be rewritten by the role of the service', () => {
+describe('T8 the role of the service cannot rewrite the record', () => {
   it.each([
     'update ledger_entries set amount = amount + 1',
     'delete from ledger_entries',
@@ -122,7 +122,7 @@ describe('T8 the record cannot be rewritten by the role of the service', () => {
     expect(await stateOf(statement, [], 'strongroom_app')).toBe('42501')
   })
 
-  it('T8 that is the role every connection of the service has', async () => {
+  it('T8 that is the role of every connection of the service', async () => {
     const { rows } = await sql<{ current_user: string }>`select current_user`.execute(bench.test.deps.db)
     expect(rows[0]!.current_user).toBe('strongroom_app')
   })
@@ -139,7 +139,7 @@ describe('posting', () => {
   const post = (...postings: Parameters<typeof postEntries>[1]) =>
     inTransaction(bench.test.deps.db, (trx) => postEntries(trx, postings, bench.test.clock.now()))
 
-  it('refuses amounts that move nothing or backwards', () => {
+  it('refuses amounts of zero and below', () => {
     for (const amount of [0n, -1n]) {
       for (const kind of ['deposit', 'reserve', 'settle', 'release', 'fee'] as const) {
         expect(() => posting(kind, subject(from, amount))).toThrow(RangeError)
@@ -148,7 +148,7 @@ describe('posting', () => {
     expect(() => signedPosting('adjust', subject(from, 0n))).toThrow(RangeError)
   })
 
-  it('T1 a debit of an account that was never used is refused and makes none', async () => {
+  it('T1 refuses a debit of an account that was never used, and creates no account', async () => {
     const address = await createAddress(bench.owner)
     for (const kind of ['reserve', 'fee', 'settle'] as const) {
       await expect(post(posting(kind, subject(address.id, 1n)))).rejects.toMatchObject({ code: '23514' })
@@ -156,7 +156,7 @@ describe('posting', () => {
     expect(await accountsOf(address.id)).toEqual([])
   })
 
-  it('T1 postings of one statement that pass below zero on the way are refused, even when they end above', async () => {
+  it('T1 refuses postings of one statement that pass below zero on the way, even when they end above', async () => {
     const address = await createAddress(bench.owner)
     const down = posting('fee', subject(address.id, 5n))
     const up = posting('deposit', subject(address.id, 7n))
@@ -224,7 +224,7 @@ describe('posting', () => {
     it.each([
       ['with two sides', releases],
       ['with one', oneSided],
-    ])('T3 postings %s lock their accounts from the lowest to the highest', async (_what, form) => {
+    ])('T3 locks the accounts of postings %s from the lowest to the highest', async (_what, form) => {
       const ids = await createAddresses()
       await post(...ids.flatMap((id) => [posting('deposit', subject(id, 9n)), posting('reserve', subject(id, 5n))]))
       const accounts = 'from ledger_accounts where address_id = any($1) order by address_id, token_id, purpose'
@@ -244,7 +244,7 @@ describe('posting', () => {
       await waiting.posted
     })
 
-    it('T3 transactions that touch the same accounts in any order need no retry', async () => {
+    it('T3 needs no retry for transactions that touch the same accounts in any order', async () => {
       const { db } = bench.test.deps
       const deposits: Form = (id) => [posting('deposit', subject(id, 9n))]
       const reservations: Form = (id) => [posting('reserve', subject(id, 5n))]
@@ -264,7 +264,7 @@ describe('posting', () => {
     })
   })
 
-  it('T6 the first use of a token by many at once makes one account, and loses nothing', async () => {
+  it('T6 creates one account at the concurrent first uses of a token, and loses no posting', async () => {
     for (let round = 0; round < 5; round += 1) {
       const address = await createAddress(bench.owner)
       await Promise.all(Array.from({ length: 10 }, () => post(posting('deposit', subject(address.id, 3n)))))

@@ -70,7 +70,7 @@ describe('balances', () => {
     expect([found!.balance, found!.balanceDecimal]).toEqual(['1000000000', '1000'])
   })
 
-  it('T10 a token never touched is absent, one that is back to zero is there', async () => {
+  it('T10 leave out a token without entries, and include a token that is back at zero', async () => {
     const address = await createAddress(bench.owner, { token: 'USDT' })
     expect(await balancesOf(address.id)).toMatchObject({ totals: [], accounts: [] })
     expect((await bench.owner.get(`${base}/addresses/${address.id}`)).body.balances).toEqual([])
@@ -127,7 +127,7 @@ describe('balances', () => {
     expect((await balancesOf(address.id, bench.vault.admin)).totals).toMatchObject([{ availableDecimal: '12345' }])
   })
 
-  it('a filter that does not exist is a 400', async () => {
+  it('with an unknown filter are a 400', async () => {
     for (const query of ['asset=USDT', 'purpose=all', 'summary=maybe', 'limit=0', 'limit=101', 'cursor=nonsense']) {
       expect([query, (await bench.owner.get(`${base}/balances?${query}`)).status]).toEqual([query, 400])
     }
@@ -135,7 +135,7 @@ describe('balances', () => {
 })
 
 describe('the statement', () => {
-  it('shows every entry of an account with the balance it left, newest first, page by page', async () => {
+  it('shows every entry of an account with the resulting balance, newest first, page by page', async () => {
     const address = await bench.fundedAddress({ usdt: '1000' })
     const { body: transfer } = await bench.order(address.id, '30')
     await bench.act(bench.owner, transfer.id, 'cancel')
@@ -168,7 +168,7 @@ describe('the statement', () => {
     expect((await bench.owner.get(`${path}&to=2020-01-01`)).body.items).toEqual([])
   })
 
-  it('of an address of somebody else, or of a token it never had, is a 404; wrong bounds and cursors are a 400', async () => {
+  it('of an address of another user, or of a token without entries, is a 404; wrong bounds and cursors are a 400', async () => {
     const address = await bench.fundedAddress()
     const { usdt, eth } = bench.vault.tokens
     const path = (tokenId: string) => `${base}/ledger/entries?addressId=${address.id}&tokenId=${tokenId}` as const
@@ -187,7 +187,7 @@ describe('the statement', () => {
     expect((await bench.owner.get(`${base}/ledger/entries`)).status).toBe(400)
   })
 
-  it('with a cursor forged to the largest number there is does not fail', async () => {
+  it('with a cursor forged to the largest number does not fail', async () => {
     const address = await bench.fundedAddress()
     const forged = Buffer.from(`${new Date().toISOString()} c${'z'.repeat(24)}`).toString('base64url')
     const { status } = await bench.owner.get(
@@ -203,7 +203,7 @@ describe('the balance at a time', () => {
     return by.get(`${base}/ledger/balance?${key}${at === null ? '' : `&at=${encodeURIComponent(at)}`}${more}`)
   }
 
-  it('is what the newest entry until then left, to the millisecond', async () => {
+  it('is the resulting balance of the newest entry until then, to the millisecond', async () => {
     const address = await bench.fundedAddress({ usdt: '1000' })
     const steps = ['-70.5', '0.5', '-930']
     for (const amount of steps) {
@@ -236,7 +236,7 @@ describe('the balance at a time', () => {
     expect((await balanceAt(address.id, day)).body).toMatchObject({ at: `${day}T23:59:59.999Z`, balance: '0' })
   })
 
-  it('is kept for reserved funds too', async () => {
+  it('is available for reserved funds too', async () => {
     const address = await bench.fundedAddress({ usdt: '1000' })
     const { body: transfer } = await bench.order(address.id, '30')
     bench.test.clock.advance(1_000)
@@ -245,7 +245,7 @@ describe('the balance at a time', () => {
     expect([await read(transfer.createdAt), await read(null)]).toEqual(['30', '0'])
   })
 
-  it('T40 of an address of somebody else is a 404, a moment that is none a 400', async () => {
+  it('T40 of an address of another user is a 404, an invalid moment a 400', async () => {
     const address = await bench.fundedAddress()
     expect((await balanceAt(address.id, null, '', bench.firstApprover)).status).toBe(404)
     expect((await balanceAt(address.id, null, '', bench.vault.admin)).status).toBe(200)
@@ -257,7 +257,7 @@ describe('the balance at a time', () => {
 })
 
 describe('adjustments', () => {
-  it('add and take, exactly, with an audit record', async () => {
+  it('add and take exact amounts, with an audit record', async () => {
     const address = await createAddress(bench.owner)
     const answer = await adjust(address.id, '2.000001')
     expect(answer.status).toBe(201)
@@ -272,7 +272,7 @@ describe('adjustments', () => {
     expect(await bench.audited('ledger.adjusted', address.id)).toBe(2)
   })
 
-  it('T1 below zero are a 409, and so is more than there can be', async () => {
+  it('T1 below zero or above the maximum are a 409', async () => {
     const address = await bench.fundedAddress({ usdt: '1' })
     expect((await adjust(address.id, '-1.000001')).status).toBe(409)
     const never = await createAddress(bench.owner)
@@ -286,7 +286,7 @@ describe('adjustments', () => {
     expect(statuses).toEqual([201, 409, 409, 201, 409, 201, 201])
   })
 
-  it('T7 of anything inexact are a 400 that names the field', async () => {
+  it('T7 with inexact amounts are a 400 that names the field', async () => {
     const address = await createAddress(bench.owner)
     const bad = [
       '0',
@@ -335,7 +335,7 @@ describe('adjustments', () => {
 })
 
 describe('reconciliation', () => {
-  it('holds the books against the chain, per token', async () => {
+  it('compares the books with the chain, per token', async () => {
     const address = await bench.fundedAddress({ usdt: '25' })
     const { wallet, admin, tokens } = bench.vault
     const ask = async () => {
@@ -365,7 +365,7 @@ describe('reconciliation', () => {
     expect((await bench.owner.get(`${base}/ledger/reconciliation`)).status).toBe(403)
   })
 
-  it('T54 asks a wallet service that hangs once, whatever the number of tokens', async () => {
+  it('T54 asks a hanging wallet service once, whatever the number of tokens', async () => {
     await bench.fundedAddress({ usdt: '25', eth: '1' })
     const { wallet, admin } = bench.vault
     wallet.requests.length = 0
@@ -389,7 +389,7 @@ describe('concurrency', () => {
     expect(await bench.balances(address.id)).toEqual({ available: '1', reserved: '99' })
   })
 
-  it('T3 transfers to and fro, releases, settlements, fees and deposits on two addresses at once: none fails or is repeated', async () => {
+  it('T3 of transfers, releases, settlements, fees and deposits between two addresses: none fails or is repeated', async () => {
     const query = vi.spyOn(pg.Client.prototype, 'query')
     const pair = [
       await bench.fundedAddress({ usdt: '5000', eth: '5000' }),

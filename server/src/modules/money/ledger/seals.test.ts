@@ -60,7 +60,7 @@ function after(...statements: string[]) {
 }
 
 describe('sealing the ledger', () => {
-  it('T9 every entry is sealed once, in the background, and nothing is wrong with any', async () => {
+  it('T9 seals every entry once, in the background, and verification finds no difference', async () => {
     const report = await verify()
     const entries = await bench.count('ledger_entries')
     expect(report).toMatchObject({ unsealedRecords: 1, fault: null, keys: [...trusted] })
@@ -78,7 +78,7 @@ describe('sealing the ledger', () => {
     expect(await verify()).toMatchObject({ sealedRecords: sealedRecords + waiting, unsealedRecords: 0, fault: null })
   })
 
-  it('leaves an entry alone that is not committed', async () => {
+  it('leaves an uncommitted entry alone', async () => {
     await bench.rolledBack(async (query) => {
       await query(`insert into ledger_unsealed select vault_id, sequence, created_at from ledger_entries limit 1`)
       expect(await sealLedgerEntries(bench.test.deps)).toBe(0)
@@ -87,7 +87,7 @@ describe('sealing the ledger', () => {
 })
 
 describe('verifying the seals of the ledger', () => {
-  it('T9 a rewrite that is consistent in entries, operation and balances is found', async () => {
+  it('T9 finds a rewrite that is consistent in entries, operation and balances', async () => {
     const more = (column: string) => `${column} = ${column} + 1000000`
     const found = await after(
       `update ledger_accounts set ${more('balance')} where number = (
@@ -103,7 +103,7 @@ describe('verifying the seals of the ledger', () => {
     expect(found.fault).toMatchObject({ kind: 'changed', recordId: sequence, sealSequence: 1 })
   })
 
-  it('T9 a deposit that is removed with everything of it is found', async () => {
+  it('T9 finds a deposit that was removed with all of its rows', async () => {
     const [{ sequence }] = await bench.sql('select sequence from ledger_entries where operation_id = $1', [depositId])
     const found = await after(
       `update ledger_totals t set available = t.available - e.amount from ledger_entries e
@@ -126,13 +126,13 @@ describe('verifying the seals of the ledger', () => {
     ['the time of an operation', () => `update operations set created_at = now() where id = '${depositId}'`],
     ['the reason of an adjustment', () => "update adjustments set reason = 'x'"],
     ['who adjusted', () => "update adjustments set created_by_id = 'x'"],
-  ])('T9 %s is part of what is sealed', async (_what, statement) => {
+  ])('T9 covers %s', async (_what, statement) => {
     const { differences, fault } = await after(statement())
     expect(differences).toEqual([])
     expect(fault).toMatchObject({ kind: 'changed', recordId: expect.any(String) })
   })
 
-  it('T9 an entry that no seal holds and that does not wait for one was inserted', async () => {
+  it('T9 finds an inserted entry that no seal holds and that does not wait for one', async () => {
     const { fault } = await after(
       'delete from ledger_seals where sequence = (select max(sequence) from ledger_seals)',
       'delete from ledger_unsealed',
@@ -140,7 +140,7 @@ describe('verifying the seals of the ledger', () => {
     expect(fault).toMatchObject({ kind: 'inserted', sealSequence: null })
   })
 
-  it('T9 a seal of the record is none of the ledger', async () => {
+  it('T9 does not accept a seal of the audit log for the ledger', async () => {
     const columns = 'previous_hash, record_ids, record_hashes, root, hash, public_key, signature, sealed_at'
     await sealAuditRecords(bench.test.deps)
     const swapped = await after(
@@ -187,7 +187,7 @@ describe('verifying the seals of the ledger', () => {
     expect(missed, `seed ${seed}`).toEqual([])
   })
 
-  it('T77 seals that are computed anew are found by their signature, without the key of the node', async () => {
+  it('T77 finds seals that are computed anew without the key of the node, by their signature', async () => {
     const forged = (sealKey: ReturnType<typeof createSealKey> | null) =>
       bench.rolledBack(async (query) => {
         await query("update ledger_seals set record_hashes[1] = sha256('x') where sequence = 1")
@@ -202,7 +202,7 @@ describe('verifying the seals of the ledger', () => {
     expect(await forged(null)).toMatchObject({ sealSequence: 1, detail: expect.stringContaining('signature') })
   })
 
-  it('T8 the role of the service rewrites no seal', async () => {
+  it('T8 protects seals from the role of the service', async () => {
     for (const statement of ["update ledger_seals set hash = sha256('x')", 'delete from ledger_seals']) {
       await bench.rolledBack(async (query) => {
         await query('set local role strongroom_app')

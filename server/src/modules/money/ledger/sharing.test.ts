@@ -47,7 +47,7 @@ async function balancesOf(by: Person, query = ''): Promise<{ totals: Record<stri
 const ids = (...list: Address[]) => list.map(({ id }) => id).sort()
 
 describe('balances', () => {
-  it('are of one’s own addresses, and with includeShared of those shared with the caller too', async () => {
+  it('are those of the own addresses, and with includeShared also those shared with the caller', async () => {
     const ownOnly = { totals: { USDT: '10' }, addresses: ids(ownAddress) }
     expect(await balancesOf(reader)).toEqual(ownOnly)
     expect(await balancesOf(reader, 'includeShared=false')).toEqual(ownOnly)
@@ -91,7 +91,7 @@ describe('balances', () => {
     expect(whole!.length).toBeGreaterThanOrEqual(4)
   })
 
-  it('T40 of a member do not change with what others hold or share with others', async () => {
+  it('T40 of a member do not change with the funds and grants of others', async () => {
     const before = await balancesOf(reader, 'includeShared=true')
     const another = await bench.fundedAddress({ usdt: '7' })
     const toStranger = { subjectType: 'user', subjectId: stranger.userId, canTransfer: true }
@@ -100,7 +100,7 @@ describe('balances', () => {
     expect(await balancesOf(stranger, 'includeShared=true')).toEqual({ totals: { USDT: '7' }, addresses: ids(another) })
   })
 
-  it('T39 the accounts of the vault itself stay the administrators’', async () => {
+  it('T39 of the accounts of the vault itself are for administrators only', async () => {
     expect((await reader.get(`${base}/balances?includeShared=true&purpose=external`)).status).toBe(403)
     expect((await balancesOf(bench.vault.admin, 'purpose=external')).addresses).toEqual(['external'])
   })
@@ -110,7 +110,7 @@ describe('the statement', () => {
   const statement = async (by: Person, addressId: string) =>
     (await by.get(`${base}/ledger/entries?addressId=${addressId}&tokenId=${bench.vault.tokens.usdt.id}`)).status
 
-  it('of a shared address is read by whom it is shared with, for as long as it is', async () => {
+  it('of a shared address can be read by its grantee, for as long as the grant lasts', async () => {
     expect(await Promise.all([statement(reader, shared.id), statement(reader, inFolder.id)])).toEqual([200, 200])
     expect(await Promise.all([statement(stranger, shared.id), statement(stranger, inFolder.id)])).toEqual([404, 404])
     await bench.owner.delete(`${base}/address-groups/${folderId}/grants/${grantId}`)

@@ -24,7 +24,7 @@ const refusalOf = async (addressId: string, amount: string, more = {}) => {
   return [status, body.reason, body.details]
 }
 
-it('is a problem that blocks nothing where gas is not checked, as in demo mode', async () => {
+it('a lacking fee is a problem that blocks nothing where gas is not checked, as in demo mode', async () => {
   expect(readConfig({ DEMO: 'true' }).checksGas).toBe(false)
   const demo = await createTransferBench({ GAS_CHECK: 'off' })
   demo.vault.wallet.fee = '21000'
@@ -37,7 +37,7 @@ it('is a problem that blocks nothing where gas is not checked, as in demo mode',
 })
 
 describe('an address that cannot pay the network fee', () => {
-  it('is refused with what it lacks, before anything is reserved', async () => {
+  it('is refused with the lacking amount, before any funds are reserved', async () => {
     const { id } = await bench.fundedAddress({ eth: '0.000000000000001' })
     const written = () => Promise.all(['operations', 'transfers', 'ledger_entries'].map(bench.count))
     const before = await written()
@@ -53,7 +53,7 @@ describe('an address that cannot pay the network fee', () => {
     expect((await bench.order(id, '10')).status).toBe(201)
   })
 
-  it('is told first what is wrong with its order otherwise', async () => {
+  it('gets the other faults of its order first', async () => {
     const { id } = await bench.fundedAddress({ usdt: '5' })
     expect((await refusalOf(id, '10'))[1]).toBe('insufficient_funds')
     expect((await refusalOf(id, '0'))[1]).toBe('validation_failed')
@@ -72,7 +72,7 @@ describe('an address that cannot pay the network fee', () => {
 })
 
 describe('the wallet service', () => {
-  it('is asked once for orders that can pay, and each time before one is refused', async () => {
+  it('is asked once for orders that can pay, and again before an order is refused', async () => {
     const rich = await bench.fundedAddress({ eth: '1' })
     const poor = await bench.fundedAddress()
     const before = countFeeQuestions()
@@ -89,7 +89,7 @@ describe('the wallet service', () => {
   })
 
   it.each(['no fees', 'an error', 'nothing'])(
-    'that says %s refuses nothing, and is not asked for each order',
+    'that says %s refuses no order, and is not asked for each order',
     async (says) => {
       const { id } = await bench.fundedAddress()
       if (says === 'no fees') bench.vault.wallet.fee = null
@@ -101,7 +101,7 @@ describe('the wallet service', () => {
     },
   )
 
-  it('that is slow delays an order by two seconds at most', async () => {
+  it('that is slow delays an order by at most two seconds', async () => {
     const { id } = await bench.fundedAddress()
     bench.vault.wallet.delayMilliseconds = 30_000
     const before = Date.now()

@@ -49,7 +49,7 @@ const acceptedOnes: fc.Arbitrary<Gathered> = fc
   )
   .map(([facts, more]) => ({ ...facts, ...more }))
 
-it('a preview names no problem that blocks exactly when the order is accepted, and first the reason of its refusal', () => {
+it('a preview names no blocking problem exactly when the order is accepted, and otherwise its reason of refusal first', () => {
   fc.assert(
     fc.property(newOrders, (facts) => {
       const refusal = objectionToOrder(facts)
@@ -85,7 +85,7 @@ const precedence = [
   'wallet_service_silent',
 ]
 
-it('objections count in one order at every stage', () => {
+it('objections have the same order at every stage', () => {
   const stages: Stage[] = ['order', 'preview', 'simulation', 'recheck']
   const met = new Set<string>()
   fc.assert(
@@ -103,7 +103,7 @@ it('objections count in one order at every stage', () => {
   expect([...met].toSorted()).toEqual(precedence.toSorted())
 })
 
-it('what an accepted payment waits for is what passes by itself or by what people lift', () => {
+it('an accepted payment waits only for objections that pass by themselves or that people lift', () => {
   const waited = new Set<string>()
   fc.assert(
     fc.property(acceptedOnes, (facts) => {
@@ -114,7 +114,7 @@ it('what an accepted payment waits for is what passes by itself or by what peopl
   expect([...waited].toSorted()).toEqual(['address_exposed', 'disabled', 'held'])
 })
 
-it('an objection that a room states is on the list', () => {
+it('every objection of a room is on the list', () => {
   const modules = path.resolve(import.meta.dirname, '../..')
   const list = readFileSync(path.join(import.meta.dirname, 'objections.ts'), 'utf8')
   const stated = readdirSync(modules, { recursive: true, encoding: 'utf8' })

@@ -54,8 +54,8 @@ async function refusedFor(code: string, addressId: string, amount: string, more:
   return named!.message
 }
 
-describe('what the order would be refused for', () => {
-  it('is nothing for an order that is accepted', async () => {
+describe('a preview names as the reason of a refusal', () => {
+  it('nothing for an accepted order', async () => {
     const { id } = await bench.fundedAddress({ eth: '1' })
     for (const amount of ['100', '101', '1000']) {
       expect((await preview(id, amount)).problems).toEqual([])
@@ -65,7 +65,7 @@ describe('what the order would be refused for', () => {
     }
   })
 
-  it('is too little available, of the token or of the coin', async () => {
+  it('too little available, of the token or of the coin', async () => {
     const { id } = await bench.fundedAddress({ usdt: '10', eth: '1' })
     await refusedFor('insufficient_funds', id, '10.000001')
     expect(codesOf(await preview(id, '10'))).toEqual([])
@@ -73,7 +73,7 @@ describe('what the order would be refused for', () => {
     await refusedFor('insufficient_funds', id, '2', { token: 'ETH' })
   })
 
-  it('is what other orders have reserved', async () => {
+  it('the reservations of other orders', async () => {
     const { id } = await bench.fundedAddress({ usdt: '50', eth: '1' })
     expect((await bench.order(id, '20')).status).toBe(201)
     const { available, remaining, problems } = await preview(id, '30')
@@ -81,7 +81,7 @@ describe('what the order would be refused for', () => {
     await refusedFor('insufficient_funds', id, '30.000001')
   })
 
-  it('is a disabled token', async () => {
+  it('a disabled token', async () => {
     const { id } = await bench.fundedAddress({ eth: '1' })
     const usdt = `/tokens/${bench.vault.tokens.usdt.id}` as const
     expect((await bench.vault.admin.patch(usdt, { enabled: false })).status).toBe(200)
@@ -92,14 +92,14 @@ describe('what the order would be refused for', () => {
     }
   })
 
-  it('is a hold of the address', async () => {
+  it('a hold of the address', async () => {
     const { id } = await bench.fundedAddress({ eth: '1' })
     const hold = { subjectType: 'address', subjectId: id, reason: 'Its key is known' }
     expect((await bench.vault.admin.post(`/vaults/${bench.vault.code}/holds`, hold)).status).toBe(201)
     expect(await refusedFor('held', id, '1')).toContain(`on the address ${id} stops this`)
   })
 
-  it('is an archived counterparty, whatever else the order lacks', async () => {
+  it('an archived counterparty, before other faults of the order', async () => {
     const { id } = await bench.fundedAddress({ usdt: '1', eth: '1' })
     const toAddress = newRecipient()
     const party = { name: 'Gone', kind: 'company', addresses: [{ network: 'ethereum', address: toAddress }] }
@@ -111,7 +111,7 @@ describe('what the order would be refused for', () => {
     expect(codesOf(await preview(id, '2', { toAddress }))).toEqual(['archived', 'insufficient_funds'])
   })
 
-  it('is a policy that blocks, with its reason, and that no policy allows it', async () => {
+  it('a policy that blocks, with its reason, and the lack of an allowing policy', async () => {
     const { id } = await bench.fundedAddress({ usdt: '2000000', eth: '1' })
     expect(await refusedFor('blocked_by_policy', id, '1000000')).toBe('Nobody moves a million')
     const { body } = await bench.vault.admin.get(`${base}/policies?limit=100`)
@@ -126,7 +126,7 @@ describe('what the order would be refused for', () => {
     }
   })
 
-  it('is a quorum that cannot be reached, for each policy', async () => {
+  it('a quorum that cannot be reached, for each policy', async () => {
     const { id } = await bench.fundedAddress({ eth: '1' })
     await addMember(bench.test, bench.vault, 'alone@example.org', ['alone'])
     const approvers = [{ kind: 'group', groupId: await ensureGroup(bench.vault, 'alone') }]
@@ -142,7 +142,7 @@ describe('what the order would be refused for', () => {
   })
 })
 
-it('T17 is an address that spent what the chain took back', async () => {
+it('T17 an address that spent funds which the chain took back', async () => {
   const { id, address } = await bench.fundedAddress({ eth: '1', usdt: '0' })
   const tx = { network: 'ethereum', asset: usdtContract, amount: '5', toAddress: address, txHash: fakeTxHash('orphan') }
   await bench.test.anonymous.post('//webhooks/wallet', { kind: 'TOPUP', tx })
@@ -151,8 +151,8 @@ it('T17 is an address that spent what the chain took back', async () => {
   expect(await refusedFor('address_exposed', id, '0.1', { token: 'ETH' })).toContain(id)
 })
 
-describe('what an accepted order would meet', () => {
-  it('is too little of the coin for the estimated fee, to the last unit', async () => {
+describe('a preview names as a problem of an accepted order', () => {
+  it('too little of the coin for the estimated fee, to the last unit', async () => {
     const without = await bench.fundedAddress()
     const { problems, remaining } = await preview(without.id, '10')
     const message = `The address lacks ${fee} ETH for the network fee of the transfer`
@@ -168,7 +168,7 @@ describe('what an accepted order would meet', () => {
     expect((await bench.order(exact.id, '10')).status).toBe(201)
   })
 
-  it('is too little of the coin for its own fee', async () => {
+  it('too little of the coin for its own fee', async () => {
     const { id } = await bench.fundedAddress({ eth: '1' })
     const all = await preview(id, '1', { token: 'ETH' })
     expect([codesOf(all), all.remaining.token!.amount, all.remaining.nativeCoin]).toEqual([
@@ -182,7 +182,7 @@ describe('what an accepted order would meet', () => {
     expect([remaining.token!.amount, remaining.nativeCoin!.amount]).toEqual(['21000', '0'])
   })
 
-  it('is a wallet service that fails or is silent', async () => {
+  it('a wallet service that fails or does not answer', async () => {
     const { id } = await bench.fundedAddress({ eth: '1' })
     const { wallet } = bench.vault
     const failing = async () => {
@@ -202,7 +202,7 @@ describe('what an accepted order would meet', () => {
   })
 })
 
-describe('what would remain', () => {
+describe('the remainder in a preview', () => {
   it('is exact, of the token and of the coin', async () => {
     const { id } = await bench.fundedAddress({ usdt: '1000.000001', eth: '1.000000000000000001' })
     const { available, remaining } = await preview(id, '0.000003')
@@ -216,7 +216,7 @@ describe('what would remain', () => {
   })
 })
 
-describe('who could vote', () => {
+describe('the voters in a preview', () => {
   const approversOf = async (addressId: string, by = bench.owner) => {
     const [requirement] = (await preview(addressId, '500', {}, by)).decision.requirements
     const emails = requirement!.approvers.map(({ email }) => email)
@@ -225,7 +225,7 @@ describe('who could vote', () => {
   }
   const three = ['first.approver@example.org', 'second.approver@example.org', 'third.approver@example.org']
 
-  it('is whom the order then asks, as the transfer shows them', async () => {
+  it('are the voters of the placed order', async () => {
     const { id } = await bench.fundedAddress({ eth: '1' })
     expect((await bench.firstApprover.patch('/users/me', { name: 'Zoe' })).status).toBe(200)
     const [requirement] = (await preview(id, '500')).decision.requirements
@@ -238,13 +238,13 @@ describe('who could vote', () => {
     expect(requirement!.approvers).toEqual(expect.arrayContaining(users))
   })
 
-  it('is nobody for an order that needs no votes', async () => {
+  it('are empty for an order that needs no votes', async () => {
     const { id } = await bench.fundedAddress({ eth: '1' })
     expect((await preview(id, '10')).decision.requirements).toEqual([])
     expect((await preview(id, '1000000')).decision.requirements).toEqual([])
   })
 
-  it('is not who is disabled, who left, or who orders, unless the policy lets them', async () => {
+  it('exclude users who are disabled, who left, or who order, unless the policy permits them', async () => {
     const ownAddress = await bench.fundedAddress({ eth: '1' }, bench.secondApprover)
     expect((await approversOf(ownAddress.id, bench.secondApprover)).toSorted()).toEqual([three[0], three[2]])
     const members = `/policy-groups/${bench.approversId}/members` as const
@@ -267,7 +267,7 @@ describe('who could vote', () => {
     })
   })
 
-  it('is nobody where the vote of an administrator is waived', async () => {
+  it('are empty where the vote of an administrator is waived', async () => {
     const { id } = await bench.fundedAddress({ eth: '1' }, bench.vault.admin)
     const waivable = { code: 'waivable', effect: 'requireApproval', adminBypass: true, approvalThreshold: 100 }
     await withPolicy({ ...waivable, rules: amountRule({ op: 'lte', value: '100' }) }, async () => {
@@ -277,7 +277,7 @@ describe('who could vote', () => {
     })
   })
 
-  it('is counted in full and named up to a limit', async () => {
+  it('are counted in full and named up to a limit', async () => {
     const { id } = await bench.fundedAddress({ eth: '1' })
     const crowdId = await ensureGroup(bench.vault, 'crowd')
     await bench.sql(
@@ -304,7 +304,7 @@ describe('a first payment', () => {
   const isFirst = async (addressId: string, toAddress: string, by?: Person) =>
     (await preview(addressId, '1', { toAddress }, by)).isFirstPayment
 
-  it('T40 is one until a payment of the caller was confirmed; those of others do not count', async () => {
+  it('T40 is marked until a payment of the caller was confirmed; payments of others do not count', async () => {
     const [mine, theirs] = [await bench.fundedAddress({ eth: '1' }), await bench.fundedAddress({ eth: '1' }, colleague)]
     const ofAdmin = await bench.fundedAddress({ eth: '1' }, bench.vault.admin)
     const toAddress = newRecipient()
@@ -325,7 +325,7 @@ describe('a first payment', () => {
 })
 
 describe('the value in USD', () => {
-  it('is null while no rate is known, and exact with one', async () => {
+  it('is null without a rate, and exact with one', async () => {
     const { id } = await bench.fundedAddress({ eth: '1' })
     expect((await preview(id, '10')).usdValue).toBeNull()
     const rate = { usdRate: '0.9995', asOf: bench.test.clock.now().toISOString(), source: 'manual' }
@@ -338,7 +338,7 @@ describe('the value in USD', () => {
   })
 })
 
-it('the list of problems is closed and each of them is tested here', () => {
+it('the list of problems is complete and each of them is tested here', () => {
   expect(problemCodes.toSorted()).toEqual([
     'above_max_fee',
     'address_exposed',

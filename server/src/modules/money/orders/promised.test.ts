@@ -48,7 +48,7 @@ async function lonelyPolicy(): Promise<string> {
   return (await bench.policy({ code: 'lonely', effect: 'requireApproval', approvalThreshold: 2, approvers })).id
 }
 
-it('an order is accepted exactly when its preview has no problem that blocks, and else refused for the first', async () => {
+it('an order is accepted exactly when its preview has no blocking problem, and otherwise refused for the first one', async () => {
   const drawn = fc.sample(situations, { numRuns: 20, seed: 81 })
   const met = new Set<string>()
   for (const { from, to, amount, isEnabled, isQuorumReachable } of drawn) {

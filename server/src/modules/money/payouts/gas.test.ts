@@ -65,14 +65,14 @@ it('counts the coin that rows pay, and asks once for each token', async () => {
   expect([body.reason, body.details[0]!.line]).toEqual(['insufficient_gas', 11])
 })
 
-it('says first what is wrong with the rows otherwise', async () => {
+it('names the other faults of the rows first', async () => {
   const { id } = await bench.fundedAddress()
   expect((await pay(rowsFrom(id, ['2000']))).body.reason).toBe('insufficient_funds')
   expect((await pay(rowsFrom('nothing', ['1']))).status).toBe(404)
   expect((await pay(rowsFrom(id, ['0']))).body.reason).toBe('validation_failed')
 })
 
-it('refuses nothing when the wallet service says nothing, or gas is not checked', async () => {
+it('refuses no row when the wallet service gives no estimate, or gas is not checked', async () => {
   const { id } = await bench.fundedAddress()
   bench.vault.wallet.down = 'error'
   expect((await pay(rowsFrom(id, ['1']))).status).toBe(201)

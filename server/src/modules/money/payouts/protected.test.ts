@@ -100,7 +100,7 @@ describe('a payout in a protected vault', () => {
     expect((await rowsRead(payoutId)).map(({ payload }) => payload)).toEqual(orders)
   })
 
-  it('is refused without the signature of its initiator for exactly these rows', async () => {
+  it('is refused without the signature of its initiator over exactly these rows', async () => {
     const rows = rowsOf('1', '2')
     const preview = await previewed(rows)
     const key = keys.get(bench.owner)!
@@ -137,7 +137,7 @@ describe('a payout in a protected vault', () => {
     expect((await send(rows, signedAt(0))).status).toBe(201)
   })
 
-  it('is placed once, whatever its rows are called in the books', async () => {
+  it('is placed once, under any external ids of its rows', async () => {
     const rows = rowsOf('1', '2')
     const signed = signedOf(await previewed(rows))
     expect((await send(rows, signed)).status).toBe(201)
@@ -166,7 +166,7 @@ describe('a payout in a protected vault', () => {
 })
 
 describe('the hand-over of the rows of a signed payout', () => {
-  it('T58 carries what people signed once, and the place of each row in it', async () => {
+  it('T58 carries the signatures of the payout once, and the place of each row in it', async () => {
     const id = await ordered(rowsOf('80', '90', '70'))
     const { payloadHash } = (await bench.owner.get(`${payouts()}/${id}`)).body
     for (const person of [bench.firstApprover, bench.secondApprover]) await approve(person, id)
@@ -185,7 +185,7 @@ describe('the hand-over of the rows of a signed payout', () => {
     }
   })
 
-  it('is in the evidence of each row, which proves itself', async () => {
+  it('is in the evidence of each row, which can be verified on its own', async () => {
     const id = await ordered(rowsOf('80', '90', '70'))
     for (const person of [bench.firstApprover, bench.secondApprover]) await approve(person, id)
     const [row] = await rowsRead(id)
@@ -204,7 +204,7 @@ describe('the hand-over of the rows of a signed payout', () => {
       expect(await soundness(changes), JSON.stringify(changes)).toBe(false)
   })
 
-  it('fails the row that the wallet service refuses for good, and releases its funds', async () => {
+  it('fails a row that the wallet service finally refuses, and releases its funds', async () => {
     const id = await ordered(rowsOf('40'))
     bench.vault.wallet.refuseAuthorization = 'NOT_IN_PAYOUT: the order is not row 0'
     await bench.deliver()
@@ -213,8 +213,8 @@ describe('the hand-over of the rows of a signed payout', () => {
   })
 })
 
-describe('what is not signed', () => {
-  it('is not approved in a protected vault, and what is signed is not taken elsewhere', async () => {
+describe('an unsigned payout', () => {
+  it('is not approved in a protected vault, and a signed one is not accepted elsewhere', async () => {
     expect((await protect('off')).status).toBe(200)
     const rows = rowsOf('80', '90')
     const { body } = await send(rows)

@@ -56,7 +56,7 @@ async function expectAsRecorded(): Promise<void> {
 }
 
 describe('ordering', () => {
-  it('pays what the policies allow at once, as ordinary transfers', async () => {
+  it('pays rows that the policies allow at once, as ordinary transfers', async () => {
     const { status, body } = await pay(rowsOf('10', '20', '30'), { name: 'Salaries', paymentPurpose: 'January' })
     expect(status).toBe(201)
     expect(body).toMatchObject({ status: 'approved', name: 'Salaries', rowsCount: 3, expiresAt: null, approvers: [] })
@@ -79,7 +79,7 @@ describe('ordering', () => {
     await expectAsRecorded()
   })
 
-  it('reserves all or nothing', async () => {
+  it('reserves the funds of all rows or of none', async () => {
     const { status, body } = await pay(rowsOf('90', '90', '90', '90', '90', '90', '90', '90', '90', '90', '90', '90'))
     expect([status, body.reason]).toEqual([409, 'insufficient_funds'])
     // 1000 / 90 = 11 rows fit.
@@ -108,7 +108,7 @@ describe('ordering', () => {
     expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
   })
 
-  it('names every faulty row of JSON with its line, also of a thousand rows with other faults than values', async () => {
+  it('names every faulty row of JSON with its line, also of a thousand rows with other faults', async () => {
     const faulty = [
       { ...rowOf('1'), toAddress: undefined },
       { ...rowOf('1'), amount: 1 },
@@ -125,7 +125,7 @@ describe('ordering', () => {
     expect([many.status, many.body.details]).toEqual([400, few.body.details])
   })
 
-  it('says of a text that is no amount and of a negative amount what is wrong with them', async () => {
+  it('names the fault of a text that is no amount and of a negative amount', async () => {
     const { body } = await pay(rowsOf('x', '-1', '1e3', '0', '1.1234567'))
     expect(body.details.map(({ line, message }) => `${line} ${message}`)).toEqual([
       '1 must be a decimal string such as 1.5',
@@ -136,7 +136,7 @@ describe('ordering', () => {
     ])
   })
 
-  it('takes an external id once, for good, and names the earlier one to those who may see it', async () => {
+  it('accepts an external id once, and names the earlier use to members who may see it', async () => {
     const [row] = rowsOf('1')
     const first = await pay([row!])
     const again = await pay([rowOf('1'), row!])
@@ -149,14 +149,14 @@ describe('ordering', () => {
     expect([other.status, other.body.details[0]!.message]).toEqual([409, 'was used by another payout'])
   })
 
-  it('takes an external id once from two payouts at the same time', async () => {
+  it('accepts an external id once from two payouts at the same time', async () => {
     const second = await bench.fundedAddress()
     const [row] = rowsOf('1')
     const answers = await Promise.all([pay([row!]), pay([{ ...row!, fromAddressId: second.id }])])
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
   })
 
-  it('refuses addresses that the caller may not transfer from before it says anything about the rows', async () => {
+  it('refuses addresses that the caller may not transfer from before it names faults of the rows', async () => {
     const { status } = await pay([rowOf('nonsense')], {}, bench.vault.admin)
     expect(status).toBe(403)
     const absent = await pay([rowOf('nonsense'), rowOf('1', { fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h' })])
@@ -194,7 +194,7 @@ describe('a CSV file', () => {
     return [status, ...(body.details ?? []).map(({ line, field, message }) => `${line} ${field} ${message}`)]
   }
 
-  it.each([',', ';'])('separated by %j orders what the same JSON orders', async (separator) => {
+  it.each([',', ';'])('separated by %j orders the same payout as JSON', async (separator) => {
     const rows = rowsOf('10', '20.5').map((row, i) => ({ ...row, note: i === 0 ? '"Two\nlines"' : '' }))
     const { status, body } = await upload(csv(rows, separator, [...head, 'note']))
     expect([status, body.message]).toEqual([201, undefined])
@@ -246,7 +246,7 @@ describe('a CSV file', () => {
     ])
   })
 
-  it('names the lines of what is refused for other reasons', async () => {
+  it('names the lines in refusals for other reasons', async () => {
     const rows = rowsOf('1', '2')
     expect((await upload(csv(rows))).status).toBe(201)
     const again = await upload(csv([...rowsOf('3'), rows[1]!]))
@@ -291,7 +291,7 @@ describe('a CSV file', () => {
     expect(await refusalOf(text)).toEqual([400, ...faults])
   })
 
-  it('has as many rows as JSON may have, in UTF-8', async () => {
+  it('may have as many rows as JSON, in UTF-8', async () => {
     const many = Array.from({ length: rowsPerPayoutMax + 1 }, () => 'a,b,c,d').join('\n')
     expect(await refusalOf(`${head.join(',')}\n${many}`)).toEqual([
       400,
@@ -301,20 +301,20 @@ describe('a CSV file', () => {
     expect((await bench.owner.post(base(), Buffer.from('ff', 'hex'), asCsv)).body.reason).toBe('malformed_body')
   })
 
-  it('of a stranger is not read', async () => {
+  it('of a user without access is not read', async () => {
     const stranger = await bench.test.signIn(`stranger-${count}@example.org`)
     expect((await stranger.post(base(), 'nonsense', asCsv)).body.reason).toBe('not_a_member')
   })
 })
 
-describe('deciding: the strictest result counts', () => {
-  it('asks for the votes of the sum, although every row alone is allowed', async () => {
+describe('the decision on a payout', () => {
+  it('requires the votes of the sum, although every single row is allowed', async () => {
     const { body } = await pay(rowsOf('60', '60'))
     expect(body).toMatchObject({ status: 'awaiting_approval', decisionPolicyCode: 'large', approvalThreshold: 2 })
     await act(bench.owner, body.id, 'cancel')
   })
 
-  it('blocks by the sum, and records why', async () => {
+  it('blocks by the sum, and records the reason', async () => {
     const rich = await bench.fundedAddress({ usdt: '2000000' })
     const rows = rowsOf('600000', '600000').map((row) => ({ ...row, fromAddressId: rich.id }))
     const refused = await pay(rows)
@@ -333,7 +333,7 @@ describe('deciding: the strictest result counts', () => {
     expect((await pay(rows)).status).toBe(403)
   })
 
-  it('counts the rows in limits of velocity', async () => {
+  it('counts the rows in velocity limits', async () => {
     const value = { op: 'gt', value: '3', windowSeconds: 3_600, per: 'sourceAddress' }
     const rules = [{ conditionType: 'require', selectors: [{ selectorType: 'velocityCount', value }] }]
     const limit = await bench.policy({ code: 'rate', effect: 'block', blockReason: 'Too many', rules })
@@ -346,7 +346,7 @@ describe('deciding: the strictest result counts', () => {
     await remove(limit)
   })
 
-  it('adds up amounts of velocity per recipient, not over all recipients', async () => {
+  it('adds up velocity amounts per recipient, not over all recipients', async () => {
     const value = { op: 'gt', value: '50', windowSeconds: 3_600, per: 'destination' }
     const rules = [{ conditionType: 'require', selectors: [{ selectorType: 'velocityAmount', value }] }]
     const limit = await bench.policy({ code: 'per-recipient', effect: 'block', blockReason: 'Too much', rules })
@@ -356,7 +356,7 @@ describe('deciding: the strictest result counts', () => {
     await remove(limit)
   })
 
-  it('is not deceived by a policy about small amounts', async () => {
+  it('is not affected by a policy about small amounts', async () => {
     const rules = amountRule({ op: 'lt', value: '0.5' })
     const dust = await bench.policy({ code: 'dust', effect: 'block', blockReason: 'Dust', rules })
     const refused = await pay(rowsOf('0.1', '20'))
@@ -366,7 +366,7 @@ describe('deciding: the strictest result counts', () => {
 })
 
 describe('preview', () => {
-  it('names the decision, the row that decides and the problems, and writes nothing', async () => {
+  it('names the decision, the deciding row and the problems, and writes nothing', async () => {
     const before = await bench.count('audit_records')
     const { status, body } = await bench.owner.post(`${base()}/preview`, { rows: rowsOf('60', '2000') })
     expect(status).toBe(200)
@@ -382,7 +382,7 @@ describe('preview', () => {
 })
 
 describe('voting', () => {
-  it('is one vote on all rows; after the last one all are delivered', async () => {
+  it('casts one vote on all rows; after the last one all are delivered', async () => {
     const id = await waiting('200', '50', '70')
     expect(await bench.balances(address.id)).toEqual({ available: '680', reserved: '320' })
     const first = await act(bench.firstApprover, id, 'approve', { comment: 'Checked' })
@@ -403,7 +403,7 @@ describe('voting', () => {
     await expectAsRecorded()
   })
 
-  it('is on what the voter was shown, which a browser computes from the rows', async () => {
+  it('binds the vote to the shown content, which a browser computes from the rows', async () => {
     const id = await waiting('200', '50')
     const { vaultId, initiatorId, payloadHash } = await read(id, bench.firstApprover)
     const items = await rowsRead(id, '', bench.firstApprover)
@@ -425,7 +425,7 @@ describe('voting', () => {
     await act(bench.owner, id, 'cancel')
   })
 
-  it('does not let a row be voted on, cancelled or expire by itself', async () => {
+  it('does not let a single row be voted on, cancelled or expire', async () => {
     const id = await waiting('200', '50')
     const { transferId } = (await rowsRead(id))[0]!
     for (const verb of ['approve', 'reject'] as const)
@@ -441,7 +441,7 @@ describe('voting', () => {
     await expectAsRecorded()
   })
 
-  it('is vetoed by one, and cancelled by the initiator', async () => {
+  it('ends with one veto, or when the initiator cancels', async () => {
     const vetoed = await waiting('200', '50')
     expect((await act(bench.secondApprover, vetoed, 'reject')).body).toMatchObject({
       status: 'rejected',
@@ -455,7 +455,7 @@ describe('voting', () => {
     await expectAsRecorded()
   })
 
-  it('T29 looks again at the last vote, and keeps no vote that it refuses', async () => {
+  it('T29 checks the payout again at the last vote, and keeps no refused vote', async () => {
     const id = await waiting('222', '10')
     await act(bench.firstApprover, id, 'approve')
     const stop = await bench.policy({ code: 'stop', effect: 'block', blockReason: 'Closed', rules: [] })
@@ -470,7 +470,7 @@ describe('voting', () => {
     expect((await act(bench.secondApprover, id, 'approve')).body.status).toBe('approved')
   })
 
-  it('lists partial failure per row', async () => {
+  it('lists partial failures per row', async () => {
     const { body } = await pay(rowsOf('10', '20'))
     const [first] = await rowsRead(body.id)
     await bench.act(bench.owner, first!.transferId, 'cancel')
@@ -518,8 +518,8 @@ describe('T27 a payout that was changed in the tables', () => {
   })
 })
 
-describe('who sees a payout', () => {
-  it('is its initiator, its voters, administrators and auditors', async () => {
+describe('a payout', () => {
+  it('is visible to its initiator, its voters, administrators and auditors', async () => {
     const auditor = await addMember(bench.test, bench.vault, 'auditor@example.org', ['auditors'])
     const id = await waiting('200')
     for (const by of [bench.owner, bench.firstApprover, bench.vault.admin, auditor]) {
@@ -537,7 +537,7 @@ describe('who sees a payout', () => {
     await act(bench.owner, id, 'cancel')
   })
 
-  it('reads the rows page by page', async () => {
+  it('lists its rows page by page', async () => {
     const { body } = await pay(rowsOf('1', '2', '3'))
     const first = (await bench.owner.get(`${base()}/${body.id}/rows?limit=2`)).body
     const second = (await bench.owner.get(`${base()}/${body.id}/rows?limit=2&cursor=${first.nextCursor}`)).body

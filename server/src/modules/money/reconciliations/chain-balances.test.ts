@@ -17,7 +17,7 @@ const booked = (more: Partial<BookedBalance>): BookedBalance => ({
   ...more,
 })
 
-describe('T76 what the books do not explain', () => {
+describe('T76 a difference that the books do not explain', () => {
   it.each<[string, Partial<BookedBalance>, bigint, bigint]>([
     ['nothing', {}, 100n, 0n],
     ['a surplus', {}, 101n, 1n],

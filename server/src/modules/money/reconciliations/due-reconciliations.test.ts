@@ -40,7 +40,7 @@ const gauge = async (name: string) =>
   (await readSamples(bench.test.deps)).find((sample) => sample.gauge === name)?.value
 
 describe('T76 a reconciliation', () => {
-  it('T76 compares address by address: what one has too much hides nothing that another lacks', async () => {
+  it('T76 compares address by address: a surplus on one hides no deficit on another', async () => {
     onChain(rich, '130000000')
     onChain(poor, '70000000')
     const { tokens, addresses } = (await bench.vault.admin.get(url)).body
@@ -57,7 +57,7 @@ describe('T76 a reconciliation', () => {
     })
   })
 
-  it('T76 happens by itself, and announces what is certain once', async () => {
+  it('T76 runs by itself, and announces a certain difference once', async () => {
     await run()
     expect(await announcements()).toEqual([])
     // The first time is one interval after the vault was seen; the second look comes soon.
@@ -95,7 +95,7 @@ describe('T76 a reconciliation', () => {
     expect(await bench.sql('select from reconciliation_differences')).toEqual([])
   })
 
-  it('T76 takes what is on its way and fees that are owed for no difference', async () => {
+  it('T76 counts transfers in progress and owed fees as no difference', async () => {
     const { body } = await bench.order(poor.id, '10')
     await bench.deliver()
     for (const raw of ['100000000', '90000000']) {
@@ -117,7 +117,7 @@ describe('T76 a reconciliation', () => {
     onChain(poor, '0', '')
   })
 
-  it('T76 goes on after a stop and after a silent wallet service, on one node at a time', async () => {
+  it('T76 continues after a stop and after a silent wallet service, on one node at a time', async () => {
     await bench.sql('update reconciliations set next_at = $1', [new Date(bench.test.clock.now().getTime() - 2 * hour)])
     const stopped = new AbortController()
     stopped.abort()

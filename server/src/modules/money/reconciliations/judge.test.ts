@@ -32,7 +32,7 @@ describe('T76 a difference', () => {
     expect(announced(differences)).toEqual(expected)
   })
 
-  it('T76 is not certain because a page was looked at twice at once', () => {
+  it('T76 is not certain after two simultaneous comparisons of a page', () => {
     expect(announced([-5, -5, -5], 1)).toEqual([null, null, null])
   })
 })

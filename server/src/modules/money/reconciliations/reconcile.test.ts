@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-it('names a coin in which a fee is owed, though no address of the vault has an account of it', async () => {
+it('a reconciliation includes a coin with an owed fee, although no address of the vault has an account of it', async () => {
   const address = await bench.fundedAddress({ usdt: '100' })
   const { body } = await bench.order(address.id, '10')
   await bench.deliver()

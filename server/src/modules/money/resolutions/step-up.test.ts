@@ -63,7 +63,7 @@ describe.each(['transfer_resolve', 'event_resolve'])('%s in a protected vault', 
       : write(`${base()}/wallet-events/${eventId}/resolve`, { outcome: 'dismiss', ...reason })
   }
 
-  it('is not asked for by a session alone, nor with a passkey that signed something else', async () => {
+  it('cannot be requested with a session alone, or with a passkey that signed something else', async () => {
     const bare = (headers = {}, by = admin) => by.post(ask().url, ask().body, headers)
     expect(outcome(await bare())).toEqual(required)
     const others = [
@@ -76,7 +76,7 @@ describe.each(['transfer_resolve', 'event_resolve'])('%s in a protected vault', 
     expect(await requests(action)).toBe(0)
   })
 
-  it('is asked for with a passkey, once, and decided by a signed vote', async () => {
+  it('is requested with a passkey, once, and decided by a signed vote', async () => {
     const headers = await confirmationOf(admin, key, ask())
     const response = await admin.post(ask().url, ask().body, headers)
     expect([response.status, response.body.details]).toEqual([202, undefined])

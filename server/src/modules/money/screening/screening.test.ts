@@ -105,7 +105,7 @@ describe('a deposit', () => {
     expect(body.items.map((item) => item.id)).not.toContain(hold!.id)
   })
 
-  it('is asked about with what identifies the payment, under the same id until there is an answer', async () => {
+  it('is screened with the identifying data of the payment, under the same id until there is an answer', async () => {
     screener.behave = () => 'fails'
     const txHash = fakeTxHash('a screened deposit')
     const id = await arrives('1.5', txHash)
@@ -129,7 +129,7 @@ describe('a deposit', () => {
     expect((await readDeposit(id)).screening).toMatchObject({ verdict: null, attempts: 3 })
   })
 
-  it('T17 T73 that the chain loses and has again is spendable only after the answer allow, whenever that comes', async () => {
+  it('T17 T73 that the chain loses and brings back is spendable only after the answer allow, at any time', async () => {
     const [before, meanwhile] = [fakeTxHash('answered after its return'), fakeTxHash('answered while it was gone')]
     screener.behave = () => 'fails'
     await arrives('100', before)
@@ -151,7 +151,7 @@ describe('a deposit', () => {
   })
 
   it.each(['hold', 'block'] as const)(
-    'T17 T73 that the chain loses before the answer %s is held when it comes back, whatever else is there',
+    'T17 T73 that the chain loses before the answer %s is held when it comes back, whatever other funds there are',
     async (verdict) => {
       const txHash = fakeTxHash(`gone before ${verdict}`)
       await arrives('1')
@@ -169,7 +169,7 @@ describe('a deposit', () => {
     },
   )
 
-  it('T17 T73 that is blocked covers nothing by which another one exposed its address', async () => {
+  it('T17 T73 that is blocked does not cover the exposure of its address', async () => {
     const txHash = fakeTxHash('allowed, spent and lost')
     await arrives('50', txHash)
     await screen()
@@ -196,7 +196,7 @@ describe('a deposit', () => {
     expect(await balances()).toEqual(all)
   })
 
-  it('T73 an answer that comes after the next one was asked counts no longer', async () => {
+  it('T73 ignores an answer to an earlier question', async () => {
     const id = await arrives('100')
     bench.test.clock.advance(61_000)
     let arrived = () => {}
@@ -242,7 +242,7 @@ describe('a deposit', () => {
     },
   )
 
-  it('two people may decide instead of a screening that does not answer, which is then not asked any more', async () => {
+  it('can be decided by two people in place of a silent screening, which is then not asked again', async () => {
     const id = await arrives('100')
     await release((await activeOn(id))[0]!.id)
     expect(await balances()).toEqual(all)
@@ -251,7 +251,7 @@ describe('a deposit', () => {
     expect((await readDeposit(id)).screening).toMatchObject({ ...noAnswer, isWaived: true })
   })
 
-  it('T73 a release that was asked for before the answer block does not release what it blocked', async () => {
+  it('T73 that is blocked is not released by a request from before the block', async () => {
     const id = await arrives('100')
     const response = await askRelease((await activeOn(id))[0]!.id)
     screener.behave = () => honest('block', 100)
@@ -260,7 +260,7 @@ describe('a deposit', () => {
     expect([voted.status === 200 && voted.body.status === 'applied', await balances()]).toEqual([false, none])
   })
 
-  it('T73 a hold of people beside that of the screening keeps the amount reserved, in either order', async () => {
+  it('T73 stays reserved for a hold of people beside that of the screening, in either order', async () => {
     const first = await arrives('100')
     const placed = await place('deposit', first)
     expect([placed.status, placed.body.origin, placed.body.reserved!.amount]).toEqual([201, 'people', '0'])
@@ -309,7 +309,7 @@ describe('a deposit', () => {
     }
   }
 
-  it('T73 that is corrected upwards has its surplus held, and is not corrected while it is held', async () => {
+  it('T73 has its surplus held after an upward correction, and is not corrected while it is held', async () => {
     const txHash = fakeTxHash('a corrected deposit')
     const id = await arrives('100', txHash)
     const resolve = await contradict(txHash)
@@ -324,7 +324,7 @@ describe('a deposit', () => {
     expect(screener.questions.at(-1)).toMatchObject({ amountDecimal: '150' })
   })
 
-  it('T17 T73 that is corrected upwards covers no exposure by its surplus', async () => {
+  it('T17 T73 covers no exposure by the surplus of an upward correction', async () => {
     const [txHash, lost] = [fakeTxHash('corrected at an exposed address'), fakeTxHash('lost before a correction')]
     await arrives('100', txHash)
     await arrives('30', lost)
@@ -353,7 +353,7 @@ describe('a transfer', () => {
   const sent = (id: string) => bench.vault.wallet.broadcastCount(id)
   const rest = { available: '960', reserved: '40' }
 
-  it('T73 is asked about before it is handed over, and handed over after the answer allow', async () => {
+  it('T73 is screened before the hand-over, and handed over after the answer allow', async () => {
     const id = await order()
     await bench.deliver()
     expect(sent(id)).toBe(0)
@@ -383,7 +383,7 @@ describe('a transfer', () => {
     expect([sent(id), await activeOn(id)]).toEqual([1, []])
   })
 
-  it('that nobody answers for is handed over when two people release it', async () => {
+  it('without an answer is handed over after two people release it', async () => {
     const id = await order()
     await bench.deliver()
     screener.behave = () => 'fails'
@@ -429,7 +429,7 @@ describe('a transfer', () => {
     expect([sent(id), await balances(), await activeOn(id)]).toEqual([0, { available: '1000', reserved: '0' }, []])
   })
 
-  it('T73 that was allowed an hour ago is asked about again', async () => {
+  it('T73 that was allowed an hour ago is screened again', async () => {
     const id = await order()
     await bench.deliver()
     const held = await place('transfer', id)
@@ -450,7 +450,7 @@ describe('a transfer', () => {
       `verdict = 'allow', score = 0, reference = 'x', answered_at = now()`,
     ],
     ['a release that the audit records do not have', `waived_hold_id = 'nothing'`],
-  ])('T73 %s lets nothing pass', async (_, forgery) => {
+  ])('T73 is not handed over for %s', async (_, forgery) => {
     const id = await order()
     await bench.deliver()
     await bench.sql(`update screenings set next_attempt_at = null, ${forgery} where subject_id = $1`, [id])
@@ -462,7 +462,7 @@ describe('a transfer', () => {
     expect([sent(id), screener.questions.length]).toEqual([0, 1])
   })
 
-  it('T73 that may have been sent is not sent again without an answer, and not failed by one', async () => {
+  it('T73 that may have been sent is not sent again without an answer, and no answer fails it', async () => {
     const id = await order()
     await bench.sql(`update transfers set phase = 'submitting', sent_at = now() where id = $1`, [id])
     await bench.deliver()
@@ -477,7 +477,7 @@ describe('a transfer', () => {
     expect(sent(id)).toBe(1)
   })
 
-  it('that was cancelled is not asked about any more', async () => {
+  it('that was cancelled is not screened any more', async () => {
     const id = await order()
     await bench.deliver()
     expect((await bench.act(bench.owner, id, 'cancel')).body.status).toBe('cancelled')
@@ -514,7 +514,7 @@ describe('the selector riskScore', () => {
     amount,
   })
 
-  it('decides on orders and previews by the score of the moment', async () => {
+  it('decides on orders and previews by the present score', async () => {
     screener.behave = ({ amountDecimal }) => honest('allow', amountDecimal === '40' ? 70 : 69)
     const refused = await bench.order(address.id, '40')
     expect([refused.status, refused.body.reason]).toEqual([403, 'blocked_by_policy'])
@@ -531,12 +531,12 @@ describe('the selector riskScore', () => {
     expect(body.decision.effect).toBe('block')
   })
 
-  it('is unknown without an answer, which is decided against the order', async () => {
+  it('is unknown without an answer, which counts against the order', async () => {
     screener.behave = () => 'fails'
     expect((await bench.order(address.id, '40')).body.reason).toBe('blocked_by_policy')
   })
 
-  it('decides again by the answer before the hand-over', async () => {
+  it('decides again with the new answer before the hand-over', async () => {
     screener.behave = ({ subject }) => honest('allow', subject.type === 'order' ? 10 : 90)
     const { body } = await bench.order(address.id, '40')
     await bench.deliver()
@@ -558,7 +558,7 @@ describe('the selector riskScore', () => {
     expect((await bench.owner.post(`${base}/payouts`, { rows: [row('1'), row('3')] })).status).toBe(201)
   })
 
-  it('asks nobody about an order that the caller may not place, or that no policy of theirs scores', async () => {
+  it('asks about no order that the caller may not place, or that no policy of theirs scores', async () => {
     const stranger = await addMember(bench.test, bench.vault, `stranger.${address.id}@example.org`)
     expect((await bench.order(address.id, '40', {}, stranger)).status).toBe(404)
     expect((await bench.order(address.id, '-1')).status).toBe(400)

@@ -47,7 +47,7 @@ describe('simulating policies that are not saved', () => {
     expect([await bench.count('policies'), await bench.count('audit_records')]).toEqual(before)
   })
 
-  it('lets a draft stand for the saved policy of its code, with its id', async () => {
+  it('uses a draft in place of the saved policy of its code, with its id', async () => {
     expect(await effectOf('200', 'add')).toBe('approval')
     const edited = policy('large', { effect: 'requireApproval', approvalThreshold: 1, rules: above('300') })
     const { body } = await simulate('400', { mode: 'add', policies: [edited] })
@@ -58,13 +58,13 @@ describe('simulating policies that are not saved', () => {
     expect(await effectOf('50', 'add', policy('small', { effect: 'allow', enabled: false }))).toBe('deny')
   })
 
-  it('takes drafts only for their action and for the groups of the initiator', async () => {
+  it('uses drafts only for their action and for the groups of the initiator', async () => {
     expect(await effectOf('50', 'add', policy('others', { groupId: bench.approversId }))).toBe('allow')
     expect(await effectOf('50', 'add', policy('addresses', { actionType: 'create_address' }))).toBe('allow')
     expect(await effectOf('50', 'add', policy('off', { enabled: false }))).toBe('allow')
   })
 
-  it('sums what a draft limits', async () => {
+  it('sums the velocity of a draft', async () => {
     expect((await bench.order(address.id, '60')).status).toBe(201)
     const value = { op: 'gt', value: '100', windowSeconds: 3600, per: 'vault' }
     const limit = policy('daily', {
@@ -73,7 +73,7 @@ describe('simulating policies that are not saved', () => {
     expect([await effectOf('40', 'add', limit), await effectOf('41', 'add', limit)]).toEqual(['allow', 'block'])
   })
 
-  it('refuses what createPolicy would refuse, by its path, and a code that is there twice', async () => {
+  it('refuses everything that createPolicy refuses, by its path, and a code that occurs twice', async () => {
     const rules = (selectorType: string, value: unknown) => ({
       rules: [{ conditionType: 'require', selectors: [{ selectorType, value }] }],
     })
@@ -101,14 +101,14 @@ describe('simulating policies that are not saved', () => {
     expect(faultsOf(await simulate('1', { mode: 'add', policies: many }))).toEqual([400, ['draft.policies']])
   })
 
-  it('T39 is for administrators, because bounds of their own would tell members the sums of others', async () => {
+  it('T39 is for administrators, because freely chosen bounds would reveal the sums of others', async () => {
     const answer = await simulate('1', { mode: 'add', policies: [] }, bench.owner)
     expect([answer.status, answer.body.reason]).toEqual([403, 'administrator_required'])
   })
 })
 
 describe('the selectors as data', () => {
-  it('tell every member what createPolicy admits', async () => {
+  it('show every member the inputs of createPolicy', async () => {
     const { status, body } = await bench.owner.get('/vaults/main-vault/policies/selectors')
     expect(status).toBe(200)
     const ofTransfers = body.actionTypes.find(({ actionType }) => actionType === 'transfer')

@@ -81,7 +81,7 @@ describe('simulating', () => {
     expect(await bench.sql(sequence)).toEqual([sequenceBefore])
   })
 
-  it('a transfer says whether the balance suffices, whatever the policies decide', async () => {
+  it('a transfer reports whether the balance suffices, whatever the policies decide', async () => {
     const { available } = await bench.balances(address.id)
     expect(available).toBe('1000')
     const fundsOf = async (amount: string) => (await simulate(bench.owner, transfer(amount))).body.funds
@@ -123,7 +123,7 @@ describe('simulating', () => {
     expect((await asAdmin(bench.owner.userId)).body.effect).toBe('allow')
   })
 
-  it('an address looks at its segments', async () => {
+  it('an address reads its segments', async () => {
     const order = (purpose: string) => ({
       actionType: 'create_address',
       payload: { network: 'ethereum', segments: { purpose } },
@@ -135,7 +135,7 @@ describe('simulating', () => {
   })
 })
 
-describe('simulating what counterparties are gated by', () => {
+describe('simulating an action on counterparties', () => {
   const rule = (selectorType: string, value: unknown) => [
     { conditionType: 'require', selectors: [{ selectorType, value }] },
   ]
@@ -145,7 +145,7 @@ describe('simulating what counterparties are gated by', () => {
     return answer.body.id as string
   }
 
-  it('each selector looks at the target, or at what is created', async () => {
+  it('applies each selector to the target, or to the created object', async () => {
     for (const actionType of actionTypes.filter((name) => name.startsWith('counterparty_'))) {
       await bench.policy({ code: `may-${actionType}`, actionType, effect: 'allow' })
     }
@@ -193,7 +193,7 @@ describe('simulating what counterparties are gated by', () => {
     expect(missing.status).toBe(404)
   })
 
-  it('a transfer to an archived counterparty is refused like the order', async () => {
+  it('refuses a transfer to an archived counterparty like the order', async () => {
     const gone = fakeAddress('gone')
     const addresses = [{ network: 'ethereum', address: gone }]
     const id = await made('counterparties', { name: 'Gone', kind: 'company', addresses })
@@ -234,7 +234,7 @@ describe('faults', () => {
 })
 
 describe('security', () => {
-  it('T39 nobody simulates for others, in other vaults, or with addresses they do not see', async () => {
+  it('T39 nobody simulates for others, in other vaults, or with hidden addresses', async () => {
     const forOther = await simulate(bench.owner, { ...transfer('1'), initiatorId: bench.firstApprover.userId })
     expect(forOther.status).toBe(403)
     const forNobody = await simulate(bench.owner, { ...transfer('1'), initiatorId: 'nobody' })

@@ -147,7 +147,7 @@ it(
   180_000 + 2_000 * runs,
 )
 
-it('and with the other person it goes', async () => {
+it('the sequences succeed with a second person', async () => {
   const members = `/policy-groups/${bench.vault.groups.administrators}/members` as const
   await alone.post(members, { userId: other.userId })
   const policies = await bench.sql(`select id from policies where action_type = 'transfer_resolve'`)

@@ -70,7 +70,7 @@ async function asked(id: string, body: object, action: Action = 'speed-up'): Pro
 }
 
 describe.each(['speed-up', 'cancel-on-chain'] as const)('%s above the limit of the order', (action) => {
-  it('is voted on, and then handed over without anybody asking again', async () => {
+  it('needs votes, and is handed over after them without a further request', async () => {
     const { id, txHash, newHash } = await waiting()
     expect((await ask(bench.owner, id, { txHash }, action)).body.reason).toBe('above_max_fee')
     bench.vault.wallet.requests.length = 0
@@ -119,7 +119,7 @@ describe.each(['speed-up', 'cancel-on-chain'] as const)('%s above the limit of t
 })
 
 describe('a raised limit', () => {
-  it('holds for what follows, without another vote up to it, and with one above', async () => {
+  it('applies to later replacements: no vote is needed up to it, and a vote above it', async () => {
     const { id, txHash, newHash } = await waiting()
     await vote(await asked(id, { txHash, maxFee: needed }))
     await bench.deliver()
@@ -136,7 +136,7 @@ describe('a raised limit', () => {
     expect((await ask(bench.owner, id, { txHash: hash, maxFee: '3000000000000001' })).status).toBe(202)
   })
 
-  it('is shown before it is asked for: what it costs, and that it needs a decision', async () => {
+  it('is shown with its cost before the request, and that it needs a decision', async () => {
     const { id } = await waiting()
     const preview = await ask(bench.owner, id, undefined, 'replacement-preview')
     const cost = {
@@ -156,14 +156,14 @@ describe('a raised limit', () => {
     expect((await bench.read(id)).txHash).toBe(newHash)
   })
 
-  it('is decided by the policies for the initiator of the transfer, whoever asks', async () => {
+  it('is decided by the policies for the initiator of the transfer, whoever requests it', async () => {
     const { id, txHash } = await waiting()
     const answer = await ask(bench.vault.admin, id, { txHash, maxFee: needed })
     expect([answer.status, answer.body.request.decisionPolicyCode]).toEqual([202, 'dear'])
     expect(answer.body.request.initiatorId).toBe(bench.vault.admin.userId)
   })
 
-  it('T30 T63 is not voted on by the initiator of the transfer, nor by the one who asks', async () => {
+  it('T30 T63 takes no vote of the initiator of the transfer, nor of its requester', async () => {
     const members = `/policy-groups/${bench.approversId}/members` as const
     const both = [bench.owner, bench.vault.admin]
     for (const { userId } of both) expect((await bench.vault.admin.post(members, { userId })).status).toBe(201)
@@ -212,7 +212,7 @@ describe('a raised limit', () => {
     expect(sent(id)).toEqual([])
   })
 
-  it('is asked for by those only who may replace the transaction', async () => {
+  it('is only for members who may replace the transaction', async () => {
     const { id, txHash } = await waiting()
     expect((await ask(stranger, id, { txHash, maxFee: needed })).status).toBe(404)
     expect((await ask(bench.firstApprover, id, { txHash, maxFee: needed })).status).toBe(404)
@@ -222,7 +222,7 @@ describe('a raised limit', () => {
     expect(await bench.count(`approval_requests where steps::text like '%${id}%'`)).toBe(0)
   })
 
-  it('is not raised by a veto, nor by a request that is out of date', async () => {
+  it('does not change after a veto, or with an outdated request', async () => {
     const { id, txHash } = await waiting()
     expect((await vote(await asked(id, { txHash, maxFee: needed }), 'reject')).body.status).toBe('rejected')
     const late = await asked(id, { txHash, maxFee: needed })
@@ -234,7 +234,7 @@ describe('a raised limit', () => {
     expect(await bench.audited('transfer.max_fee_raised', id)).toBe(0)
   })
 
-  it('of two requests counts once', async () => {
+  it('counts once for two requests', async () => {
     const { id, txHash } = await waiting()
     const first = await asked(id, { txHash, maxFee: needed })
     const second = await asked(id, { txHash, maxFee: '4000000000000000' })
@@ -265,7 +265,7 @@ describe('a raised limit', () => {
 })
 
 describe('after the vote', () => {
-  it('an unknown outcome is asked for again, and a refusal is recorded and ends it', async () => {
+  it('an unknown outcome leads to another request, and a refusal is recorded and ends it', async () => {
     const { id, txHash } = await waiting()
     await vote(await asked(id, { txHash, maxFee: needed }))
     bench.vault.wallet.down = 'error'
@@ -281,7 +281,7 @@ describe('after the vote', () => {
     expect(await bench.read(id)).toMatchObject({ status: 'pending', txHash, haltReason: null })
   })
 
-  it('a hold keeps it from being sped up until it is released, and lets it be cancelled', async () => {
+  it('a hold delays the speed-up until its release, and does not prevent the cancellation', async () => {
     const { id, txHash } = await waiting()
     await vote(await asked(id, { txHash, maxFee: needed }))
     const hold = { subjectType: 'transfer', subjectId: id, reason: 'Ask them first' }
@@ -294,7 +294,7 @@ describe('after the vote', () => {
     expect((await ask(bench.owner, id, { txHash, maxFee: needed }, 'cancel-on-chain')).status).toBe(200)
   })
 
-  it('T59 is not sped up while the authority of the vault has fallen', async () => {
+  it('T59 the transfer is not sped up while the authority of the vault is not in force', async () => {
     const { id, txHash } = await waiting()
     await vote(await asked(id, { txHash, maxFee: needed }))
     await bench.sql(
@@ -309,7 +309,7 @@ describe('after the vote', () => {
     expect(sent(id)).toHaveLength(1)
   })
 
-  it('T27 what a row says is not handed over: neither another limit nor a replacement that nobody decided on', async () => {
+  it('T27 forged rows are not handed over: neither another limit nor an undecided replacement', async () => {
     const { id } = await waiting()
     await bench.sql('update transfers set replacement_due = true where id = $1', [id])
     await bench.deliver()
@@ -320,7 +320,7 @@ describe('after the vote', () => {
   })
 })
 
-describe('T63 a fee above what was permitted', () => {
+describe('T63 a fee above the permitted one', () => {
   const mailed = async (id: string) =>
     await bench.sql(
       `select n.user_id from notifications n join audit_records r on r.id = n.subject_id
@@ -328,7 +328,7 @@ describe('T63 a fee above what was permitted', () => {
       [id],
     )
 
-  it.each(['confirm', 'fail'] as const)('is booked as it is, and the administrators are told: %s', async (end) => {
+  it.each(['confirm', 'fail'] as const)('is booked as it is, and the administrators are notified: %s', async (end) => {
     const { id } = await waiting()
     const fee = '1000000000000001'
     if (end === 'confirm') bench.vault.wallet.confirm(id, { fee })
@@ -346,7 +346,7 @@ describe('T63 a fee above what was permitted', () => {
     expect(content).toContain('0.001000000000000001 ETH')
   })
 
-  it('is none when the fee is the limit', async () => {
+  it('is not reported when the fee equals the limit', async () => {
     const { id } = await waiting()
     bench.vault.wallet.confirm(id, { fee: ordered })
     await bench.deliver()

@@ -94,7 +94,7 @@ describe.each([
     ['ALREADY_MINED: in block 5', 'not_replaceable'],
     ['SOMETHING_ELSE: secret words', 'not_replaceable'],
     ['unsupported', 'not_replaceable'],
-  ])('that the wallet service refuses with %s is a 409 in our words', async (details, reason) => {
+  ])('that the wallet service refuses with %s is a 409 with our message', async (details, reason) => {
     const { id, txHash } = await waiting()
     bench.vault.wallet.refuseReplacement = details
     const { status, body } = await ask(bench.owner, id, action, { txHash })
@@ -103,7 +103,7 @@ describe.each([
     expect(await bench.read(id)).toMatchObject({ status: 'pending', txHash, haltReason: null })
   })
 
-  it('with an outcome that is unknown is a 502, and what happened is found out', async () => {
+  it('with an unknown outcome is a 502, and the outcome is found later', async () => {
     const { id, txHash } = await waiting()
     bench.vault.wallet.down = 'error'
     expect((await ask(bench.owner, id, action, { txHash })).status).toBe(502)
@@ -153,7 +153,7 @@ describe.each([
 })
 
 describe('the preview of a replacement', () => {
-  it('says what it costs, or why it is impossible', async () => {
+  it('shows the cost, or the reason why it is impossible', async () => {
     const { id, txHash } = await waiting()
     const maxFee = { amount: '47250000000000', amountDecimal: '0.00004725', asset: 'ETH' }
     const cost = { maxFee, refusal: null, needsApproval: false }
@@ -195,7 +195,7 @@ describe('a transfer that waits for too long', () => {
     expect(await bench.read(id)).toMatchObject({ status: 'confirmed', stuckSince: null })
   })
 
-  it('is none while it waits for votes, and when it has ended', async () => {
+  it('is not stuck while it waits for votes, nor after its end', async () => {
     const { body: voted } = await bench.order(address.id, '200')
     const { id: ended } = await waiting()
     bench.vault.wallet.confirm(ended)

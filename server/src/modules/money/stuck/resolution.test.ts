@@ -74,7 +74,7 @@ function judged(
 }
 
 describe('settle', () => {
-  it('takes a mined transaction with this sender, recipient, token and amount', () => {
+  it('accepts a mined transaction with this sender, recipient, token and amount', () => {
     expect(judged('settle', { transaction: transaction() })).toEqual([
       'paid',
       { kind: 'settle', txHash: '0xab', fee: 21_000n, blockTime: new Date('2026-01-31T09:30:00.000Z') },
@@ -93,13 +93,13 @@ describe('settle', () => {
     ['one of the coin', { payments: [payment({ contractAddress: null })] }, 'pays another token'],
     ['one of another amount', { payments: [payment({ amount: '41' })] }, 'pays another amount'],
     ['one that spends for another', { payments: [payment({ fromAddress: other })] }, 'from another address'],
-  ])('refuses %s and says so', (_name, changes, words) => {
+  ])('refuses %s with a reason', (_name, changes, words) => {
     expect(judged('settle', { transaction: changes === null ? null : transaction(changes) })).toContain(words)
   })
 })
 
 describe('release', () => {
-  it('takes a failure that the wallet service reports, whatever hash it named before', () => {
+  it('accepts a failure that the wallet service reports, with any earlier hash', () => {
     const failed = transfer({ status: 'failed', failureReason: 'REVERTED: so it is', fee: '9' })
     expect(judged('release', { transfer: failed }, { knownTxHash: '0xbb' })).toEqual([
       'failed',
@@ -107,7 +107,7 @@ describe('release', () => {
     ])
   })
 
-  it('takes the proof that another mined transaction used the nonce', () => {
+  it('accepts the proof that another mined transaction used the nonce', () => {
     const replaced = { transfer: transfer(), replacement: transaction({ hash: '0xCC', payments: [] }) }
     expect(judged('release', replaced, { knownTxHash: '0xaa' })).toEqual([
       'nonce_used',
@@ -115,7 +115,7 @@ describe('release', () => {
     ])
   })
 
-  it('takes a transaction of a forgotten transfer that was mined and reverted', () => {
+  it('accepts a transaction of a forgotten transfer that was mined and reverted', () => {
     const reverted = transaction({ hash: '0xaa', status: 'failed', payments: [] })
     expect(judged('release', { transaction: reverted }, { knownTxHash: '0xaa' })).toEqual([
       'failed',
@@ -173,7 +173,7 @@ describe('resume', () => {
     ])
   })
 
-  it('hands over again what the wallet service has forgotten, unless it is paid or may be', () => {
+  it('hands over again a transfer that the wallet service has forgotten, unless it is paid or may be', () => {
     const again = ['unknown_to_wallet', { kind: 'continue', phase: 'submitting' }]
     expect(judged('resume', {})).toEqual(again)
     expect(judged('resume', {}, { knownTxHash: '0xab' })).toEqual(again)
@@ -182,14 +182,14 @@ describe('resume', () => {
     expect(judged('resume', { transaction: waiting }, { knownTxHash: '0xab' })).toContain('not final yet')
   })
 
-  it('refuses what would halt again, and what differs from its record for good', () => {
+  it('refuses a transfer that would halt again, and one that differs from its record for good', () => {
     expect(judged('resume', { transfer: transfer({ amount: '41' }) })).toContain('It would be halted again')
     expect(judged('resume', {}, { lasting: 'its votes were changed' })).toContain('its votes were changed')
   })
 })
 
-describe('by what was recorded', () => {
-  it('a transfer that waits for votes is cancelled or waits again, and is never paid', () => {
+describe('a resolution by the record', () => {
+  it('cancels a transfer that waits for votes or lets it wait again, and never pays it', () => {
     const waits = { status: 'awaiting_approval' } as const
     expect(judged('release', {}, waits)).toEqual(['never_handed_over', { kind: 'cancel' }])
     expect(judged('resume', {}, waits)).toEqual(['waits_for_votes', { kind: 'continue', phase: 'waiting' }])
@@ -198,7 +198,7 @@ describe('by what was recorded', () => {
     expect(judged('release', {}, { ...waits, isOfPayout: true })).toContain('part of a payout')
   })
 
-  it.each(['confirmed', 'failed', 'rejected', 'cancelled'] as const)('a %s one is only brought back', (status) => {
+  it.each(['confirmed', 'failed', 'rejected', 'cancelled'] as const)('only restores a %s transfer', (status) => {
     expect(judged('resume', {}, { status })).toEqual(['ended', { kind: 'restore' }])
     expect(judged('release', { transfer: transfer({ status: 'failed' }) }, { status })).toContain(
       `is ${status} already`,

@@ -81,7 +81,7 @@ const settled = { available: '960', reserved: '0' }
 const phaseOf = async (id: string) => (await bench.sql('select phase from transfers where id = $1', [id]))[0].phase
 
 describe('settle', () => {
-  it('ends a halted transfer as paid, with a transaction that the server has looked up itself', async () => {
+  it('ends a halted transfer as paid, with a transaction that the server has looked up', async () => {
     const id = await halted()
     const txHash = fakeTxHash('by hand')
     bench.vault.wallet.mine({ hash: txHash, from: address.address, payments: [usdt()] })
@@ -118,7 +118,7 @@ describe('settle', () => {
     expect((await bench.read(id)).status).toBe('pending')
   })
 
-  it('lets one of two transfers have a transaction that both are to be settled with', async () => {
+  it('accepts a transaction for one of two transfers that are to be settled with it', async () => {
     const ids = [await forgotten(), await forgotten()]
     const txHash = fakeTxHash('one payment for two')
     bench.vault.wallet.mine({ hash: txHash, from: address.address, payments: [usdt()] })
@@ -130,7 +130,7 @@ describe('settle', () => {
     expect(statuses.toSorted()).toEqual(['confirmed', 'pending'])
   })
 
-  it('says what was found instead, and opens no request', async () => {
+  it('returns the finding in place of a proof, and opens no request', async () => {
     const id = await halted()
     const txHash = fakeTxHash('something else')
     const before = await bench.count('approval_requests')
@@ -151,7 +151,7 @@ describe('settle', () => {
     expect(await bench.count('approval_requests')).toBe(before)
   })
 
-  it('is decided again with the last vote: a chain that went back stops it', async () => {
+  it('is decided again with the last vote, and refused after a reorganisation of the chain', async () => {
     const id = await halted()
     const txHash = fakeTxHash('reorganised')
     bench.vault.wallet.mine({ hash: txHash, from: address.address, payments: [usdt()] })
@@ -175,7 +175,7 @@ describe('release', () => {
     expect(await phaseOf(id)).toBe('done')
   })
 
-  it('takes the proof that another transaction used the nonce, which the server looks up', async () => {
+  it('accepts the proof that another transaction used the nonce, which the server looks up', async () => {
     const id = await halted()
     bench.vault.wallet.broadcast(id)
     const hash = fakeTxHash('cancelled by hand')
@@ -189,7 +189,7 @@ describe('release', () => {
     expect(await bench.balances(address.id)).toEqual(released)
   })
 
-  it('refuses to release what the wallet service has forgotten, or still has', async () => {
+  it('is refused for a transfer that the wallet service has forgotten, or still has', async () => {
     const lost = await forgotten()
     expect((await ask(lost, { outcome: 'release' })).body.details).toContain('does not prove')
     const held = await halted()
@@ -197,7 +197,7 @@ describe('release', () => {
     expect((await bench.read(lost)).status).toBe('pending')
   })
 
-  it('says 502 while the wallet service does not answer', async () => {
+  it('is a 502 while the wallet service does not answer', async () => {
     const id = await halted()
     bench.vault.wallet.down = 'error'
     const { status, body } = await ask(id, { outcome: 'release' })
@@ -206,7 +206,7 @@ describe('release', () => {
 })
 
 describe('resume', () => {
-  it('asks again about a transfer that the wallet service reports rightly by now', async () => {
+  it('asks again about a transfer that the wallet service now reports correctly', async () => {
     const id = await halted()
     await resolved(id, { outcome: 'resume' })
     expect(await phaseOf(id)).toBe('submitted')
@@ -228,14 +228,14 @@ describe('resume', () => {
     expect((await bench.read(id)).status).toBe('confirmed')
   })
 
-  it('refuses while the wallet service still contradicts the order', async () => {
+  it('is refused while the wallet service still contradicts the order', async () => {
     const id = await halted()
     bench.vault.wallet.mutateStatus = (_id, status) => ({ ...status, toAddress: fakeAddress('a thief') })
     const { body } = await ask(id, { outcome: 'resume' })
     expect(body.details).toBe('It would be halted again: The wallet service reports another recipient than ordered')
   })
 
-  it('is out of date when the transfer went on by itself', async () => {
+  it('is outdated when the transfer continued by itself', async () => {
     const id = await forgotten()
     const response = await ask(id, { outcome: 'resume' })
     const { body } = await bench.vault.admin.get(`/vaults/${bench.vault.code}/transfers/${id}`)
@@ -288,7 +288,7 @@ describe('T56 a row that differs from its record', () => {
     expect(await bench.balances(address.id)).toEqual(settled)
   })
 
-  it('goes on as it was recorded', async () => {
+  it('continues as it was recorded', async () => {
     const id = await tampered('40')
     await resolved(id, { outcome: 'resume' })
     await bench.deliver()
@@ -307,7 +307,7 @@ describe('T56 a row that differs from its record', () => {
     expect(await bench.balances(address.id)).toEqual(released)
   })
 
-  it('that was made to wait again after its end is only brought back', async () => {
+  it('that was made to wait again after its end is only restored', async () => {
     const id = await handedOver()
     bench.vault.wallet.confirm(id)
     await bench.deliver()
@@ -321,8 +321,8 @@ describe('T56 a row that differs from its record', () => {
   })
 })
 
-describe('who', () => {
-  it('one administrator alone resolves nothing, and nobody else asks', async () => {
+describe('the permission to resolve a transfer', () => {
+  it('does not suffice for one administrator alone, and no member has it', async () => {
     const id = await halted()
     bench.vault.wallet.fail(id, 'REVERTED: so it is')
     const requests = bench.vault.wallet.requests.length
@@ -336,7 +336,7 @@ describe('who', () => {
     expect((await vote(response.body.request.id)).status).toBe(200)
   })
 
-  it('a transfer that is not stuck has nothing to resolve', async () => {
+  it('does not apply to a transfer that is not stuck', async () => {
     const id = await handedOver()
     const { status, body } = await ask(id, { outcome: 'resume' })
     expect([status, body.reason]).toEqual([409, 'wrong_state'])

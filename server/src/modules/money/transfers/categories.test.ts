@@ -81,7 +81,7 @@ describe('a transfer that declares a category', () => {
     expect((await bench.read(id)).metadata.category).toBe('rent')
   })
 
-  it('is assigned to it, and decided on it', async () => {
+  it('is assigned to it, and decided with it', async () => {
     const plain = await order('rent')
     expect([plain.status, plain.body.status, plain.body.metadata.category]).toEqual([201, 'pending', 'rent'])
     const { items } = (await bench.owner.get(`${base}/operations/transfer/${plain.body.id}/categories`)).body
@@ -97,14 +97,14 @@ describe('a transfer that declares a category', () => {
     expect(evidence.body.decision).toHaveProperty('facts.category', 'payroll')
   })
 
-  it('T34 a category that a policy blocks is refused, and leaves neither transfer nor assignment', async () => {
+  it('T34 with a blocked category is refused, and leaves neither transfer nor assignment', async () => {
     const before = await Promise.all(['operations', 'category_assignments'].map(bench.count))
     const refused = await order('gambling')
     expect([refused.status, refused.body.message]).toEqual([403, 'No gambling'])
     expect(await Promise.all(['operations', 'category_assignments'].map(bench.count))).toEqual(before)
   })
 
-  it('preview and simulation see it', async () => {
+  it('has the category in preview and simulation', async () => {
     expect((await preview('gambling')).body.decision).toMatchObject({ effect: 'block', blockReason: 'No gambling' })
     expect((await preview('payroll')).body.decision.effect).toBe('approval')
     expect((await simulate(bench.owner, 'gambling')).body.effect).toBe('block')
@@ -123,7 +123,7 @@ describe('a transfer that declares a category', () => {
     }
   })
 
-  it('T34 a block with exclude demands that one is declared', async () => {
+  it('T34 without a category is refused by a block with exclude', async () => {
     const policy = await bench.policy({
       code: 'declare',
       effect: 'block',
@@ -152,7 +152,7 @@ describe('a transfer that declares a category', () => {
     expect(await bench.count('operations')).toBe(before)
   })
 
-  it('T29 the last vote looks at the category as it is then', async () => {
+  it('T29 is checked with the present category at the last vote', async () => {
     const waiting = (await order('payroll')).body
     expect((await setCategory(waiting.id, 'gambling')).status).toBe(200)
     const vote = await bench.act(bench.firstApprover, waiting.id, 'approve')
@@ -165,7 +165,7 @@ describe('a transfer that declares a category', () => {
     expect(evidence.body.decision).toHaveProperty('facts.category', 'payroll')
   })
 
-  it('T29 a category that only administrators see counts for the last vote as well', async () => {
+  it('T29 is checked at the last vote also with a category that only administrators see', async () => {
     const waiting = (await order(null, '200')).body
     const policy = await bench.policy({ code: 'no-hidden', effect: 'block', rules: ruleOn('require', 'hidden') })
     const path = `${base}/operations/transfer/${waiting.id}/categories/${categories.hidden}` as const
@@ -175,7 +175,7 @@ describe('a transfer that declares a category', () => {
     await bench.vault.admin.delete(`/policies/${policy.id}`)
   })
 
-  it('T39 a voter reads no category out of the trace', async () => {
+  it('T39 reveals no category to a voter by the trace', async () => {
     const { id } = (await order('rent', '200')).body
     const observed = async (by: typeof bench.owner) => {
       const { trace } = (await bench.read(id, by)).decision
@@ -186,7 +186,7 @@ describe('a transfer that declares a category', () => {
     expect(await observed(bench.firstApprover)).toBeNull()
   })
 
-  it('policies that name categories are taken and evaluated, with keys that the vault has', async () => {
+  it('is evaluated by policies that name categories of the vault', async () => {
     const post = (value: unknown) =>
       bench.vault.admin.post(`/policy-groups/${bench.vault.groups.everyone}/policies`, {
         code: 'misspelt',
@@ -202,7 +202,7 @@ describe('a transfer that declares a category', () => {
     ])
   })
 
-  it('is paid as any other, and the ledger is sound', async () => {
+  it('is paid like any other, and the ledger is sound', async () => {
     await bench.deliver()
     await bench.expectSoundLedger()
   })

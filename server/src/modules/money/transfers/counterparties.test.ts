@@ -45,7 +45,7 @@ const historyIds = async (query: string): Promise<string[]> => {
 }
 
 describe('a transfer to a counterparty', () => {
-  it('names whom the address belongs to, in any spelling of it', async () => {
+  it('names the owner of the address, in any spelling of it', async () => {
     const acme = await counterparty('Acme')
     for (const toAddress of [fakeAddress('Acme'), fakeAddress('Acme').toLowerCase()]) {
       const { status, body } = await bench.order(source.id, '1', { toAddress, counterpartyId: acme.id })
@@ -60,7 +60,7 @@ describe('a transfer to a counterparty', () => {
     expect((await bench.order(source.id, '1')).body).toMatchObject({ counterparty: null, counterpartyAddressId: null })
   })
 
-  it('keeps the counterparty of that time', async () => {
+  it('keeps the counterparty of its time', async () => {
     const { id, addresses } = await counterparty('Before')
     const ordered = await pay('Before')
     await bench.owner.patch(`${book}/${id}`, { name: 'After', kind: 'other', removeAddressIds: [addresses[0]!.id] })
@@ -84,7 +84,7 @@ describe('a transfer to a counterparty', () => {
     }
   })
 
-  it('is refused once the counterparty is archived, whether it is named or not', async () => {
+  it('is refused after the counterparty is archived, with and without its name', async () => {
     const { id } = await counterparty('Gone')
     await archive(id)
     const before = await bench.balances(source.id)
@@ -94,7 +94,7 @@ describe('a transfer to a counterparty', () => {
     expect(await bench.balances(source.id)).toEqual(before)
   })
 
-  it('is what policies see', async () => {
+  it('shows the counterparty to policies', async () => {
     const inGroup = await counterparty('In the group')
     const groupId = await groupOf('blocked', inGroup.id)
     await counterparty('A venue', 'exchange')
@@ -136,20 +136,20 @@ describe('T29 the last vote', () => {
     expect((await bench.read(id)).status).toBe('awaiting_approval')
   }
 
-  it('sends what has not changed', async () => {
+  it('sends an unchanged transfer', async () => {
     await counterparty('Steady')
     const id = await order('Steady')
     expect((await bench.act(bench.secondApprover, id, 'approve')).body.status).toBe('pending')
   })
 
-  it('is refused when the counterparty is archived meanwhile', async () => {
+  it('is refused when the counterparty was archived meanwhile', async () => {
     const archived = await counterparty('Archived meanwhile')
     const id = await order('Archived meanwhile')
     await archive(archived.id)
     await refused(id, 'The counterparty is archived')
   })
 
-  it('was the last look but one: the hand-over refuses a counterparty that was archived after it', async () => {
+  it('is followed by a check at the hand-over, which refuses a counterparty that was archived later', async () => {
     const archived = await counterparty('Archived late')
     const id = await order('Archived late')
     expect((await bench.act(bench.secondApprover, id, 'approve')).body.status).toBe('pending')
@@ -160,7 +160,7 @@ describe('T29 the last vote', () => {
     expect(bench.vault.wallet.transfer(id)).toBeNull()
   })
 
-  it('is refused when the address went from an archived counterparty to another, or the other way', async () => {
+  it('is refused when the address moved from an archived counterparty to another, or the reverse', async () => {
     const first = await counterparty('Hands over')
     const id = await order('Hands over')
     await bench.owner.patch(`${book}/${first.id}`, { removeAddressIds: [first.addresses[0]!.id] })
@@ -173,7 +173,7 @@ describe('T29 the last vote', () => {
     await refused(stranger, 'The counterparty is archived')
   })
 
-  it('is refused when a policy blocks the groups that the counterparty is in by now', async () => {
+  it('is refused when a policy blocks the present groups of the counterparty', async () => {
     const listed = await counterparty('Listed meanwhile')
     const id = await order('Listed meanwhile')
     const groupId = await groupOf('sanctioned')
@@ -189,7 +189,7 @@ describe('T29 the last vote', () => {
     await bench.vault.admin.delete(`/policies/${policyId}`)
   })
 
-  it('is refused when the address is nobody’s any more and strangers are blocked', async () => {
+  it('is refused when the address left the address book and strangers are blocked', async () => {
     const forgotten = await counterparty('Forgotten')
     const id = await order('Forgotten')
     const { id: policyId } = await bench.policy({
@@ -207,7 +207,7 @@ describe('T29 the last vote', () => {
 })
 
 describe('a deposit and the history', () => {
-  it('name the sender, and filter by counterparty, its address and its groups of today', async () => {
+  it('name the sender, and filter by counterparty, its address and its present groups', async () => {
     const [payer, other] = [await counterparty('Payer'), await counterparty('Other payer')]
     const second = await bench.owner.post(`${book}/${payer.id}/addresses`, {
       network: 'ethereum',
@@ -252,7 +252,7 @@ describe('a deposit and the history', () => {
     expect(await historyIds(`counterpartyGroupId=${groupId}`)).toEqual([fromOther])
   })
 
-  it('T39 a counterparty filter shows nobody else’s activity', async () => {
+  it('T39 a counterparty filter reveals no activity of others', async () => {
     const payer = await counterparty('Pays two people')
     const theirs = await bench.fundedAddress({ usdt: '0' }, bench.firstApprover)
     await deposit(bench.test, { address: theirs.address, amount: '1', fromAddress: fakeAddress('Pays two people') })

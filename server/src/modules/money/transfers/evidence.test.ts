@@ -32,7 +32,7 @@ function sorted(value: unknown): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${sorted(member)}`).join(',')}}`
 }
 
-it('T27 holds together offline: order, votes, entries, records and seals', async () => {
+it('T27 can be verified offline: order, votes, entries, records and seals', async () => {
   const { status, body } = await bench.vault.admin.get(`/vaults/main-vault/transfers/${id}/evidence`)
   expect(status).toBe(200)
   expect(hashOf(sorted(body.payload))).toBe(body.payloadHash)
@@ -105,7 +105,7 @@ it('T84 proves each ledger entry in the signed seal that holds it', async () => 
   expect(body.ledgerEntries).toHaveLength(3)
 })
 
-it('T84 records the decision, the rate, the metadata, the fee and the time of the chain of what it shows', async () => {
+it('T84 records the decision, the rate, the metadata, the fee and the times of the chain that it shows', async () => {
   const { body } = await bench.vault.admin.get(`/vaults/main-vault/transfers/${id}/evidence`)
   const detailsOf = (action: string) =>
     body.auditRecords.map(({ content }) => JSON.parse(content)).find((record) => record.action === action).details
@@ -134,7 +134,7 @@ function rootFrom(leaf: string, { index, path }: { index: number; path: string[]
   return hash.toString('hex')
 }
 
-it('T27 shows a changed order: its hash is another one', async () => {
+it('T27 reveals a changed order by its hash', async () => {
   await bench.sql(`update transfers set payload = payload || '{"amount": "1"}' where id = $1`, [id])
   const { body } = await bench.vault.admin.get(`/vaults/main-vault/transfers/${id}/evidence`)
   expect(hashOf(sorted(body.payload))).not.toBe(body.payloadHash)

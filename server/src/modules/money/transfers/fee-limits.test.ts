@@ -27,7 +27,7 @@ describe('T63 a limit of the fee', () => {
     expect(handedOver(body.id)).toMatchObject(limits)
   })
 
-  it('is absent from the payload of an order without it, whose hash stays what it was', async () => {
+  it('is absent from the payload of an order without it, whose hash stays the same', async () => {
     const { body } = await bench.order(address.id, '40')
     expect(Object.keys(body.payload)).toHaveLength(12)
     await bench.deliver()
@@ -63,7 +63,7 @@ describe('T63 a limit of the fee', () => {
     expect([status, body.details]).toEqual([400, [expect.objectContaining({ field })]])
   })
 
-  it('is named by the preview, which says when the network asks for more', async () => {
+  it('is named by the preview, which reports when the network needs more', async () => {
     const preview = async (more: object) => {
       const order = { fromAddressId: address.id, toAddress: bench.recipient, amount: '1', ...more }
       return (await bench.owner.post(`/vaults/${bench.vault.code}/transfers/preview`, order)).body
@@ -79,7 +79,7 @@ describe('T63 a limit of the fee', () => {
     bench.vault.wallet.fee = null
   })
 
-  it('is what the selector maxFee looks at, in units of the coin; without a limit it is unknown', async () => {
+  it('is read by the selector maxFee, in units of the coin; without a limit it is unknown', async () => {
     const policy = await bench.policy({
       code: 'dear',
       effect: 'block',

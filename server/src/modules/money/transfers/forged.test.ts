@@ -160,7 +160,7 @@ describe('T57 a record that was written with the login of a node', () => {
     expect(await forgedIds()).toContain(recordId)
   })
 
-  it('T57 of a first vote takes no honest last vote with it', async () => {
+  it('T57 of a first vote does not invalidate honest votes', async () => {
     const address = await bench.fundedAddress()
     const { body } = await bench.order(address.id, '200')
     const actorId = bench.firstApprover.userId
@@ -175,7 +175,7 @@ describe('T57 a record that was written with the login of a node', () => {
     expect(bench.vault.wallet.transfer(body.id)).toBeNull()
   })
 
-  it('T57 with the MAC of a genuine record is no better', async () => {
+  it('T57 with the MAC of a genuine record is rejected as well', async () => {
     const [{ mac }] = await write(`select mac from audit_records where action = 'transfer.approved' limit 1`)
     const { id } = await forgeLastVote(mac)
     await bench.deliver()
@@ -206,7 +206,7 @@ describe('T57 a record that was written with the login of a node', () => {
     )
   })
 
-  it('T57 that raises the limit of a fee permits no higher one', async () => {
+  it('T57 that raises the limit of a fee permits no higher fee', async () => {
     const address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
     const { body } = await bench.order(address.id, '10', { maxFee: '10000000000000000' })
     expect(body.status, JSON.stringify(body)).toBe('pending')
@@ -218,7 +218,7 @@ describe('T57 a record that was written with the login of a node', () => {
     expect(await findPermittedFee(bench.test.deps.db, transfer)).toBe(permitted)
   })
 
-  it('T57 with a genuine vote, copied with its MAC to another order or another vault, counts nowhere', async () => {
+  it('T57 with a genuine vote, copied with its MAC to another order or another vault, does not count', async () => {
     const { id } = await waiting()
     const [vote] = await write(
       `select * from audit_records where action = 'transfer.approved' and target_id <> $1 limit 1`,
@@ -244,7 +244,7 @@ describe('T57 a record that was written with the login of a node', () => {
       delete from audit_records where chain = 'another-vault'; alter table audit_records enable trigger user`)
   })
 
-  it('T57 is dated before the key, and is no older record without one', async () => {
+  it('T57 from before the key does not pass as an old record without a MAC', async () => {
     const { id, payloadHash } = await waiting()
     const vote = { action: 'transfer.approved', details: { payloadHash, comment: null } }
     const recordId = await record({ actorId: bench.secondApprover.userId, targetId: id, ...vote }, new Date(0))
@@ -252,7 +252,7 @@ describe('T57 a record that was written with the login of a node', () => {
     expect((await bench.act(bench.secondApprover, id, 'approve')).status).toBe(409)
   })
 
-  it('T57 is not needed for a row of a vote that is changed after its record: the order is halted', async () => {
+  it('T57 is not needed for a vote row that is changed after its record: the order is halted', async () => {
     const { id } = await waiting()
     await write('update approval_voters set decision = null, voted_at = null where subject_id = $1', [id])
     expect((await bench.act(bench.secondApprover, id, 'approve')).status).toBe(409)
@@ -260,7 +260,7 @@ describe('T57 a record that was written with the login of a node', () => {
     expect(bench.vault.wallet.transfer(id)).toBeNull()
   })
 
-  it('T57 stops the sealing of no other record, however many there are', async () => {
+  it('T57 does not stop the sealing of other records, however many there are', async () => {
     const { id } = await waiting()
     for (let i = 0; i < 3; i += 1) {
       await record({ actorId: bench.owner.userId, action: 'transfer.approved', targetId: id, details: { i } })

@@ -5,7 +5,7 @@ import { isPhaseOf, mayMovePhase, nextStatus, releasesFunds, type TransferEvent 
 const statuses = ['awaiting_approval', 'pending', 'confirmed', 'failed', 'rejected', 'cancelled'] as const
 const events: TransferEvent[] = ['approved', 'rejected', 'expired', 'cancelled', 'confirmed', 'failed']
 
-it('moves only as specified: 7 of 36 combinations', () => {
+it('a transfer moves only as specified: 7 of 36 combinations', () => {
   const possible = statuses.flatMap((status) =>
     events.flatMap((event) => {
       const next = nextStatus(status, event)
@@ -23,11 +23,11 @@ it('moves only as specified: 7 of 36 combinations', () => {
   ])
 })
 
-it('gives funds back in every end but one', () => {
+it('every end but one releases the funds', () => {
   expect(statuses.filter(releasesFunds)).toEqual(['failed', 'rejected', 'cancelled'])
 })
 
-it('delivers only forwards, except for what surely was not sent and what people resolve: 29 of 49 combinations', () => {
+it('a delivery moves only forwards, except for transfers that were certainly not sent and resolutions: 29 of 49 combinations', () => {
   const possible = phases.flatMap((from) => phases.filter((to) => mayMovePhase(from, to)).map((to) => `${from} ${to}`))
   expect(possible).toEqual([
     'waiting queued',
@@ -62,7 +62,7 @@ it('delivers only forwards, except for what surely was not sent and what people 
   ])
 })
 
-it('has phases that fit the status', () => {
+it('phases agree with the status', () => {
   const fitting = statuses.map((status) => phases.filter((phase) => isPhaseOf(status, phase)).join(' '))
   expect(fitting).toEqual([
     'waiting halted',

@@ -41,7 +41,7 @@ describe('the answer to an order equals what is read afterwards', () => {
     expect((await isReadAs({ metadata: { category: 'rent' } })).metadata.category).toBe('rent')
   })
 
-  it('to an address of the vault, which only who may see it is told', async () => {
+  it('to an address of the vault, which only members with access see', async () => {
     const { id, address: toAddress } = await bench.fundedAddress()
     expect(await isReadAs({ toAddress })).toMatchObject({ toAddressId: id, flowType: 'internal' })
     const hidden = await bench.fundedAddress({}, bench.vault.admin)

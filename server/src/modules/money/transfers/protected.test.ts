@@ -85,7 +85,7 @@ const lastHandOver = () =>
   bench.vault.wallet.requests.findLast(({ method, path }) => method === 'POST' && path === '/transfers')!
 
 describe('an order in a protected vault', () => {
-  it('is signed over exactly what the preview shows, which a browser hashes itself', async () => {
+  it('is signed over exactly the content of the preview, which a browser hashes itself', async () => {
     const preview = await previewed('40')
     expect(await hashInBrowser(preview.order)).toBe(preview.vote.hash)
     const { status, body } = await send('40', signedOf(preview))
@@ -93,7 +93,7 @@ describe('an order in a protected vault', () => {
     expect((await bench.read(body.id)).payload).toEqual(preview.order)
   })
 
-  it('is refused without a signature, and with one that is not valid', async () => {
+  it('is refused without a signature, and with an invalid one', async () => {
     const preview = await previewed('40')
     const stranger = new Authenticator()
     const key = keys.get(bench.owner)!
@@ -118,7 +118,7 @@ describe('an order in a protected vault', () => {
     expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
   })
 
-  it('is refused when something else was signed: another amount, recipient or fee', async () => {
+  it('is refused with a signature over another amount, recipient or fee', async () => {
     const signed = signedOf(await previewed('40'))
     for (const [amount, more] of [
       ['41', {}],
@@ -134,7 +134,7 @@ describe('an order in a protected vault', () => {
     expect([stale.status, stale.body.reason]).toEqual([409, 'payload_changed'])
   })
 
-  it('has an id of its own, also when a program previews many in one millisecond', async () => {
+  it('has a unique id, also when a program previews many in one millisecond', async () => {
     const clock = vi.spyOn(bench.test.deps, 'clock').mockReturnValue(bench.test.deps.clock())
     const previews = await Promise.all(Array.from({ length: 5 }, () => previewed('1')))
     clock.mockRestore()
@@ -143,7 +143,7 @@ describe('an order in a protected vault', () => {
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201])
   })
 
-  it('is placed once, under an id and an end that a preview gave to who orders', async () => {
+  it('is placed once, with an id and an end that a preview gave to its initiator', async () => {
     const preview = await previewed('40')
     const signed = signedOf(preview)
     expect((await send('40', signed)).status).toBe(201)
@@ -156,7 +156,7 @@ describe('an order in a protected vault', () => {
     }
   })
 
-  it('ends at most 30 days after it was signed, however long votes are waited for', async () => {
+  it('ends at most 30 days after it was signed, however long it waits for votes', async () => {
     const preview = await previewed('40')
     const atEnd = (after: number) => new Date(Date.parse(preview.order.expiresAt) - 30 * 86_400_000 + after)
     const early = await send('40', signedOf(preview, undefined, { signedAt: atEnd(-1).toISOString() }))
@@ -190,7 +190,7 @@ describe('an order in a protected vault', () => {
 })
 
 describe('votes in a protected vault', () => {
-  it('are signed for the order, and each once; a veto needs no signature', async () => {
+  it('are signed for the order, each once; a veto needs no signature', async () => {
     const id = await ordered('200')
     const { payloadHash } = await bench.read(id, bench.firstApprover)
     const unsigned = await bench.act(bench.firstApprover, id, 'approve', { payloadHash })
@@ -239,7 +239,7 @@ describe('votes in a protected vault', () => {
     }
   })
 
-  it('stand in the evidence, and the role of the service cannot change them', async () => {
+  it('are in the evidence, and the role of the service cannot change them', async () => {
     const id = await ordered('200')
     await approve(bench.firstApprover, id)
     const { body } = await bench.vault.admin.get(`${base()}/transfers/${id}/evidence`)
@@ -274,7 +274,7 @@ describe('votes in a protected vault', () => {
 })
 
 describe('votes on approval requests in a protected vault', () => {
-  it('are signed for what is carried out, and verified without the service', async () => {
+  it('are signed for the executed action, and verified without the service', async () => {
     await createPolicy(bench.vault, {
       code: 'new-counterparties',
       name: 'New counterparties',
@@ -303,7 +303,7 @@ describe('votes on approval requests in a protected vault', () => {
 })
 
 describe('the verification of evidence', () => {
-  it('finds whatever was changed, and keys that nobody named', async () => {
+  it('finds every change, and keys that no authority names', async () => {
     const id = await ordered('200')
     await approve(bench.firstApprover, id)
     const { body } = await bench.vault.admin.get(`${base()}/transfers/${id}/evidence`)
@@ -341,7 +341,7 @@ describe('the hand-over of a signed order', () => {
     expect(persons.sort()).toEqual([bench.owner.userId, bench.firstApprover.userId].sort())
   })
 
-  it('that the wallet service refuses for good fails, and releases the funds', async () => {
+  it('that the wallet service finally refuses fails, and releases the funds', async () => {
     const id = await ordered('40')
     bench.vault.wallet.refuseAuthorization = 'VOTES_MISSING: 2 of treasurers'
     await bench.deliver()
@@ -373,7 +373,7 @@ describe('a service in a protected vault', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const spki = publicKey.export({ type: 'spki', format: 'der' }).toString('base64url')
 
-  it('signs with a key that a person registered: neither the service nor the holder of its token can', async () => {
+  it('signs with a key that a person registered: neither the service nor the holder of its token can register one', async () => {
     const { admin, groups } = bench.vault
     const made = await admin.post(`${base()}/service-tokens`, { name: 'Bot', groupIds: [groups.administrators] })
     const service = bench.test.client({ authorization: `Bearer ${made.body.token}` }) as Person
@@ -404,8 +404,8 @@ describe('a service in a protected vault', () => {
   })
 })
 
-describe('what is not signed is not possible in a protected vault', () => {
-  it('a higher limit of the fee than was signed', async () => {
+describe('a protected vault', () => {
+  it('refuses a higher limit of the fee than the signed one', async () => {
     const signed = await previewed('40', { maxFee: '1000' })
     const { body } = await send('40', signedOf(signed), { maxFee: '1000' })
     await bench.deliver()
@@ -428,7 +428,7 @@ describe('what is not signed is not possible in a protected vault', () => {
     expect(told?.body).toEqual({ txHash, maxFee: '2000' })
   })
 
-  it('what was ordered, or waits for votes, from before', async () => {
+  it('refuses unsigned orders and waiting requests from before its protection', async () => {
     const off = () => bench.vault.admin.put(`${base()}/protection`, { protection: 'off' })
     const on = () => bench.vault.admin.put(`${base()}/protection`, { protection: 'votes' })
     const signedBefore = await ordered('200')
@@ -447,7 +447,7 @@ describe('what is not signed is not possible in a protected vault', () => {
     expect((await bench.act(bench.firstApprover, waiting, 'reject')).body.status).toBe('rejected')
   })
 
-  it('what is held stays with its funds, although it was ordered from before', async () => {
+  it('keeps a held order from before its protection with its funds', async () => {
     expect((await bench.vault.admin.put(`${base()}/protection`, { protection: 'off' })).status).toBe(200)
     const early = (await send('40', undefined)).body.id
     expect((await bench.vault.admin.put(`${base()}/protection`, { protection: 'votes' })).status).toBe(200)

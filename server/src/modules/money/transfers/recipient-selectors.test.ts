@@ -99,7 +99,7 @@ describe('firstPaymentToDestination', () => {
 })
 
 describe('addressLookAlike', () => {
-  it('T21 compares with everything that the vault knows, whether the initiator sees it or not', async () => {
+  it('T21 compares with all addresses that the vault knows, also with those hidden from the initiator', async () => {
     const hidden = fakeAddress('paid by the owner alone')
     await pay(hidden)
     const supplier = fakeAddress('a supplier with a double')
@@ -113,7 +113,7 @@ describe('addressLookAlike', () => {
     expect(await statusOf(fakeAddress('like nobody'))).toBe(201)
   })
 
-  it('T21 is looked at again by the last vote', async () => {
+  it('T21 is checked again by the last vote', async () => {
     await blockOn('addressLookAlike', true)
     const supplier = fakeAddress('comes into the book later')
     const { body } = await bench.order(source.id, '101', { toAddress: lookAlikeOf(supplier) })
@@ -124,7 +124,7 @@ describe('addressLookAlike', () => {
     expect([last.status, last.body.reason]).toEqual([409, 'blocked_by_policy_now'])
   })
 
-  it('T21 of another vault says nothing', async () => {
+  it('T21 ignores addresses of another vault', async () => {
     await blockOn('addressLookAlike', true)
     const foreign = fakeAddress('known to another vault')
     await bench.sql(`insert into paid_recipients (vault_id, user_id, address_key) values ('another vault', $1, $2)`, [
@@ -142,7 +142,7 @@ describe('addressLookAlike', () => {
   })
 })
 
-it('tells those who decide on a transfer what the vault knows of its recipient, and nobody else', async () => {
+it('the signs of the recipient are shown only to voters on the transfer', async () => {
   const [known, fresh] = [fakeAddress('paid by somebody'), fakeAddress('paid by nobody')]
   await pay(known)
   const recipientFor = async (reader: Person, toAddress: string) => {
@@ -170,7 +170,7 @@ it('tells those who decide on a transfer what the vault knows of its recipient, 
   expect(await recipientFor(bench.firstApprover, known)).toEqual({ isFirstPayment: false, isLookAlike: false })
 })
 
-it('initiatorKind tells services from people', async () => {
+it('initiatorKind distinguishes services from people', async () => {
   const maker = { name: 'Payroll robot', groupIds: [await ensureGroup(bench.vault, 'treasury')] }
   const { status, body } = await bench.vault.admin.post('/vaults/main-vault/service-tokens', maker)
   expect([status, body.message]).toEqual([201, undefined])

@@ -218,7 +218,7 @@ describe('T27 T56 a stored order that differs from its audit record', () => {
     },
   )
 
-  it('T56 is still found when its records are sealed, and so is a record that its seal does not hold', async () => {
+  it('T56 is still found after its records are sealed, and so is a record that its seal does not hold', async () => {
     const id = await approved()
     await sealAuditRecords(bench.test.deps)
     expect(await named(id)).toEqual([])
@@ -228,7 +228,7 @@ describe('T27 T56 a stored order that differs from its audit record', () => {
     expect(bench.vault.wallet.transfer(id)).toBeNull()
   })
 
-  it('T56 is told to the administrators by mail, and to nobody else', async () => {
+  it('T56 is announced to the administrators by mail, and to nobody else', async () => {
     const id = await waiting()
     await forge(id, { toAddress: thief })
     expect((await bench.act(bench.secondApprover, id, 'approve')).status).toBe(409)
@@ -244,7 +244,7 @@ describe('T27 T56 a stored order that differs from its audit record', () => {
     ])
   })
 
-  it('T56 is not settled, failed, cancelled or expired either', async () => {
+  it('T56 cannot be settled, failed, cancelled or expired', async () => {
     const [sent, queued, late] = [await approved(), await approved(), await waiting()]
     await bench.sql('update deliveries set next_attempt_at = null where id = $1', [queued])
     await bench.deliver()
@@ -307,7 +307,7 @@ describe('T57 a status that was written as a row', () => {
     ])
   })
 
-  it('T57 a release that was recorded without the votes it needs is not enough', async () => {
+  it('T57 a release that was recorded without the required votes is refused', async () => {
     const id = await waiting()
     const vaultId = bench.vault.id
     const details = { from: 'awaiting_approval', to: 'pending', reason: null, txHash: null }
@@ -330,7 +330,7 @@ describe('T57 a status that was written as a row', () => {
     expect(bench.vault.wallet.transfer(id)).toBeNull()
   })
 
-  it('T57 a transfer whose rows are gone is named', async () => {
+  it('T57 a transfer without rows is named', async () => {
     const id = await waiting()
     await bench.sql('delete from transfers where id = $1', [id])
     expect(await named(id)).toEqual(['its row is gone'])

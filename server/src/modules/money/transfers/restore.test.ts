@@ -35,7 +35,7 @@ async function backUp(): Promise<() => Promise<void>> {
 }
 
 describe('T26 a service whose database was restored from an older backup', () => {
-  it.each(['queued', 'submitted'])('T5 T26 has what was %s then carried out once, under the same id', async (phase) => {
+  it.each(['queued', 'submitted'])('T5 T26 carries out an order that was %s once, under the same id', async (phase) => {
     const { id: addressId } = await bench.fundedAddress()
     const { id } = (await bench.order(addressId, '10')).body
     if (phase === 'submitted') await bench.deliver()

@@ -61,26 +61,26 @@ describe('the round trips of a request', () => {
       approvers: [{ kind: 'group', groupId: bench.approversId }],
     })
 
-  it('is 7 for a plain order: sign-in, fee, and five from begin to commit', async () => {
+  it('are 7 for a plain order: sign-in, fee, and five from begin to commit', async () => {
     const { count, answer } = await countOf(order)
     expect(answer.body.status).toBe('pending')
     expect(count).toBe(7)
   })
 
-  it('is 6 for a preview', async () => {
+  it('are 6 for a preview', async () => {
     const { count, answer } = await countOf(() => bench.owner.post('/vaults/main-vault/transfers/preview', body()))
     expect(answer.status).toBe(200)
     expect(count).toBe(6)
   })
 
-  it('of a simulation reads the policies once', async () => {
+  it('of a simulation read the policies once', async () => {
     const simulation = { actionType: 'transfer', payload: body() }
     const { answer } = await countOf(() => bench.owner.post('/vaults/main-vault/policies/simulate', simulation))
     expect(answer.status).toBe(200)
     expect(sent.filter((text) => text.includes('from policies p'))).toHaveLength(1)
   })
 
-  it('is 8 for an order that waits for votes, 6 for a vote, 8 for the last one and 6 for a cancellation', async () => {
+  it('are 8 for an order that waits for votes, 6 for a vote, 8 for the last one and 6 for a cancellation', async () => {
     await askForVotes()
     const placed = await countOf(order)
     expect(placed.answer.body.status).toBe('awaiting_approval')
@@ -97,7 +97,7 @@ describe('the round trips of a request', () => {
     expect(cancelled.count).toBe(6)
   })
 
-  it('is 7 for a settlement: two for the hash, and five from begin to commit', async () => {
+  it('are 7 for a settlement: two for the hash, and five from begin to commit', async () => {
     const { body: ordered } = await order()
     for (const voter of [bench.firstApprover, bench.secondApprover]) await bench.act(voter, ordered.id, 'approve')
     await bench.deliver()
@@ -109,7 +109,7 @@ describe('the round trips of a request', () => {
     expect(await bench.read(ordered.id)).toMatchObject({ status: 'confirmed', fee: '21000' })
     expect(count).toBe(7)
   })
-  it('is 15 for a hand-over that the wallet service takes, with the looks at both queues', async () => {
+  it('are 15 for a hand-over that the wallet service accepts, with a check of both queues', async () => {
     await bench.deliver()
     const { body: ordered } = await order()
     for (const voter of [bench.firstApprover, bench.secondApprover]) await bench.act(voter, ordered.id, 'approve')
@@ -118,7 +118,7 @@ describe('the round trips of a request', () => {
     expect(count).toBe(15)
   })
 
-  it('is planned once per connection: each statement of an order, its votes, its hand-over and its settlement is prepared', async () => {
+  it('are planned once per connection: each statement of an order, its votes, its hand-over and its settlement is prepared', async () => {
     const { body: ordered } = await order()
     unprepared.clear()
     for (const voter of [bench.firstApprover, bench.secondApprover]) await bench.act(voter, ordered.id, 'approve')

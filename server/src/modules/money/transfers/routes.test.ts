@@ -92,7 +92,7 @@ describe('ordering a transfer', () => {
     ])
   })
 
-  it('moves everything down to zero, and 2^256-1 exactly', async () => {
+  it('spends a balance down to zero, and 2^256-1 exactly', async () => {
     expect((await order('100', { metadata: {} })).status).toBe(201)
     const whale = await createAddress(bench.owner, { token: 'USDT' })
     const adjusted = await bench.vault.admin.post('/vaults/main-vault/adjustments', {
@@ -120,7 +120,7 @@ describe('ordering a transfer', () => {
     expect((await bench.read(body.id, bench.vault.admin)).toAddressId).toBe(other.id)
   })
 
-  it('answers an order with the same transfer as a later read', async () => {
+  it('returns the same transfer as a later read', async () => {
     const { admin } = bench.vault
     const category = await admin.post('/vaults/main-vault/operation-categories', { key: 'rent', name: 'Rent' })
     expect(category.status).toBe(201)
@@ -142,7 +142,7 @@ describe('ordering a transfer', () => {
     }
   })
 
-  it('gives the same answer for the same Idempotency-Key: one transfer of 20 requests', async () => {
+  it('returns the same answer for the same Idempotency-Key: one transfer for 20 requests', async () => {
     const before = await bench.count('transfers')
     const body = { fromAddressId: address.id, toAddress: bench.recipient, amount: '7' }
     const post = () =>
@@ -159,7 +159,7 @@ describe('ordering a transfer', () => {
 })
 
 describe('policies', () => {
-  it('demands the votes of every policy that matches, each by its own threshold', async () => {
+  it('require the votes of every matching policy, each by its own threshold', async () => {
     const fourthApprover = await addMember(bench.test, bench.vault, 'director@example.org', ['directors'])
     const directors = await ensureGroup(bench.vault, 'directors')
     await withPolicy(
@@ -186,7 +186,7 @@ describe('policies', () => {
     )
   })
 
-  it('T34 a block beats what allows, says why, is on record and leaves no transfer', async () => {
+  it('T34 prefer a block over an allow, give and record its reason, and leave no transfer', async () => {
     const whale = await bench.fundedAddress({ usdt: '2000000' })
     const before = await bench.count('transfers')
     const { status, body } = await bench.order(whale.id, '1000000')
@@ -197,7 +197,7 @@ describe('policies', () => {
     expect(await bench.balances(whale.id)).toEqual({ available: '2000000', reserved: '0' })
   })
 
-  it('T34 denies what no policy allows, with an audit record and no transfer', async () => {
+  it('T34 deny an order without an allowing policy, with an audit record and no transfer', async () => {
     await bench.sql(`update policies set enabled = false where code = 'small'`)
     const before = await bench.count('transfers')
     const { status, body } = await order('1')
@@ -208,7 +208,7 @@ describe('policies', () => {
     expect(await bench.audited('transfer.denied', address.id)).toBe(1)
   })
 
-  it('T34 allow with votes adds them when no rate is known, and then permits nothing itself', async () => {
+  it('T34 add the votes of an allow with votes when no rate is known, and then permit nothing by it', async () => {
     await withPolicy(
       {
         code: 'below-1000-usd',
@@ -257,7 +257,7 @@ describe('policies', () => {
     )
   })
 
-  it('T35 a bypass of an administrator goes ahead and is on record', async () => {
+  it('T35 record the bypass of an administrator, which proceeds', async () => {
     const { admin } = bench.vault
     const ownAddress = await bench.fundedAddress({}, admin)
     await withPolicy(
@@ -290,7 +290,7 @@ describe('policies', () => {
     ['a group has no members', 1, async () => ({ kind: 'group', groupId: await ensureGroup(bench.vault, 'nobody') })],
     ['too few users are named', 2, async () => ({ kind: 'user', userId: bench.firstApprover.userId })],
   ])(
-    'is a 409 when the quorum cannot be reached because %s, and reserves nothing',
+    'are a 409 when the quorum cannot be reached because %s, and reserve nothing',
     async (_title, threshold, approver) => {
       await withPolicy(
         {
@@ -311,8 +311,8 @@ describe('policies', () => {
   )
 })
 
-describe('what is refused', () => {
-  it('T7 an amount that is not exact is a 400 that names the field', async () => {
+describe('an order is refused', () => {
+  it('T7 with an inexact amount by a 400 that names the field', async () => {
     const bad = [
       '0',
       '0.0',
@@ -347,7 +347,7 @@ describe('what is refused', () => {
     expect((await order('1.500000000')).status).toBe(201)
   })
 
-  it('T1 more than is available is a 409 and changes nothing', async () => {
+  it('T1 above the available balance by a 409 that changes nothing', async () => {
     const { status, body } = await bench.order((await bench.fundedAddress({ usdt: '99.999999' })).id, '100')
     expect(status).toBe(409)
     expect(body.message).toBe('Insufficient funds: fund the address, or order less')
@@ -355,7 +355,7 @@ describe('what is refused', () => {
     expect((await bench.order(empty.id, '0.000001')).status).toBe(409)
   })
 
-  it('a disabled token is a 409', async () => {
+  it('of a disabled token by a 409', async () => {
     const { admin, tokens } = bench.vault
     expect((await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: false })).status).toBe(200)
     const { status, body } = await order('1')
@@ -363,7 +363,7 @@ describe('what is refused', () => {
     expect([status, body.message]).toEqual([409, 'The token USDT is disabled'])
   })
 
-  it('a recipient that is no address, the zero address or the source itself is a 400', async () => {
+  it('to an invalid recipient, the zero address or the source itself by a 400', async () => {
     const checksummed = fakeAddress('somebody')
     const wrongCase = checksummed
       .replace(/[a-f]/, (digit) => digit.toUpperCase())
@@ -386,7 +386,7 @@ describe('what is refused', () => {
     expect((await order('1', { toAddress: checksummed.toLowerCase() })).body.toAddress).toBe(checksummed)
   })
 
-  it('a token of nowhere, or none where the address has no primary one, is a 400', async () => {
+  it('of an unknown token, or without one where the address has no primary token, by a 400', async () => {
     expect((await order('1', { token: 'DOGE' })).body.details[0]!.field).toBe('token')
     expect((await order('1', { tokenId: 'cmi8h2k1p0a1b2c3d4e5f6g7h' })).body.details[0]!.field).toBe('tokenId')
     await bench.sql('update addresses set token_id = null where id = $1', [address.id])
@@ -395,7 +395,7 @@ describe('what is refused', () => {
     ])
   })
 
-  it('a token and a tokenId that name different tokens are a 400, for order, preview and simulation', async () => {
+  it('with a token and a tokenId of different tokens by a 400, for order, preview and simulation', async () => {
     const { eth, usdt } = bench.vault.tokens
     address = await bench.fundedAddress({ usdt: '5', eth: '5' })
     const payload = (more: object) => ({ fromAddressId: address.id, toAddress: bench.recipient, amount: '1', ...more })
@@ -425,7 +425,7 @@ describe('what is refused', () => {
     expect((await reasonsOf({ token: 'ETH', tokenId: eth.id })).map(([status]) => status)).toEqual([201, 200, 200])
   })
 
-  it('T41 an unknown field, status or initiator included, is a 400 that names it', async () => {
+  it('T41 with an unknown field, status or initiator included, by a 400 that names it', async () => {
     for (const more of [{ status: 'confirmed' }, { initiatorId: 'x' }, { fee: '0' }, { metadata: { colour: 'red' } }]) {
       const { status, body } = await order('1', more)
       const field = Object.keys(more)[0] === 'metadata' ? 'metadata.colour' : Object.keys(more)[0]
@@ -434,7 +434,7 @@ describe('what is refused', () => {
     expect((await bench.owner.post('/vaults/main-vault/transfers', {})).status).toBe(400)
   })
 
-  it('a vault that is still a draft has no address to spend from', async () => {
+  it('in a vault that is still a draft, which has no address to spend from', async () => {
     const draft = await createVaultFixture(bench.test, { code: 'draft-vault', isLocked: false })
     const { status } = await draft.admin.post('/vaults/draft-vault/transfers', {
       fromAddressId: address.id,
@@ -481,7 +481,7 @@ describe('preview', () => {
     expect(await Promise.all(tables.map(bench.count))).toEqual(before)
   })
 
-  it('has no fee when the wallet service is down, and does not fail for it', async () => {
+  it('has no fee when the wallet service is down, and does not fail', async () => {
     const ask = () =>
       bench.owner.post('/vaults/main-vault/transfers/preview', {
         fromAddressId: address.id,
@@ -497,7 +497,7 @@ describe('preview', () => {
 })
 
 describe('cancelling', () => {
-  it('gives the funds back, by the initiator while it waits or before it is handed over', async () => {
+  it('releases the funds, by the initiator while it waits or before it is handed over', async () => {
     for (const amount of ['200', '20']) {
       const { body } = await order(amount)
       const cancelled = await bench.act(bench.owner, body.id, 'cancel')
@@ -516,7 +516,7 @@ describe('cancelling', () => {
     expect((await bench.act(bench.vault.admin, body.id, 'cancel')).body.status).toBe('cancelled')
   })
 
-  it('T22 is a 409 once the wallet service may have been told', async () => {
+  it('T22 is a 409 after the wallet service may have the order', async () => {
     const { body } = await order('20')
     bench.vault.wallet.down = 'error'
     await bench.deliver()
@@ -526,7 +526,7 @@ describe('cancelling', () => {
 })
 
 describe('security', () => {
-  it('T39 the address of somebody else cannot be spent from, not even by an administrator', async () => {
+  it('T39 an address of another user cannot be spent from, not even by an administrator', async () => {
     for (const [by, status] of [
       [bench.firstApprover, 404],
       [bench.vault.admin, 403],

@@ -58,8 +58,8 @@ const approveBoth = async (id: string) => {
   return bench.act(bench.secondApprover, id, 'approve')
 }
 
-describe('a transfer by somebody the address is shared with', () => {
-  it('is theirs and the owner’s: both see it, and the owner’s funds move', async () => {
+describe('a transfer by a user with whom the address is shared', () => {
+  it('is visible to the user and the owner, and moves the funds of the owner', async () => {
     await grant(user(grantee), { canTransfer: true })
     await grant(user(viewer))
     const { status, body } = await order('50', grantee)
@@ -115,7 +115,7 @@ describe('a transfer by somebody the address is shared with', () => {
     expect((await order('1', bench.owner)).status).toBe(201)
   })
 
-  it('may be previewed only by those who may order it', async () => {
+  it('may be previewed only by users who may order it', async () => {
     await grant(user(grantee), { canTransfer: true })
     await grant(user(viewer))
     const preview = async (by: Person) =>
@@ -131,8 +131,8 @@ describe('a transfer by somebody the address is shared with', () => {
   })
 })
 
-describe('who may not', () => {
-  it('T39 answers 403 to who sees the address and 404 to who does not, administrators included', async () => {
+describe('a user without the right to transfer', () => {
+  it('T39 gets 403 if they see the address and 404 otherwise, administrators included', async () => {
     await grant(user(viewer))
     const before = await bench.count('transfers')
     const statuses = async () => [
@@ -148,7 +148,7 @@ describe('who may not', () => {
     expect(await statuses()).toEqual([403, 201, 404])
   })
 
-  it('T47 a right that was taken back, or reduced to sight, ends with the next order', async () => {
+  it('T47 is refused at the next order after the right was taken back or reduced to viewing', async () => {
     const { id } = await grant(user(grantee), { canTransfer: true })
     expect((await order('1', grantee)).status).toBe(201)
     await grant(user(grantee), { canTransfer: false })
@@ -157,7 +157,7 @@ describe('who may not', () => {
     expect((await order('1', grantee)).status).toBe(404)
   })
 
-  it('T47 a user who left the group with the grant may no longer', async () => {
+  it('T47 is refused after leaving the group with the grant', async () => {
     await grant(group(juniorsId), { canTransfer: true })
     expect((await order('1', grantee)).status).toBe(201)
     await bench.vault.admin.delete(`/policy-groups/${juniorsId}/members/${grantee.userId}`)
@@ -166,7 +166,7 @@ describe('who may not', () => {
     expect((await order('1', grantee)).status).toBe(201)
   })
 
-  it('T39 a viewer of an address may neither vote on transfers from it nor order them', async () => {
+  it('T39 who views an address may neither vote on transfers from it nor order them', async () => {
     await grant(user(viewer), { canTransfer: true })
     const { body } = await order('200', bench.owner)
     expect(body.status).toBe('awaiting_approval')
@@ -230,7 +230,7 @@ describe('a transfer that was ordered before the right was taken back', () => {
       },
     ],
   ]
-  it.each(takeBack)('T29 does not go on when %s meanwhile', async (_, share) => {
+  it.each(takeBack)('T29 stops when %s meanwhile', async (_, share) => {
     const undo = await share()
     const { body } = await order('200', grantee)
     expect(body.status).toBe('awaiting_approval')
@@ -248,7 +248,7 @@ describe('a transfer that was ordered before the right was taken back', () => {
     expect([again.status, again.body.status]).toEqual([200, 'pending'])
   })
 
-  it('T29 by the owner goes on whatever became of grants', async () => {
+  it('T29 by the owner continues whatever happened to grants', async () => {
     const { id } = await grant(user(bench.vault.admin), { canTransfer: true })
     const { body } = await order('200', bench.owner)
     await revoke(id)
@@ -264,7 +264,7 @@ describe('policies by folder', () => {
       ...more,
     })
 
-  it('look at the folders that the address is in when it is ordered', async () => {
+  it('read the folders of the address at the time of the order', async () => {
     const folderId = await createFolder()
     const policy = await byFolder('frozen', folderId, { effect: 'block', blockReason: 'The folder is frozen' })
     expect((await order('1', bench.owner)).status).toBe(201)
@@ -276,7 +276,7 @@ describe('policies by folder', () => {
     await bench.vault.admin.delete(`/policies/${policy.id}`)
   })
 
-  it('T29 block with the last vote what came into a blocked folder meanwhile', async () => {
+  it('T29 block at the last vote a transfer whose address moved into a blocked folder', async () => {
     const folderId = await createFolder()
     const policy = await byFolder('frozen-later', folderId, { effect: 'block', blockReason: 'The folder is frozen' })
     const { body } = await order('200', bench.owner)
@@ -286,7 +286,7 @@ describe('policies by folder', () => {
     await bench.vault.admin.delete(`/policies/${policy.id}`)
   })
 
-  it('show in the trace the folders that a policy names, and no others', async () => {
+  it('show in the trace only the folders that a policy names', async () => {
     const [named, private_] = [await createFolder(address.id), await createFolder(address.id)]
     const policy = await byFolder('named', named, { effect: 'requireApproval', approvalThreshold: 1 })
     await grant(user(grantee), { canTransfer: true })
@@ -306,7 +306,7 @@ describe('policies by folder', () => {
 })
 
 describe('lists of transfers, deposits and history', () => {
-  it('hold one’s own, with includeShared also what is shared, and of a folder what is in it', async () => {
+  it('hold the own operations, with includeShared also shared ones, and with a folder those of the folder', async () => {
     const reader = await addMember(bench.test, bench.vault, 'reader@example.org')
     const ownAddress = await bench.fundedAddress({ usdt: '10' }, reader)
     const [shared, inFolder, hidden] = [address, await bench.fundedAddress(), await bench.fundedAddress()]

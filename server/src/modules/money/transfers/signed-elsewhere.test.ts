@@ -61,7 +61,7 @@ async function approve(person: Person, id: string, key: Authenticator, claims = 
 const pagesOf = async (person: Person) => (await person.get(`${base()}/authority/signing-pages`)).body
 
 describe('T78 keys of the page of the wallet service', () => {
-  it('order and approve, and stand in the evidence with their RP ID and origin', async () => {
+  it('order and approve, and are in the evidence with their RP ID and origin', async () => {
     const { body: ordered } = await send('200', there.owner)
     expect(ordered.status, JSON.stringify(ordered)).toBe('awaiting_approval')
     expect((await approve(bench.firstApprover, ordered.id, there.first)).status).toBe(200)
@@ -106,7 +106,7 @@ describe('T78 keys of the page of the wallet service', () => {
     expect((await send('40', there.owner, { origin: ownOrigin })).body.reason).toBe('signature_required')
   })
 
-  it('are those that the authority has of the person, and none of the service’s own pages', async () => {
+  it('are those that the authority has of the person, without those of the own pages of the service', async () => {
     const { body } = await send('200', here.get(bench.owner)!)
     for (const key of [there.owner, removed, new Authenticator(page)]) {
       const refused = await approve(bench.firstApprover, body.id, key)
@@ -155,7 +155,7 @@ describe('T78 keys of the page of the wallet service', () => {
     expect((await ordered('elsewhere-3', there.first)).body.reason).toBe('signature_required')
   })
 
-  it('T58 cancel orders and payouts, so that the wallet service is told', async () => {
+  it('T58 cancel orders and payouts, so that the wallet service is notified', async () => {
     const rows = [{ externalId: 'ended', fromAddressId: address.id, toAddress: bench.recipient, amount: '200' }]
     const { payoutId, orders, vote } = (await bench.owner.post(`${base()}/payouts/preview`, { rows })).body.toSign
     const { expiresAt = '', rulesVersion = 0 } = orders[0]!
@@ -177,7 +177,7 @@ describe('T78 keys of the page of the wallet service', () => {
     for (const id of [payoutId, ordered.id]) expect(due).toContainEqual({ subject_id: id, decision: 'cancel' })
   })
 
-  it('vote on no rules: what changes those is signed with a passkey that its person registered here', async () => {
+  it('cannot vote on rules, which needs a passkey that its person registered here', async () => {
     await createPolicy(bench.vault, {
       code: 'new-counterparties',
       name: 'New counterparties',
@@ -198,7 +198,7 @@ describe('T78 keys of the page of the wallet service', () => {
 })
 
 describe('GET /vaults/{code}/authority/signing-pages', () => {
-  it('names the pages of the caller’s own keys, and none of this service', async () => {
+  it('names the pages of the own keys of the caller, and no page of this service', async () => {
     expect(await pagesOf(bench.owner)).toEqual({ origins: [page] })
     expect(await pagesOf(bench.firstApprover)).toEqual({ origins: [page] })
     expect(await pagesOf(bench.secondApprover)).toEqual({ origins: [] })

@@ -54,7 +54,7 @@ describe('the answer equals what is read afterwards', () => {
     expect((await bench.vault.admin.post(`/policy-groups/${bench.approversId}/members`, back)).status).toBe(201)
   })
 
-  it('of a cancellation while it waits, and of one that is queued', async () => {
+  it('of a cancellation while it waits, and of a queued one', async () => {
     expect((await isReadAs(bench.owner, await waiting(), 'cancel')).status).toBe('cancelled')
     const { body } = await bench.order(address.id, '1')
     expect(body.status).toBe('pending')
@@ -93,7 +93,7 @@ describe('while a vote waits for its transfer', () => {
     expect((await bench.vault.admin.post(`/policy-groups/${bench.approversId}/members`, back)).status).toBe(201)
   })
 
-  it('T33 a vote of somebody who leaves does not count for the last one', async () => {
+  it('T33 a vote of an approver who leaves does not count for the last one', async () => {
     const id = await waiting()
     await bench.act(bench.firstApprover, id, 'approve')
     const answer = await meanwhile(

@@ -55,7 +55,7 @@ const approve = async (id: string, ...voters: Person[]) => {
 }
 const countOf = ({ approvalsCount }: { approvalsCount: number }) => approvalsCount
 
-it('T34 two of one group and one of another take three people', async () => {
+it('T34 two votes of one group and one of another need three people', async () => {
   const id = await order()
   expect(await approve(id, bench.firstApprover, bench.secondApprover)).toMatchObject({ missing: 1, given: [2, 0] })
   // A third vote of one group does not count for the other group.
@@ -69,7 +69,7 @@ it('T34 two of one group and one of another take three people', async () => {
   expect(await approve(id, officer)).toMatchObject({ status: 'pending', missing: 0, given: [2, 1] })
 })
 
-it('T34 the vote of somebody in both groups counts for one of them', async () => {
+it('T34 the vote of a member of both groups counts for one of them', async () => {
   const id = await order()
   expect(await approve(id, bench.firstApprover, both)).toMatchObject({
     status: 'awaiting_approval',
@@ -83,7 +83,7 @@ it('T34 the vote of somebody in both groups counts for one of them', async () =>
   expect(await approve(other, bench.secondApprover)).toMatchObject({ status: 'pending', missing: 0 })
 })
 
-it('T34 what was recorded is compared, with the groups of each voter', async () => {
+it('T34 the groups of each voter are compared with the record', async () => {
   const id = await order()
   await approve(id, bench.firstApprover, bench.secondApprover)
   await bench.sql('update approval_requirements set group_thresholds = null where subject_id = $1', [id])
@@ -93,7 +93,7 @@ it('T34 what was recorded is compared, with the groups of each voter', async () 
   expect(differences.map(({ targetId }) => targetId)).toEqual([id])
 })
 
-it('T34 nothing is ordered that its groups could never approve', async () => {
+it('T34 an order that its groups could never approve is refused', async () => {
   await bench.vault.admin.patch(`/policies/${policyId}`, ofGroups(5, 2, 3))
   const refused = await bench.order(source.id, '501')
   expect([refused.status, refused.body.reason]).toEqual([409, 'quorum_unreachable'])
@@ -110,7 +110,7 @@ it('T34 nothing is ordered that its groups could never approve', async () => {
   await bench.vault.admin.patch(`/policies/${policyId}`, ofGroups(3, 2, 1))
 })
 
-it('T34 who leaves the group no longer counts for it', async () => {
+it('T34 a user who leaves the group no longer counts for it', async () => {
   const id = await order()
   await approve(id, bench.firstApprover, both)
   expect((await bench.vault.admin.delete(`/policy-groups/${compliance}/members/${officer.userId}`)).status).toBe(204)
@@ -133,7 +133,7 @@ it('refuses thresholds that a policy cannot have', async () => {
   expect(await fieldsOf({ approvalThreshold: 1, approvers: [named] })).toEqual(['approvers.0.threshold'])
 })
 
-it('announces them, and leaves records without them as they were', async () => {
+it('thresholds are announced, and records without them stay as they were', async () => {
   const contentsOf = async (action: string) =>
     (await bench.sql('select content from audit_records where action = $1', [action])).map(({ content }) => content)
   expect((await contentsOf('policy.updated')).join()).toContain('"threshold":3')

@@ -30,7 +30,7 @@ const statusOf = async (id: string) => (await bench.read(id, bench.vault.admin))
 const countOf = async (id: string) => (await bench.read(id, bench.vault.admin)).approvalRequirements[0]!.approvalsCount
 
 describe('approving', () => {
-  it('counts votes and is delivered after the last required one', async () => {
+  it('counts votes and delivers the transfer after the last required one', async () => {
     const id = await waiting()
     const first = await approve(bench.firstApprover, id, { comment: 'Checked against the invoice' })
     expect(first.status).toBe(200)
@@ -49,7 +49,7 @@ describe('approving', () => {
   })
 })
 
-describe('T27 a vote on what the voter was shown', () => {
+describe('T27 a vote on the shown content', () => {
   it('names its hash, which a browser computes from the payload of the answer', async () => {
     const id = await waiting()
     const { payload, payloadHash } = await bench.read(id, bench.firstApprover)
@@ -58,7 +58,7 @@ describe('T27 a vote on what the voter was shown', () => {
     expect((await reject(bench.secondApprover, id, { payloadHash })).body.status).toBe('rejected')
   })
 
-  it('is refused and not counted for another hash, and only after the right to vote', async () => {
+  it('is refused and not counted for another hash, and only after the right to vote is checked', async () => {
     const id = await waiting()
     const { payload } = await bench.read(id, bench.firstApprover)
     const payloadHash = await hashInBrowser({ ...payload, amount: '1' })
@@ -80,7 +80,7 @@ describe('T27 a vote on what the voter was shown', () => {
 })
 
 describe('rejecting', () => {
-  it('is a veto: one is enough, and the funds are back', async () => {
+  it('is a veto: one is enough, and the funds are released', async () => {
     const id = await waiting()
     await approve(bench.firstApprover, id)
     const vetoed = await reject(bench.secondApprover, id, { comment: 'Wrong supplier' })
@@ -92,7 +92,7 @@ describe('rejecting', () => {
 })
 
 describe('expiry', () => {
-  it('rejects after 72 hours with APPROVAL_EXPIRED and gives the funds back', async () => {
+  it('rejects after 72 hours with APPROVAL_EXPIRED and releases the funds', async () => {
     const id = await waiting()
     await approve(bench.firstApprover, id)
     await expireTransfers(bench.test.deps)
@@ -107,7 +107,7 @@ describe('expiry', () => {
     expect(await bench.audited('transfer.expired', id)).toBe(1)
   })
 
-  it('of one transfer is not held up by another one that cannot be moved', async () => {
+  it('of one transfer is not delayed by another one that cannot be moved', async () => {
     const broken = await waiting()
     const other = await bench.fundedAddress()
     const later = (await bench.order(other.id, '300')).body.id
@@ -127,8 +127,8 @@ describe('expiry', () => {
   })
 })
 
-describe('T29 the last vote looks again', () => {
-  it('T29 at the kill switch of the token', async () => {
+describe('T29 the last vote checks', () => {
+  it('T29 the kill switch of the token', async () => {
     const id = await waiting()
     await approve(bench.firstApprover, id)
     const { admin, tokens } = bench.vault
@@ -140,7 +140,7 @@ describe('T29 the last vote looks again', () => {
     expect((await approve(bench.secondApprover, id)).body.status).toBe('pending')
   })
 
-  it('T29 at policies that block now', async () => {
+  it('T29 policies that block now', async () => {
     const id = await waiting('222')
     await approve(bench.firstApprover, id)
     const stop = {
@@ -160,7 +160,7 @@ describe('T29 the last vote looks again', () => {
     expect(await statusOf(id)).toBe('awaiting_approval')
   })
 
-  it('T29 at the membership of the initiator, whose account may be disabled too', async () => {
+  it('T29 the membership of the initiator, whose account may be disabled too', async () => {
     const leaver = await addMember(bench.test, bench.vault, 'leaver@example.org', ['treasury'])
     const ownAddress = await bench.fundedAddress({}, leaver)
     const order = async () => (await bench.order(ownAddress.id, '200', {}, leaver)).body.id
@@ -175,7 +175,7 @@ describe('T29 the last vote looks again', () => {
     expect(await statusOf(left)).toBe('awaiting_approval')
   })
 
-  it('T29 at the lock of the vault', async () => {
+  it('T29 the lock of the vault', async () => {
     const id = await waiting()
     await approve(bench.firstApprover, id)
     await bench.sql('update vaults set locked_at = null where id = $1', [bench.vault.id])
@@ -221,8 +221,8 @@ describe('T30 the initiator', () => {
   })
 })
 
-describe('T31 one person is one vote', () => {
-  it('T31 a second vote is a 409, a vote after the resolution too', async () => {
+describe('T31 one person has one vote', () => {
+  it('T31 a second vote is a 409, and so is a vote after the resolution', async () => {
     const id = await waiting()
     await approve(bench.firstApprover, id)
     for (const vote of [approve, reject]) expect((await vote(bench.firstApprover, id)).status).toBe(409)
@@ -239,7 +239,7 @@ describe('T31 one person is one vote', () => {
     expect(await bench.audited('transfer.approved', id)).toBe(1)
   })
 
-  it('T31 who is an approver twice, by two groups and by name, counts once', async () => {
+  it('T31 an approver by two groups and by name counts once', async () => {
     const second = await ensureGroup(bench.vault, 'second-approvers')
     for (const { userId } of [bench.firstApprover, bench.secondApprover])
       await bench.vault.admin.post(`/policy-groups/${second}/members`, { userId })
@@ -262,7 +262,7 @@ describe('T31 one person is one vote', () => {
     await bench.vault.admin.delete(`/policies/${policy.id}`)
   })
 
-  it('T31 who was not asked has no vote', async () => {
+  it('T31 a user who was not asked has no vote', async () => {
     const id = await waiting()
     expect((await approve(bench.vault.admin, id)).status).toBe(403)
     expect((await approve(bench.owner, id)).status).toBe(403)
@@ -272,8 +272,8 @@ describe('T31 one person is one vote', () => {
   })
 })
 
-describe('T32 races', () => {
-  it('T32 a last vote against a veto: one wins, never both', async () => {
+describe('T32 concurrent votes', () => {
+  it('T32 a last vote and a veto: one wins, never both', async () => {
     const outcomes = new Set<string>()
     for (let round = 0; round < 12; round += 1) {
       const id = await waiting('101')
@@ -308,7 +308,7 @@ describe('T32 races', () => {
     }
   })
 
-  it('T4 last vote, veto, cancellation and expiry at once: one resolution, the funds are moved once', async () => {
+  it('T4 last vote, veto, cancellation and expiry at once: one resolution, and the funds move once', async () => {
     for (let round = 0; round < 6; round += 1) {
       const id = await waiting('101')
       await approve(bench.firstApprover, id)
@@ -334,8 +334,8 @@ describe('T32 races', () => {
   })
 })
 
-describe('T33 who lost what made them an approver', () => {
-  it('T33 removed from the group: 403, and an earlier vote no longer counts', async () => {
+describe('T33 a user who lost the entitlement', () => {
+  it('T33 by removal from the group gets a 403, and an earlier vote no longer counts', async () => {
     const id = await waiting()
     await approve(bench.firstApprover, id)
     await bench.vault.admin.delete(`/policy-groups/${bench.approversId}/members/${bench.firstApprover.userId}`)
@@ -358,7 +358,7 @@ describe('T33 who lost what made them an approver', () => {
     expect((await approve(bench.thirdApprover, id)).body.status).toBe('pending')
   })
 
-  it('T33 disabled: no vote, and an earlier one no longer counts', async () => {
+  it('T33 by a disabled account has no vote, and an earlier one no longer counts', async () => {
     const id = await waiting()
     await approve(bench.firstApprover, id)
     await bench.sql('update users set disabled_at = now() where id = $1', [bench.firstApprover.userId])
@@ -370,12 +370,12 @@ describe('T33 who lost what made them an approver', () => {
   })
 })
 
-describe('who can vote, and what a vote is worth', () => {
+describe('the entitlement and the effect of a vote', () => {
   const readAs = async (id: string) => bench.read(id, bench.vault.admin)
   const voterIn = (transfer: { approvers: { userId: string }[] }, { userId }: Person) =>
     transfer.approvers.find((approver) => approver.userId === userId)
 
-  it('T33 says that the vote of an approver who left is void, and that the quorum is out of reach', async () => {
+  it('T33 shows that the vote of an approver who left is void, and that the quorum cannot be reached', async () => {
     const id = await waiting()
     await approve(bench.firstApprover, id)
     const before = await readAs(id)
@@ -399,7 +399,7 @@ describe('who can vote, and what a vote is worth', () => {
     expect((await readAs(id)).quorumReachable).toBe(true)
   })
 
-  it('T33 keeps what counted when it was resolved, whoever leaves later', async () => {
+  it('T33 keeps the votes that counted at the resolution, whoever leaves later', async () => {
     const id = await waiting()
     await approve(bench.firstApprover, id)
     await approve(bench.secondApprover, id)

@@ -27,7 +27,7 @@ const read = async (id: string, by: Person = auditor) => (await by.get(`${url}/$
 const run = (signal = new AbortController().signal) => runDueVerifications(bench.test.deps, signal)
 
 describe('a verification of the ledger', () => {
-  it('is made in the background, one at a time in a vault, and finds nothing in a sound ledger', async () => {
+  it('runs in the background, one at a time in a vault, and finds nothing in a sound ledger', async () => {
     const queued = await start()
     expect(queued).toMatchObject({ status: 'queued', startedAt: null, finishedAt: null, findings: null, failure: null })
     expect((await start(bench.vault.admin)).id).toBe(queued.id)
@@ -45,7 +45,7 @@ describe('a verification of the ledger', () => {
     expect(await bench.audited('ledger.verification_started', queued.id)).toBe(1)
   })
 
-  it('names what differs in this vault, and nothing of another', async () => {
+  it('names the differences in this vault, and none of another', async () => {
     const other = await createVaultFixture(bench.test, { code: 'other-vault', adminEmail: 'other@example.org' })
     const [account] = await bench.sql(
       `update ledger_accounts set balance = balance + 7 where balance = 990000000 returning id`,
@@ -63,7 +63,7 @@ describe('a verification of the ledger', () => {
     await bench.sql('update ledger_accounts set balance = balance - 7 where id = $1', [account.id])
   })
 
-  it('waits again when its node stops, is taken over when its node died, and is given up in the end', async () => {
+  it('waits again when its node stops, is taken over when its node died, and finally fails', async () => {
     const { id } = await start()
     const stopping = new AbortController()
     const { deps } = bench.test

@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 
 describe('verifyLedger', () => {
-  it('T5 finds nothing in a sound ledger, and says what it read', async () => {
+  it('T5 finds nothing in a sound ledger, and reports its counts', async () => {
     const report = await verifyLedger(bench.test.deps.db)
     expect(report.differences).toEqual([])
     expect(report.checked).toEqual({
@@ -191,7 +191,7 @@ describe('verifyLedger', () => {
     expect(missed, `seed ${seed}`).toEqual([])
   })
 
-  it('T5 verifies one vault alone when asked', async () => {
+  it('T5 verifies one vault alone on request', async () => {
     const statement = 'update ledger_accounts set balance = balance + 1 where balance is not null'
     expect(await differencesAfter(statement, 'c000000000000000000000000')).toEqual([])
     expect(await differencesAfter(statement, bench.vault.id)).toEqual(['cached balance', 'total of a vault'])

@@ -73,7 +73,7 @@ describe('statements with two forms', () => {
     })
   })
 
-  it('sums and exceptions are the same for operations that are named, because they are few, and for those that are not', async () => {
+  it('sums and exceptions are the same for few operations, which are named, and for many', async () => {
     const request = requestOfOwner()
     const later = await world.addCounterparty('Later', '2026-06-01T00:00:00.000Z')
     const id = await world.add({
@@ -112,7 +112,7 @@ describe('statements with two forms', () => {
 })
 
 describe('a report of activity', () => {
-  it('is no more than 16 statements, with begin and commit', async () => {
+  it('needs at most 16 statements, with begin and commit', async () => {
     const query = vi.spyOn(pg.Client.prototype, 'query')
     const { summary } = await buildActivity(world.test.deps.db, requestOfOwner())
     expect(summary.operationsCount).toBeGreaterThan(5)

@@ -42,7 +42,7 @@ const read = async (by: Person, query = '') => {
 const seriesOf = ({ tokens }: BalanceTimeline, code: string) => tokens.find(({ token }) => token.code === code)!.points
 
 describe('the timeline of balances', () => {
-  it('agrees at every point with the balance that each account had then', async () => {
+  it('agrees at every point with the balance of each account at that time', async () => {
     const body = await read(bench.owner)
     let compared = 0
     for (const { token, points } of body.tokens) {
@@ -62,7 +62,7 @@ describe('the timeline of balances', () => {
     expect([usdt[0], usdt.at(-1)]).toEqual(['1000', '960'])
   })
 
-  it('ends with the balances of now, for the member, for the administrator, and for one address', async () => {
+  it('ends with the present balances, for the member, for the administrator, and for one address', async () => {
     const lastOf = async (by: Person, query = '') => seriesOf(await read(by, query), 'USDT').at(-1)!.totalDecimal
     expect(await lastOf(bench.owner)).toBe('960')
     expect(await lastOf(other)).toBe('70')
@@ -71,7 +71,7 @@ describe('the timeline of balances', () => {
     expect((await read(bench.owner, `&addressId=${foreign.id}`)).tokens).toEqual([])
   })
 
-  it('is worth what the rates of the time say, and unknown where one is missing', async () => {
+  it('has the values by the rates of the time, and unknown values where a rate is missing', async () => {
     const { usd } = await read(bench.owner, `&tokenId=${bench.vault.tokens.usdt.id}`)
     expect(usd.map(({ usdValue }) => usdValue)).toEqual(usd.map(() => null))
     const now = bench.test.clock.now()
@@ -90,7 +90,7 @@ describe('the timeline of balances', () => {
     expect([alone.usdValue, alone.usdComplete]).toEqual(['480.00', true])
   })
 
-  it('refuses too many points, a bad zone, and an interval that is none', async () => {
+  it('refuses too many points, a bad zone, and an invalid interval', async () => {
     const faultOf = async (query: string) => {
       const { status, body } = await bench.owner.get(`/vaults/main-vault/balances/timeline?${query}`)
       return [status, body.details?.[0]?.field]
@@ -103,7 +103,7 @@ describe('the timeline of balances', () => {
 })
 
 describe('the points of an interval', () => {
-  it('are the ends of its buckets, and its own end', () => {
+  it('are the ends of its buckets and its own end', () => {
     const interval = { from: new Date('2026-03-28T12:30:00Z'), to: new Date('2026-03-30T10:00:00Z') }
     const iso = (zone: string, step: 'hour' | 'day' | 'month') =>
       pointsOf(interval, zone, step).map((at) => at.toISOString().slice(5, 16))

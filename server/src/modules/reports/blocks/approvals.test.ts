@@ -23,7 +23,7 @@ it('counts transfers by outcome and times the approved ones', () => {
   })
 })
 
-it('has the mean of the two middle times, and none of none', () => {
+it('returns the mean of the two middle times, and null without any', () => {
   expect(secondsFigures({ count: 2, sum: 3001n, lower: 1000n, upper: 2001n, longest: 2001n })).toEqual({
     // 1500.5 milliseconds round to the even 1500.
     averageApprovalSeconds: 1.5,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { golden, nothing } from '../../../testing/golden-activity.ts'
 import { breakDownByAsset } from './breakdowns.ts'
 
-it('breaks down by hand, the greatest turnover first', () => {
+it('breaks down operations by token, the greatest turnover first', () => {
   expect(breakDownByAsset(golden)).toEqual([
     {
       tokenId: 'coin',
@@ -51,7 +51,7 @@ it('breaks down by hand, the greatest turnover first', () => {
   ])
 })
 
-it('has no mean where nothing counts', () => {
+it('returns null for the mean where no operation counts', () => {
   const onlyFailed = golden.overall.filter(({ status }) => status === 'failed')
   expect(breakDownByAsset({ ...golden, overall: onlyFailed })).toMatchObject([
     {

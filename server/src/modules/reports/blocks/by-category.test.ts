@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { coin, dollar, golden } from '../../../testing/golden-activity.ts'
 import { breakDownByCategory } from './breakdowns.ts'
 
-it('breaks down by hand, with an entry for operations without a category', () => {
+it('breaks down operations by category, with an entry for operations without a category', () => {
   expect(breakDownByCategory(golden)).toEqual([
     {
       category: 'sales',

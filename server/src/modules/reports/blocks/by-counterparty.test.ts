@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { coin, dollar, golden } from '../../../testing/golden-activity.ts'
 import { breakDownByCounterparty } from './breakdowns.ts'
 
-it('breaks down by hand, with an entry for operations without a counterparty', () => {
+it('breaks down operations by counterparty, with an entry for operations without a counterparty', () => {
   expect(breakDownByCounterparty(golden)).toEqual([
     {
       counterpartyId: 'supplier',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { coin, dollar, golden } from '../../../testing/golden-activity.ts'
 import { breakDownByOwnAddress } from './breakdowns.ts'
 
-it('breaks down by hand', () => {
+it('breaks down operations by own address', () => {
   const details = { label: null, segments: { purpose: 1 }, folderSnapshots: [] }
   expect(breakDownByOwnAddress(golden)).toEqual([
     {

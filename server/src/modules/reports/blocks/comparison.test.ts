@@ -21,7 +21,7 @@ it('returns the change of each figure in per cent', () => {
   })
 })
 
-it('is null over nothing, and all null when nothing is compared', () => {
+it('returns null for a change from zero, and only nulls when nothing is compared', () => {
   expect(compareIntervals('previous_year', current, { interval, figures: none })).toMatchObject({
     mode: 'previous_year',
     incomingUsdChangePercent: null,
@@ -35,7 +35,7 @@ it('is null over nothing, and all null when nothing is compared', () => {
   expect(Object.values(uncompared)).toEqual(['none', ...Array(7).fill(null)])
 })
 
-it('is null where values are unknown, and of what is known where only some are', () => {
+it('returns null where values are unknown, and compares the known values where only some are unknown', () => {
   const unvalued = { incoming: side(0n, 2, 0), outgoing: side(5_000n, 1) }
   for (const [now, figures] of [
     [unvalued, current],

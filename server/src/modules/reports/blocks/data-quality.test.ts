@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { golden } from '../../../testing/golden-activity.ts'
 import { assessDataQuality } from './data-quality.ts'
 
-it('adds up what operations lack', () => {
+it('adds up the faults of operations', () => {
   const others = {
     operationsWithoutSelectedDate: 11,
     invalidOperationRelations: 12,

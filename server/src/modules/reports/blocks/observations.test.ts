@@ -30,7 +30,7 @@ const onDays = (usd: number[]): Activity => {
 }
 
 describe('observations', () => {
-  it('sees nothing where nothing is', () => {
+  it('report nothing without operations', () => {
     expect(observe(nothing, quiet, filters)).toEqual([])
     expect(observe(golden, quiet, filters)).toEqual([])
   })

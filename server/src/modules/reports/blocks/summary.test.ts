@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { coin, dollar, golden, nothing } from '../../../testing/golden-activity.ts'
 import { summarize } from './summary.ts'
 
-it('adds up by hand: counts of all, sums of what is confirmed', () => {
+it('counts all operations, and sums the confirmed ones', () => {
   expect(summarize(golden)).toEqual({
     operationsCount: 7,
     incomingCount: 3,
@@ -38,7 +38,7 @@ it('counts every status of the filter in the sums', () => {
   expect(summarize(all)).toMatchObject({ outgoingUsd: '19.10', outgoingAmountByAsset: [coin('0.61'), dollar('13')] })
 })
 
-it('has zeros and nulls where nothing happened', () => {
+it('returns zeros and nulls without operations', () => {
   expect(summarize(nothing)).toMatchObject({
     operationsCount: 0,
     activeDays: 0,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { coin, dollar, golden, nothing } from '../../../testing/golden-activity.ts'
 import { toTimeline } from './breakdowns.ts'
 
-it('has every bucket, empty ones too', () => {
+it('returns every bucket, also empty ones', () => {
   const timeline = toTimeline(golden)
   expect(timeline.map(({ operationsCount }) => operationsCount)).toEqual([2, 2, 0, 3])
   expect(timeline[1]).toEqual({

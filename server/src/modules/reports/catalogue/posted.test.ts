@@ -41,7 +41,7 @@ describe.each(reportTypes)('POST of %s', (type) => {
   const validParameters = () => ({ ...interval, ...scopes[type] })
   const post = (body: object, headers?: Record<string, string>) => world.owner.post(pathOf(type), body, headers)
 
-  it('answers as its GET does', async () => {
+  it('answers like its GET', async () => {
     const withoutTimes = ({ report, ...rest }: { report: object }) => {
       const { id: _, dataCutoff: _1, generatedAt: _2, ...header } = report as Record<string, unknown>
       return { ...rest, report: header }
@@ -51,7 +51,7 @@ describe.each(reportTypes)('POST of %s', (type) => {
     expect([posted.status, withoutTimes(posted.body)]).toEqual([200, withoutTimes(read)])
   })
 
-  it('makes files', async () => {
+  it('returns files', async () => {
     for (const format of ['csv', 'xlsx', 'pdf']) {
       const { status, headers } = await post({ ...validParameters(), format })
       const extension = format === 'csv' && type !== 'operations' ? 'zip' : format
@@ -69,7 +69,7 @@ describe.each(reportTypes)('POST of %s', (type) => {
     expect([other.status, other.body.reason]).toEqual([409, 'idempotency_key_reused'])
   })
 
-  it('refuses what its GET refuses, and values of another type', async () => {
+  it('refuses everything that its GET refuses, and values of another type', async () => {
     const refusals: [object, string][] = [
       [{ nonsense: '1' }, 'nonsense'],
       [{ includeShared: 'true' }, 'includeShared'],

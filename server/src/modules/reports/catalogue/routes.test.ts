@@ -278,7 +278,7 @@ describe('address_activity', () => {
     expect(await grossOf({ tokenIds: 'no-such-token' })).toBe('0.00')
   })
 
-  it('classifies by the address book as it is, or as it was', async () => {
+  it('classifies by the present address book, or by the recorded one', async () => {
     const early = await world.addCounterparty('Early')
     const moved = await world.addCounterparty('Moved')
     const late = await world.addCounterparty('Late', `${year}-06-01T00:00:00.000Z`)
@@ -338,7 +338,7 @@ describe('address_activity', () => {
     expect(known).not.toBe(gone)
   })
 
-  it('takes the folders as they are, or as they were', async () => {
+  it('uses the present folders, or the past ones', async () => {
     const was = await addFolder('Was', world.owner.userId)
     const is = await addFolder('Is', world.owner.userId)
     await putInto(was, world.own.id, month.on(1, '00:00'))
@@ -423,7 +423,7 @@ describe('address_activity', () => {
     expect([previousFrom, previousTo]).toEqual([`${year - 1}-03-01T00:00:00.000Z`, `${year - 1}-04-01T00:00:00.000Z`])
   })
 
-  it('knows no change where every value is unknown, before or now', async () => {
+  it('returns no change where every value is unknown, before or now', async () => {
     const compare = async () =>
       (await world.report('address_activity', { ...ofOwn(), comparison: 'previous_period' })).comparison
     const unknown = {
@@ -500,7 +500,7 @@ describe('address_activity', () => {
     ])
   })
 
-  it('counts what is wrong with the books and with relations', async () => {
+  it('counts faults of the books and of relations', async () => {
     const unbooked = await add({ at: month.on(1), amount: '1', isBooked: false })
     const half = await add({ type: 'transfer', at: month.on(2), amount: '2', status: 'pending' })
     await world.sql(`update operations set status = 'confirmed' where id = $1`, [half])
@@ -639,7 +639,7 @@ describe('drill-downs list exactly the operations meant', () => {
     expect(await exceptionsOf('operationsWithoutUsdRate')).toEqual([meant[0], meant[2]].sort())
   })
 
-  it('of the one status and network that the report was asked for', async () => {
+  it('within the only status and network of the report', async () => {
     const draft = { type: 'transfer', amount: '1', rate: null } as const
     const pending = await add({ ...draft, at: month.on(2), status: 'pending' })
     await add({ ...draft, at: month.on(2), status: 'failed' })
@@ -659,7 +659,7 @@ describe('drill-downs list exactly the operations meant', () => {
     expect(await of({ statuses: 'confirmed' })).toEqual(expect.arrayContaining(confirmed))
   })
 
-  it('within a folder, for somebody who sees more of it than is their own', async () => {
+  it('within a folder, for a viewer who sees more of it than their own part', async () => {
     const folder = await addFolder('Joint', world.owner.userId)
     await putInto(folder, world.own.id, month.on(1))
     await world.sql(
@@ -702,7 +702,7 @@ describe('the other reports', () => {
     expect(unknown.status).toBe(404)
   })
 
-  it('transaction_activity has everything of the caller', async () => {
+  it('transaction_activity has all operations of the caller', async () => {
     await add({ at: month.on(1), amount: '1' })
     await add({ at: month.on(1), amount: '2', address: world.second })
     await add({ at: month.on(1), amount: '4', address: world.foreign })
@@ -768,7 +768,7 @@ describe('the other reports', () => {
     expect(lines[0]!.balance).not.toBe(lines[2]!.balance)
   })
 
-  it('account_statement shows the postings that a condition names, with the balances of all', async () => {
+  it('account_statement shows the postings that match a condition, with the balances after all of them', async () => {
     const category = await addCategory(`rent${year}`)
     await addField(category, `flat${year}`, 'text')
     await add({ at: month.on(1), amount: '1' })
@@ -782,7 +782,7 @@ describe('the other reports', () => {
     expect([some.opening, some.closing]).toEqual([all.opening, all.closing])
   })
 
-  it('operations_exceptions pages through all of it', async () => {
+  it('operations_exceptions pages through all operations', async () => {
     const expected = []
     for (let day = 1; day <= 5; day += 1) expected.unshift(await add({ at: month.on(day), amount: '1', rate: null }))
     const seen: string[] = []
@@ -807,7 +807,7 @@ describe('the other reports', () => {
     expect([unknown.status, unknown.body.details[0]!.field]).toEqual([400, 'exceptions'])
   })
 
-  it('category_analytics says how many operations its USD value leaves out', async () => {
+  it('category_analytics reports the number of operations that its USD value leaves out', async () => {
     const category = await addCategory(`unvalued${year}`)
     await addField(category, 'centre', 'select')
     for (const [day, rate, centre] of [
@@ -896,7 +896,7 @@ describe('the other reports', () => {
 const manyValues = (prefix: string) => Array.from({ length: 201 }, (_, i) => `${prefix}${i}`).join(',')
 
 describe('one snapshot', () => {
-  it('what commits between two statements of a report is in none of its figures', async () => {
+  it('the figures of a report exclude operations that are committed between its statements', async () => {
     await add({ at: month.on(1), amount: '1' })
     const types = ['address_activity', 'operations_exceptions'] as const
     const queries = { address_activity: ofOwn(), operations_exceptions: interval() }
@@ -955,7 +955,7 @@ describe('faults', () => {
     expect([status, body.details?.[0]?.field]).toEqual([400, field])
   })
 
-  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('is not led astray by %s', async (name) => {
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('ignores %s', async (name) => {
     const parameter = await world.owner.get(
       `/vaults/${world.vault.code}/reports/address_activity?addressId=${world.own.id}&${name}=1`,
     )
@@ -967,7 +967,7 @@ describe('faults', () => {
     expect((await world.get('category_analytics', { ...interval(), categoryKey: name })).status).toBe(404)
   })
 
-  it('takes two hundred ids, and no longer list by repetition either', async () => {
+  it('accepts two hundred ids, and no longer list by repetition either', async () => {
     const ids = Array.from({ length: 201 }, (_, i) => `t${i}`)
     const body = await world.report('address_activity', { ...ofOwn(), tokenIds: ids.slice(1).join(',') })
     expect(body.summary.operationsCount).toBe(0)
@@ -979,7 +979,7 @@ describe('faults', () => {
     expect([refused.status, refused.body.details[0]!.field]).toEqual([400, 'tokenIds'])
   })
 
-  it('names the parameter whatever the report', async () => {
+  it('names the parameter in every report', async () => {
     const scopes: Record<string, Record<string, string>> = {
       address_activity: { addressId: world.own.id },
       counterparty_activity: { counterpartyId: 'c' },
@@ -1011,7 +1011,7 @@ describe('faults', () => {
     }
   })
 
-  it('takes ten years by day, and longer by month', async () => {
+  it('accepts ten years by day, and longer by month', async () => {
     const ten = await world.report('address_activity', {
       addressId: world.own.id,
       from: '1980-01-01',
@@ -1022,7 +1022,7 @@ describe('faults', () => {
     expect((await world.report('address_activity', long)).timeline).toHaveLength(1200)
   })
 
-  it('is 404 for what the caller does not see', async () => {
+  it('is 404 for hidden subjects', async () => {
     const folder = await addFolder('Private', world.owner.userId)
     const statusOf = async (type: string, query: Record<string, string>, by = world.other) =>
       (await world.get(type, { ...interval(), ...query }, by)).status
@@ -1037,7 +1037,7 @@ describe('faults', () => {
   })
 })
 
-describe('who sees what', () => {
+describe('the visibility of reports', () => {
   it('no figure of a member changes with what another member does', async () => {
     const partner = await world.addCounterparty(`Partner ${year}`)
     await add({ at: month.on(1), amount: '10', counterparty: partner })
@@ -1070,7 +1070,7 @@ describe('who sees what', () => {
     expect(await read()).toEqual(before)
   })
 
-  it('a member reads what they ordered on an address of somebody else', async () => {
+  it('a member reads their own orders from an address of another user', async () => {
     await add({ type: 'transfer', at: month.on(1), amount: '3', address: world.foreign, by: world.owner })
     await add({ at: month.on(1), amount: '5', address: world.foreign })
     expect((await world.report('transaction_activity', interval())).summary).toMatchObject({
@@ -1079,7 +1079,7 @@ describe('who sees what', () => {
     })
   })
 
-  it('splits by the owner of the address where that is honoured, with what is shared', async () => {
+  it('reports split by the owner of the address where the parameter applies, with shared addresses', async () => {
     await world.sql(
       'insert into address_grants (vault_id, id, address_id, subject_type, subject_id, can_view, can_transfer, ' +
         `grantor_id, created_at) values ($1, $2, $3, 'user', $4, true, false, $5, now())`,
@@ -1168,7 +1168,7 @@ describe('who sees what', () => {
 })
 
 describe('T69 many reports of one member', () => {
-  it('take turns, and neither the balances nor a report of another member wait for them', async () => {
+  it('take turns, and delay neither balances nor a report of another member', async () => {
     await add({ type: 'deposit', at: month.on(2), amount: '1' })
     const base = `/vaults/${world.vault.code}` as const
     const path = `${base}/reports/transaction_activity?from=${month.from}&to=${month.to}` as const

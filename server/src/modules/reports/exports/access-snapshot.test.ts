@@ -16,7 +16,7 @@ const nobody: AccessSnapshot = {
   seen_category_rights: null,
 }
 
-describe('whether access still covers what a file was made from', () => {
+describe('the access to the content of a file', () => {
   it.each<[string, AccessSnapshot, AccessSnapshot, boolean]>([
     ['the same', member(), member(), true],
     ['more', member(), member({ seen_shared_ids: ['c', 'b', 'a'], seen_group_ids: ['clerks', 'board'] }), true],
@@ -33,7 +33,7 @@ describe('whether access still covers what a file was made from', () => {
     expect(coversSnapshot(now, made)).toBe(sees)
   })
 
-  it('what came or went while the report was read counts as seen', () => {
+  it('includes rights that came or went while the report was read', () => {
     const either = mergeSnapshots(member({ seen_shared_ids: ['a'] }), member({ seen_shared_ids: ['a', 'b'] }))
     expect(either.seen_shared_ids).toEqual(['a', 'b'])
     expect(coversSnapshot(member({ seen_shared_ids: ['a'] }), either)).toBe(false)

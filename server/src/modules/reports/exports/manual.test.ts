@@ -45,7 +45,7 @@ async function run(command: string) {
 }
 
 describe('docs/report-exports.md', () => {
-  it('its requests are answered as documented, one after the other', async () => {
+  it('shows requests that are answered as documented, one after the other', async () => {
     let last: Awaited<ReturnType<typeof run>> | undefined
     let ran = 0
     for (const { kind, text } of blocks) {
@@ -65,7 +65,7 @@ describe('docs/report-exports.md', () => {
     expect(ran).toBe(6)
   })
 
-  it('its bounds are those of the service', () => {
+  it('states the limits of the service', () => {
     expect(limits).toMatchObject({
       inlineFilesPerCallerMax: 2,
       inlineFilesMax: 4,

@@ -291,7 +291,7 @@ describe('a report as a file', () => {
     expect(postings.map(([, id]) => id)).toEqual(all.map(({ id }) => id))
   })
 
-  it('is whole though nothing happened', async () => {
+  it('is complete without any operation', async () => {
     for (const type of reportTypes) {
       for (const format of ['csv', 'xlsx', 'pdf'] as const) {
         const { status, bytes } = await reportFile(type, { ...quiet, format })
@@ -303,12 +303,12 @@ describe('a report as a file', () => {
     }
   })
 
-  it('format=json, or none, is JSON', async () => {
+  it('is JSON with format=json and without a format', async () => {
     const { json } = await reportFile('transaction_activity', { format: 'json' })
     expect(json!.report.type).toBe('transaction_activity')
   })
 
-  it('the API description names the media types of each', () => {
+  it('has its media types in the API description', () => {
     const { paths } = describedApiOf(world.test.app)
     for (const type of reportTypes) {
       const { parameters, responses } = paths[`/api/v1/vaults/{code}/reports/${type}`]!.get!
@@ -344,7 +344,7 @@ describe('a report as a file', () => {
     expect(headers).not.toHaveProperty('content-disposition')
   })
 
-  it('T39 a file shows no more than JSON does: 404 for what the caller may not see, 403 for a foreign userId', async () => {
+  it('T39 shows no more than JSON: 404 for hidden subjects, 403 for the userId of another user', async () => {
     for (const format of ['csv', 'xlsx', 'pdf']) {
       expect((await reportFile('address_activity', { format, addressId: world.foreign.id })).status).toBe(404)
       expect((await reportFile('account_statement', { format, addressId: world.foreign.id })).status).toBe(404)
@@ -379,7 +379,7 @@ async function made(type: ReportType, body: object = {}, by: Person = world.owne
 }
 
 describe('an export', () => {
-  it('is ordered, made, looked at and fetched, and is the file that one gets at once', async () => {
+  it('is ordered, made, polled and fetched, and equals the direct file', async () => {
     for (const format of ['csv', 'xlsx', 'pdf'] as const) {
       const { body, status } = await order('account_statement', { format })
       expect([status, Object.keys(body)]).toEqual([202, ['id']])
@@ -426,7 +426,7 @@ describe('an export', () => {
     }
   })
 
-  it('takes lists as arrays, and is of the interval that was meant when it was ordered', async () => {
+  it('accepts lists as arrays, and keeps the interval of the time of its order', async () => {
     const { status, body } = await world.owner.post(`${exportsPath()}/transaction_activity/exports`, {
       format: 'csv',
       statuses: ['confirmed', 'failed'],
@@ -441,7 +441,7 @@ describe('an export', () => {
     expect(text).toContain(`To,"${String(parameters.to).slice(0, 10)} `)
   })
 
-  it('is recorded: who took which figures out of the vault', async () => {
+  it('records who exported which figures from the vault', async () => {
     const id = await ordered('approval_activity')
     const { body } = await world.admin.get(`/vaults/main-vault/audit-log?target=${id}`)
     expect(body.items).toMatchObject([
@@ -473,7 +473,7 @@ describe('an export', () => {
     expect([answer.status, answer.body.details[0]!.field]).toEqual([400, 'type'])
   })
 
-  it('T50 the same key orders once, another body is a conflict', async () => {
+  it('T50 is ordered once with the same key, and another body is a conflict', async () => {
     const headers = { 'idempotency-key': 'export-1' }
     const first = await order('approval_activity', {}, world.owner, headers)
     const second = await order('approval_activity', {}, world.owner, headers)
@@ -482,7 +482,7 @@ describe('an export', () => {
     expect(await world.sql('select from report_exports')).toHaveLength(1)
   })
 
-  it('T54 no more than so many of one caller wait at a time, also when they come at once', async () => {
+  it('T54 is limited in the number that one caller has waiting, also at concurrent requests', async () => {
     const statuses = (await Promise.all(Array.from({ length: 8 }, () => order('approval_activity')))).map(
       ({ status, headers }) => [status, status === 429 ? headers['retry-after'] : null],
     )
@@ -493,7 +493,7 @@ describe('an export', () => {
     expect((await order('approval_activity')).status).toBe(202)
   })
 
-  it('T54 the oldest files of a caller make room for new ones', async () => {
+  it('T54 replaces the oldest files of its caller', async () => {
     const first = await made('approval_activity')
     await world.sql(
       `insert into report_exports select vault_id, 'cfill' || lpad(i::text, 20, '0'), requester_id, report_type, format, parameters,
@@ -507,7 +507,7 @@ describe('an export', () => {
     expect(await stateOf(first)).toMatchObject({ state: 'expired', download: null })
   })
 
-  it('T39 is nobody else’s business, that of an administrator neither', async () => {
+  it('T39 is visible to its requester only, also that of an administrator', async () => {
     const id = await made('account_statement')
     for (const by of [world.other, world.admin]) {
       expect((await by.get(`${exportsPath()}/exports/${id}`)).status).toBe(404)
@@ -525,7 +525,7 @@ describe('an export', () => {
     expect((await fetchFile(`exports/${id}/download`)).status).toBe(404)
   })
 
-  it('an empty report is a file all the same', async () => {
+  it('of an empty report is a file, too', async () => {
     const id = await made('account_statement', quiet)
     const tables = tablesOf((await fetchFile(`exports/${id}/download`)).bytes, 'account_statement')
     expect(tables.get('lines.csv')).toHaveLength(1)
@@ -537,7 +537,7 @@ describe('an export', () => {
 })
 
 describe('the list of exports', () => {
-  it('T39 holds what the caller ordered, newest first, page by page, and nothing of others', async () => {
+  it('T39 holds the exports of the caller, newest first, page by page, and no others', async () => {
     const path = `/vaults/${world.vault.code}/reports/exports` as const
     const idsOf = ({ items }: { items: ReportExport[] }): string[] => items.map(({ id }) => id)
     const older = await ordered('approval_activity')
@@ -553,7 +553,7 @@ describe('the list of exports', () => {
   })
 })
 
-describe('a file whose content the requester may no longer see in full', () => {
+describe('a file is withheld after its requester lost access to', () => {
   const download = (id: string, by: Person) => fetchFile(`exports/${id}/download`, by)
   const leave = async (groupCode: string, { userId }: Person) => {
     const removed = await world.sql(
@@ -587,7 +587,7 @@ describe('a file whose content the requester may no longer see in full', () => {
     expect((await download(id, admin)).status).toBe(403)
   })
 
-  it('a category that only some may read now', async () => {
+  it('a category that became restricted', async () => {
     const id = await made('category_analytics')
     await world.sql(`update operation_categories set view_scope = 'restricted' where key = 'payroll'`)
     expect((await download(id, world.owner)).status).toBe(403)
@@ -599,7 +599,7 @@ describe('a file whose content the requester may no longer see in full', () => {
     expect((await download(id, world.owner)).status).toBe(200)
   })
 
-  it('T47 the vault: nothing is made for them, nothing is given to them', async () => {
+  it('T47 the vault: no file is made for them or given to them', async () => {
     const leaver = await addMember(world.test, world.vault, 'leaver@example.org')
     const done = await made('transaction_activity', {}, leaver)
     const waiting = await ordered('transaction_activity', {}, leaver)
@@ -623,7 +623,7 @@ describe('the making of exports', () => {
     clock: () => new Date(world.test.clock.now().getTime() + seconds * 1_000),
   })
 
-  it('T24 two nodes make each once, and share the work', async () => {
+  it('T24 two nodes make each file once, and share the work', async () => {
     const ids = [
       await ordered('approval_activity'),
       await ordered('transaction_activity'),
@@ -633,7 +633,7 @@ describe('the making of exports', () => {
     for (const id of ids) expect(await taking(id)).toMatchObject({ state: 'done', attempt: 1 })
   })
 
-  it('T23 what a dead node left is begun again, and completed once', async () => {
+  it('T23 the file of a dead node is started again, and completed once', async () => {
     const id = await ordered('account_statement')
     await world.sql(
       `update report_exports set state = 'running', attempt = 1, leased_until = $2, percent = 40 where id = $1`,
@@ -651,7 +651,7 @@ describe('the making of exports', () => {
     expect(await world.sql('select distinct attempt from report_export_chunks')).toEqual([{ attempt: 2 }])
   })
 
-  it('is given up after a few beginnings', async () => {
+  it('an export fails after several starts', async () => {
     const id = await ordered('account_statement')
     await world.sql(
       `update report_exports set state = 'running', attempt = 3, leased_until = now() - interval '1 minute' where id = $1`,
@@ -760,7 +760,7 @@ describe('the making of exports', () => {
       expect(createHash('sha256').update(bytes).digest('hex')).toBe(stored.digest('hex'))
     })
 
-    it('a node that stops releases it, without its chunks, and another one starts it again', async () => {
+    it('a node that stops releases it without its chunks, and another node starts it again', async () => {
       const id = await orderMany()
       const stopping = new AbortController()
       await whileMaking(id, stopping.signal, async () => stopping.abort())
@@ -770,7 +770,7 @@ describe('the making of exports', () => {
       expect(await taking(id)).toMatchObject({ state: 'done', attempt: 2 })
     })
 
-    it('T24 a node that was thought dead writes no more, and does not spoil what the other one made', async () => {
+    it('T24 a node that lost its claim writes no more, and does not damage the file of the other node', async () => {
       const id = await orderMany()
       await whileMaking(id, new AbortController().signal, async () => {
         // Another node has claimed the export since.
@@ -802,7 +802,7 @@ describe('the making of exports', () => {
       expect(await taking(id)).toMatchObject({ attempt: 3 })
     })
 
-    it('a chunk that is lost breaks the download instead of ending it', async () => {
+    it('a missing chunk breaks the download instead of ending it', async () => {
       const id = await orderMany()
       await make()
       await world.sql('delete from report_export_chunks where export_id = $1 and position = 1', [id])
@@ -813,7 +813,7 @@ describe('the making of exports', () => {
 
 describe('housekeeping', () => {
   // Must be the last test, because it ends sessions.
-  it('removes a file when its time is over, and what is known of it a month later', async () => {
+  it('removes a file after its time, and its row a month later', async () => {
     const expired = await made('approval_activity')
     world.test.clock.advance(exportTtlHours * 3_600_000)
     const young = await made('approval_activity')

@@ -82,7 +82,7 @@ async function openSnapshots(): Promise<number> {
 }
 
 describe('a file that is made while it is sent', () => {
-  it('waits for a slow reader without reading ahead, and is whole in the end', async () => {
+  it('waits for a slow reader without reading ahead, and is complete in the end', async () => {
     const answer = await ask(query)
     await expect.poll(openSnapshots).toBe(1)
     const before = process.memoryUsage().arrayBuffers
@@ -108,7 +108,7 @@ describe('a file that is made while it is sent', () => {
     await expect.poll(held).toBe(0)
   })
 
-  it('T54 holds a transaction for a bounded time for any reader', async () => {
+  it('T54 holds a transaction for a limited time for any reader', async () => {
     bounds.inlineMilliseconds = 3_000
     const began = performance.now()
     const answer = await ask(query)
@@ -119,7 +119,7 @@ describe('a file that is made while it is sent', () => {
     expect(answer.complete).toBe(false)
   })
 
-  it('that fails halfway breaks the connection, and is not taken for a whole one', async () => {
+  it('breaks the connection after a failure halfway, so that it does not seem complete', async () => {
     const answer = await ask(query)
     expect(answer.statusCode).toBe(200)
     await expect.poll(openSnapshots).toBe(1)
@@ -132,7 +132,7 @@ describe('a file that is made while it is sent', () => {
     expect(rowsIn(await textOf(await ask(query)))).toBe(operations)
   })
 
-  it('T54 slow readers take no more than their share: 429 for one caller, 503 for all, and the rest goes on', async () => {
+  it('T54 is limited for slow readers: 429 for one caller, 503 for all, and other requests continue', async () => {
     for (let i = 0; i < inlineFilesPerCallerMax; i += 1) expect((await ask(query)).statusCode).toBe(200)
     const ofOwner = await ask(query)
     expect([ofOwner.statusCode, ofOwner.headers['retry-after']]).toEqual([429, '10'])
@@ -151,7 +151,7 @@ describe('a file that is made while it is sent', () => {
 })
 
 describe('a file that was made before', () => {
-  it('T54 is sent to slow readers for a bounded time, and holds no transaction meanwhile', async () => {
+  it('T54 is sent to slow readers for a limited time, and holds no transaction meanwhile', async () => {
     const { body } = await world.owner.post(`/vaults/${world.vault.code}/reports/operations/exports`, {
       ...Object.fromEntries(new URLSearchParams(query.split('?')[1])),
     })

@@ -9,7 +9,7 @@ const megabytesInUse = () => {
 
 const megabytes = (count: number) => Array.from({ length: count }, (_, i) => new Array(131_072).fill(i))
 
-it('what is left behind is cleared away when it is much', () => {
+it('garbage is collected when there is much of it', () => {
   collectGarbageAbove()
   const before = megabytesInUse()
   expect(megabytes(100)).toHaveLength(100)

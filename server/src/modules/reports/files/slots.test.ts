@@ -13,7 +13,7 @@ const refusal = (work: () => unknown) => {
 }
 
 describe('slots', () => {
-  it('T54 are as many as there are, for one caller and for all, and come back once', () => {
+  it('T54 are limited for one caller and for all, and are released once', () => {
     const slots = createSlots({ ofNode: 3, ofCaller: 2 })
     const first = slots.take('one')
     slots.take('one')

@@ -90,7 +90,7 @@ describe('PDF', () => {
     expectTidy(pages)
   })
 
-  it('wraps what is too long and loses none of it, words, hashes and figures alike', async () => {
+  it('wraps long words, hashes and figures, and loses no character', async () => {
     const name = 'Société Générale des Eaux et Forêts et de toutes les autres choses de la République '.repeat(3).trim()
     const hash = `0x${'0123456789abcdef'.repeat(20)}`
     const amount = '9'.repeat(90)
@@ -112,7 +112,7 @@ describe('PDF', () => {
     expect(linesOf(words).join(' ')).toContain(name)
   })
 
-  it('a row higher than a page goes on on the next, every character of it', async () => {
+  it('continues a row that is higher than a page on the next one, with every character', async () => {
     const long = Array.from({ length: 4_000 }, (_, i) => `w${i}`).join(' ')
     for (const rows of [
       [{ at: null, name: long, amount: null }],
@@ -126,7 +126,7 @@ describe('PDF', () => {
     }
   })
 
-  it('tables with more columns than a page is wide are blocks of labelled values', async () => {
+  it('draws tables with more columns than a page is wide as blocks of labelled values', async () => {
     const many: Column[] = Array.from({ length: 30 }, (_, i) => ({
       key: `k${i}`,
       label: `Figure number ${i}`,
@@ -141,7 +141,7 @@ describe('PDF', () => {
     expect(values).toEqual(rows.flatMap((row) => many.map(({ key }) => row[key])))
   })
 
-  it('leaves out columns whose content others hold, and marks missing values', async () => {
+  it('leaves out columns whose content other columns have, and marks missing values', async () => {
     const { pages } = await read(
       sampleDocument({
         tables: [
@@ -183,14 +183,14 @@ describe('PDF', () => {
     [') Tj ET 0 0 0 rg BT (', ') Tj ET 0 0 0 rg BT ('],
     ['line\r\nbreak\ttab', 'line break tab'],
     ['nul\u0000', 'nul\\u{0}'],
-  ])('shows %j as what it is, or spells it out', async (name, shown) => {
+  ])('shows %j as it is, or escapes it', async (name, shown) => {
     const row = { at: null, name, amount: '1' }
     const { pages } = await read(sampleDocument({ tables: [sampleTable(columns, [row, row])] }))
     expect(linesOf(pages.flat()).filter((text) => text === shown)).toHaveLength(2)
     expectTidy(pages)
   })
 
-  it('a head with very many filters leaves room for the report', async () => {
+  it('leaves room for the report below a head with very many filters', async () => {
     const pageHead = ['Main vault', `filters: ${'addressIds = cmi8h2k1p0a1b2c3d4e5f6g7h; '.repeat(200)}`]
     const { pages } = await read(sampleDocument({ pageHead, tables: [sampleTable(columns, rowsOf(100))] }))
     expect(linesOf(pages[1]!).some((text) => text.endsWith('... (all on page 1)'))).toBe(true)
@@ -231,7 +231,7 @@ describe('PDF', () => {
     expect(source.length).toBeLessThan(150_000)
   })
 
-  it('shows times on the clocks of the zone, each hour of a change of clocks as what it is', async () => {
+  it('shows times on the clocks of the zone, with both hours of a change of clocks', async () => {
     const rows = ['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z', '2026-07-01T00:00:00.000Z'].map((at) => ({
       at,
       name: 'x',
@@ -379,7 +379,7 @@ describe('PDF', () => {
       expect(barsOf(long.source).length).toBeGreaterThan(7_000)
     })
 
-    it('is not there for a report without buckets', async () => {
+    it('is missing in a report without buckets', async () => {
       const { text } = await read(sampleDocument({ tables: [sampleTable(columns, rowsOf(1))] }))
       expect(text).not.toContain('Net, USD')
     })

@@ -46,7 +46,7 @@ describe('the counterparty of an operation in a list', () => {
   it.each([
     ['current', ['Early', 'Late', 'Late', 'Late', 'Late', null]],
     ['historical', ['Early', 'Moved', null, null, 'Moved', null]],
-  ])('is that of operations_exceptions labelled %s', async (counterpartyClassification, expected) => {
+  ])('is the counterparty of operations_exceptions labelled %s', async (counterpartyClassification, expected) => {
     const query = { ...interval, exceptions: 'operationsWithoutPaymentPurpose', counterpartyClassification }
     const { items, report } = await world.report('operations_exceptions', query)
     expect(report.classificationMode).toBe(counterpartyClassification)
@@ -54,7 +54,7 @@ describe('the counterparty of an operation in a list', () => {
     expect(namesOf(items)).toEqual([...expected].reverse())
   })
 
-  it('is the current one in account_statement, which is labelled so', async () => {
+  it('is the current counterparty in account_statement, which is labelled so', async () => {
     const query = { ...interval, addressId: world.own.id, tokenId: world.vault.tokens.usdt.id }
     const { lines, report } = await world.report('account_statement', query)
     expect(report.classificationMode).toBe('current')
@@ -85,7 +85,7 @@ describe('the counterparty of an operation in a list', () => {
 })
 
 describe('COUNTERPARTY_CONCENTRATION after an operation was matched later', () => {
-  it('says what share is known, and of how many operations the history says otherwise', async () => {
+  it('names the known share, and the number of operations for which the history differs', async () => {
     const main = await world.addCounterparty('Main')
     const minor = await world.addCounterparty('Minor')
     const address = fakeAddress('entered late')

@@ -93,7 +93,7 @@ describe('docs/reports.md', () => {
     expect(numbers).toEqual(names.map((name) => Number(thresholds[name])))
   })
 
-  it('names every threshold there is, and every figure of data quality', async () => {
+  it('names every threshold and every figure of data quality', async () => {
     const named = [...manual.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name)
     expect(named).toEqual(expect.arrayContaining([...exceptionKinds]))
     const { dataQuality } = await world.report('transaction_activity', {})

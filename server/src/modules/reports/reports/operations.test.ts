@@ -146,7 +146,7 @@ describe('the report operations', () => {
     ])
   })
 
-  it('pages through all of them once', async () => {
+  it('pages through all of its rows once', async () => {
     const ids: string[] = []
     let cursor: string | null = null
     do {
@@ -164,7 +164,7 @@ describe('the report operations', () => {
     expect(ids).toEqual([first, second, foreign])
   })
 
-  it('T39 shows the operations that the history shows, and of categories what the viewer may read', async () => {
+  it('T39 shows the operations of the history, and only category values that the viewer may read', async () => {
     for (const by of [world.owner, world.other, world.admin]) {
       const { items } = await world.report('operations', interval, by)
       const ids = items.map(({ id }) => id)
@@ -185,7 +185,7 @@ describe('the report operations', () => {
     expect(categoryColumns).toEqual([])
   })
 
-  it('takes the filters of its siblings', async () => {
+  it('accepts the filters of the other reports', async () => {
     const idsOf = async (query: Record<string, string>, by?: Person) =>
       (await world.report('operations', { ...interval, ...query }, by)).items.map(({ id }) => id)
     expect(await idsOf({ assets: 'ETH' })).toEqual([second])
@@ -196,7 +196,7 @@ describe('the report operations', () => {
     expect((await world.get('operations', { userId: world.other.userId })).status).toBe(403)
   })
 
-  it('names the counterparty as the address book has it now, or as it was then', async () => {
+  it('names the counterparty of the present address book, or the recorded one', async () => {
     const late = await world.addCounterparty('Late Partner', '2026-06-01T00:00:00.000Z')
     await world.sql('update counterparty_addresses set address = $2, address_key = lower($2) where id = $1', [
       late.addressId,
@@ -212,7 +212,7 @@ describe('the report operations', () => {
     await world.sql(`update counterparties set name = 'Spółka Żółw' where id = $1`, [supplier.id])
   })
 
-  it('is one table in CSV, with a column for each field, and nothing that a spreadsheet would run', async () => {
+  it('is one table in CSV, with a column for each field, and no text that a spreadsheet would run', async () => {
     const [deposit, transfer] = await rowsOf()
     expect(deposit).toMatchObject({
       id: first,

@@ -163,8 +163,8 @@ type Filter = {
 const decimalsOf = { usdt: 6, eth: 18 }
 let year = 1980
 
-describe('against a count by hand', () => {
-  it('every figure equals a naive sum, and all blocks agree', async () => {
+describe('a report in comparison with a simple computation', () => {
+  it('has every figure equal to a naive sum, and all blocks agree', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(drawn, { minLength: 1, maxLength: 30 }), requests, async (operations, wanted) => {
         // The year advances by two, because a run also writes into the year before its own.

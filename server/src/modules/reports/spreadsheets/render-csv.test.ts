@@ -19,7 +19,7 @@ async function cellOf(value: string, kind: Column['kind'] = 'text'): Promise<str
 }
 
 describe('CSV', () => {
-  it('holds one table and nothing else, as RFC 4180 has it', async () => {
+  it('holds exactly one table, in the form of RFC 4180', async () => {
     const columns: Column[] = [
       { key: 'createdAt', label: 'Created at', kind: 'timestamp' },
       { key: 'counterparty.name', label: 'Counterparty', kind: 'text' },
@@ -42,7 +42,7 @@ describe('CSV', () => {
     )
   })
 
-  it('is not made of several tables, of which it would lose all but one', async () => {
+  it('is refused for several tables, of which it would lose all but one', async () => {
     const tables = [sampleTable([text('a')], []), sampleTable([text('b')], [], 'Observations')]
     await expect(render(sampleDocument({ tables }))).rejects.toThrow('one table, not 2')
   })
@@ -66,22 +66,22 @@ describe('CSV', () => {
     // Split at the semicolon, the second cell begins with an empty pair of quotes, and the formula follows.
     ['a;"=1+1', `"a;""'=1+1"`],
     ['two\n=1+1', `"two\n'=1+1"`],
-  ])('a formula is no formula: %j', async (value, cell) => {
+  ])('escapes a formula: %j', async (value, cell) => {
     expect(await cellOf(value)).toBe(cell)
   })
 
-  it.each(['-1', '-0.000001', '-1250.50'])('an amount below zero stays a number: %s', async (value) => {
+  it.each(['-1', '-0.000001', '-1250.50'])('keeps a negative amount as a number: %s', async (value) => {
     for (const kind of ['amount', 'usd'] as const) expect(await cellOf(value, kind)).toBe(value)
   })
 
   it.each(['-1+1', '=1', '-', '--1', '-1e5', '+1', '-1\t', '-.5'])(
-    'what only looks like an amount is none: %j',
+    'escapes a text that only resembles an amount: %j',
     async (value) => {
       expect(await cellOf(value, 'amount')).toBe(`'${value}`)
     },
   )
 
-  it('a negative number in a column of text is text', async () => {
+  it('writes a negative number in a text column as text', async () => {
     expect(await cellOf('-1')).toBe("'-1")
   })
 
@@ -135,7 +135,7 @@ describe('an archive of CSV', () => {
     ])
   })
 
-  it('goes on in another file where one is too long, without losing or repeating a row', async () => {
+  it('continues in another file where one is too long, without losing or repeating a row', async () => {
     const rows = Array.from({ length: 1_000 }, (_, i) => ({ kind: `row ${i}` }))
     const files = await archive(sampleDocument({ tables: [sampleTable([text('kind')], rows)] }), { bytesMax: 3_000 })
     const names = [...files.keys()]

@@ -80,7 +80,7 @@ describe('XLSX', () => {
     [`0.${'0'.repeat(30)}1`, true, asText],
     ['1e5', true, asText],
     ['+1', true, asText],
-  ])('the amount %s is text: %s', async (value, isText, format) => {
+  ])('writes the amount %s as text: %s', async (value, isText, format) => {
     const amount: Column = { key: 'amount', label: 'Amount', kind: 'amount' }
     const [about, sheet] = await read(sampleDocument({ tables: [sampleTable([amount], [{ amount: value }])] }))
     const cell = sheet!.cells.get('A2')!
@@ -92,7 +92,7 @@ describe('XLSX', () => {
     expect([...about!.cells.values()].some((fact) => fact.value === 'Numbers as text')).toBe(isLong)
   })
 
-  it('a time before the dates of a spreadsheet, and a change of clocks', async () => {
+  it('writes a time before the dates of a spreadsheet, and both hours of a change of clocks', async () => {
     const at: Column = { key: 'at', label: 'At', kind: 'timestamp' }
     const rows = ['1899-01-01T00:00:00.000Z', '2026-10-25T00:30:00.250Z', '2026-10-25T01:30:00.250Z'].map(
       (instant) => ({
@@ -118,7 +118,7 @@ describe('XLSX', () => {
     '</t></is></c><c r="Z9"><f>1</f></c>',
     '_x0041_',
     'a\u0000b\u000bc\uFFFF',
-  ])('text is text, whatever it holds: %j', async (value) => {
+  ])('writes any text as text: %j', async (value) => {
     const files = unzipSync(
       await bytesOf(renderXlsx(sampleDocument({ tables: [sampleTable([text('cell')], [{ cell: value }])] }), () => {})),
     )
@@ -128,7 +128,7 @@ describe('XLSX', () => {
     expect(sheet!.cells.size).toBe(2)
   })
 
-  it('goes on in the next sheet where one is full, without losing or repeating a row', async () => {
+  it('continues in the next sheet where one is full, without losing or repeating a row', async () => {
     const rows = Array.from({ length: 25 }, (_, i) => ({ count: i }))
     const sheets = await read(sampleDocument({ tables: [sampleTable([count], rows)] }), {
       rowsMax: 11,
@@ -141,7 +141,7 @@ describe('XLSX', () => {
     for (const { cells } of sheets.slice(1)) expect(cells.get('A1')?.value).toBe('Count')
   })
 
-  it('goes on in the next sheet where one has too many bytes', async () => {
+  it('continues in the next sheet where one has too many bytes', async () => {
     const rows = Array.from({ length: 1_000 }, (_, i) => ({ count: i }))
     const sheets = await read(sampleDocument({ tables: [sampleTable([count], rows)] }), {
       rowsMax: 1_048_576,
@@ -152,7 +152,7 @@ describe('XLSX', () => {
     expect(numbers.map(({ value }) => Number(value))).toEqual(rows.map((row) => row.count))
   })
 
-  it('gives sheets names that differ and that Excel takes', async () => {
+  it('gives sheets different names that Excel accepts', async () => {
     const titles = [
       'A title that is longer than a sheet may have',
       'A title that is longer than a sheet can bear',
@@ -181,7 +181,7 @@ describe('XLSX', () => {
     expect([...sheet!.cells.keys()]).toEqual(['A1'])
   })
 
-  it('cuts text that is longer than a cell may hold, and shows that it did', async () => {
+  it('cuts text that is longer than a cell may hold, and marks the cut', async () => {
     const [, sheet] = await read(
       sampleDocument({ tables: [sampleTable([text('cell')], [{ cell: 'x'.repeat(40_000) }])] }),
     )
