@@ -1,14 +1,7 @@
-import type { Address, Hex } from 'viem'
+import type { Address } from 'viem'
 import { marketSeconds } from '../limits.ts'
-import type { GasPrice } from './fee-caps.ts'
-import type { Chain } from './open-chain.ts'
+import type { Account, Chain, Market } from './open-chain.ts'
 import { baseFeeOf, readTip } from './price-transfer.ts'
-
-/** The state of an address that all its transfers share. It was read after `asOf`, a time of the database's clock. */
-export type Account = { balance: bigint; chainNonce: number; asOf: Date }
-
-/** The newest block, with the fees and accounts that were read at it. They hold while the node names the same block. */
-export type Market = { hash: Hex; readAt: number; price: GasPrice; accounts: Map<Address, Account> }
 
 /**
  * Reads the newest block, and its fees unless they were read at this block. Another program may send with a key of the wallet

@@ -2,6 +2,7 @@ import {
   type Address,
   createPublicClient,
   defineChain,
+  type Hex,
   http,
   type PublicClient,
   type Chain as ViemChain,
@@ -10,7 +11,13 @@ import {
 import type { ChainConfig } from '../config.ts'
 import { nodeBatchMax, nodeTimeoutMilliseconds, scanBlocksMax } from '../limits.ts'
 import type { KnownBlock } from './block.ts'
-import type { Market } from './market.ts'
+import type { GasPrice } from './fee-caps.ts'
+
+/** The state of an address that all its transfers share. It was read after `asOf`, a time of the database's clock. */
+export type Account = { balance: bigint; chainNonce: number; asOf: Date }
+
+/** The newest block, with the fees and accounts that were read at it. They hold while the node names the same block. */
+export type Market = { hash: Hex; readAt: number; price: GasPrice; accounts: Map<Address, Account> }
 
 /** One configured network and the client of its node. `reach`, `scan` and `known` are state of the follower. */
 export type Chain = ChainConfig & {
