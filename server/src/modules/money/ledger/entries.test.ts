@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { schemaEpoch } from '../../../db/epoch.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
 import { createAddress } from '../../../testing/fixtures.ts'
@@ -282,6 +283,7 @@ describe('posting', () => {
 async function stateOf(statement: string, values: unknown[], who: string): Promise<string | undefined> {
   return bench.rolledBack(async (query) => {
     if (who !== 'owner') await query(`set local role ${who}`)
+    await query(`set local strongroom.epoch = ${schemaEpoch}`)
     return query(statement, values).then(
       () => undefined,
       (error: { code?: string }) => error.code,
