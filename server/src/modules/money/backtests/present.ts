@@ -32,7 +32,7 @@ function toResult({ evaluated, same, stricter, looser, undecidable }: BacktestRe
   }
 }
 
-/** Both traces are limited to what the viewer may read of the decision itself. */
+/** Presents a change. Both traces are limited to the parts of the decision that the viewer may read. */
 export function toBacktestChange(
   { change }: ChangeRow,
   stored: StoredDecision,

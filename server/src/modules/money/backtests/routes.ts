@@ -49,8 +49,8 @@ export function backtestRoutes(app: App, deps: Deps): void {
       const interval = openVote === null ? { from, to: to ?? now } : intervalOfVoter({ from, to }, openVote.askedAt)
       if (openVote !== null) {
         const asker = { vaultId: member.vault.id, requesterId: member.userId, requestId: openVote.requestId }
-        const told = await findBacktestOfVoter(deps.db, asker, interval)
-        if (told !== null) return write(async () => toBacktest(told))
+        const earlier = await findBacktestOfVoter(deps.db, asker, interval)
+        if (earlier !== null) return write(async () => toBacktest(earlier))
       }
       const rules = await rulesToTry(deps.db, member.vault.id, body, now)
       const prepared = await deps.slowReads.inTurn(member.userId, (db) => prepareBacktest(db, member, rules, interval))

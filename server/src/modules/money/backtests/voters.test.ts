@@ -57,7 +57,7 @@ async function submitted(): Promise<{ changeSetId: string; request: ApprovalRequ
 const now = () => bench.test.clock.now().toISOString()
 const ask = (changeSetId: string, by = voter, more: object = {}) =>
   by.post(`${url}/policies/backtest`, { changeSetId, from: now(), ...more })
-const told = async (...order: Parameters<typeof ask>) => {
+const orderBacktest = async (...order: Parameters<typeof ask>) => {
   const { status, body } = await ask(...order)
   expect(status, JSON.stringify(body)).toBe(202)
   return body
@@ -84,45 +84,45 @@ const observed = (rows: BacktestChange[]) =>
 describe('a backtest by a voter on a change set', () => {
   it('T40 shows the number of changes, and details only of visible decisions', async () => {
     const { changeSetId, request } = await submitted()
-    const mine = await told(changeSetId)
-    const { stricter } = mine.result!
+    const ofVoter = await orderBacktest(changeSetId)
+    const { stricter } = ofVoter.result!
     expect(stricter).toEqual({ count: 2, hiddenCount: 1, usdValue: '100.00', unratedCount: 0 })
-    const rows = await rowsOf(mine.id)
+    const rows = await rowsOf(ofVoter.id)
     expect(subjectsOf(rows)).toEqual([ids['200']])
     expect(rows[0]).toMatchObject({ usdValue: '100.00', before: { effect: 'approval' }, after: { effect: 'block' } })
     // The evidence of the transfer hides it from them, too.
     expect(observed(rows)).toEqual([null])
-    for (const text of [JSON.stringify(mine), JSON.stringify(rows)]) expect(text).not.toContain(ids['30'])
+    for (const text of [JSON.stringify(ofVoter), JSON.stringify(rows)]) expect(text).not.toContain(ids['30'])
 
-    const all = await told(changeSetId, bench.vault.admin, { from: '2020-01-01' })
+    const all = await orderBacktest(changeSetId, bench.vault.admin, { from: '2020-01-01' })
     expect(all.result!.stricter).toEqual({ count: 2, hiddenCount: 0, usdValue: '115.00', unratedCount: 0 })
     expect(subjectsOf(await rowsOf(all.id, bench.vault.admin))).toEqual([ids['200'], ids['30']])
     expect(observed(await rowsOf(all.id, bench.vault.admin))).not.toContain(null)
-    expect(all.result!.evaluated).toBe(mine.result!.evaluated)
-    expect([mine.from, mine.to]).toEqual([
+    expect(all.result!.evaluated).toBe(ofVoter.result!.evaluated)
+    expect([ofVoter.from, ofVoter.to]).toEqual([
       new Date(Date.parse(request.createdAt) - 30 * dayMilliseconds).toISOString(),
       request.createdAt,
     ])
-    expect(await bench.audited('policies.backtested', mine.id)).toBe(1)
+    expect(await bench.audited('policies.backtested', ofVoter.id)).toBe(1)
     await bench.vault.admin.post(`${url}/change-sets/${changeSetId}/cancel`)
   })
 
   it('T40 has the same result after later actions of others', async () => {
     const { changeSetId, request } = await submitted()
-    const first = await told(changeSetId)
+    const first = await orderBacktest(changeSetId)
     bench.test.clock.advance(60_000)
     ids.later = (await bench.order(source.id, '40')).body.id
-    const again = await told(changeSetId)
+    const again = await orderBacktest(changeSetId)
     expect(again).toEqual(first)
     expect((await list(again.id)).body).toEqual((await list(first.id)).body)
     // Another voter gets the same result, although their backtest runs anew.
-    const other = await told(changeSetId, bench.secondApprover)
+    const other = await orderBacktest(changeSetId, bench.secondApprover)
     expect(other.id).not.toBe(first.id)
     expect([other.result, other.decisionsCount]).toEqual([first.result, first.decisionsCount])
     // The result covers one of three intervals, whichever interval the voter requests.
     const daysOf = async (days: number) => {
       const from = new Date(Date.parse(request.createdAt) - days * dayMilliseconds + 1).toISOString()
-      const { from: begins, to } = await told(changeSetId, voter, { from })
+      const { from: begins, to } = await orderBacktest(changeSetId, voter, { from })
       return (Date.parse(to) - Date.parse(begins)) / dayMilliseconds
     }
     expect([await daysOf(1), await daysOf(30), await daysOf(31), await daysOf(91)]).toEqual([30, 30, 90, 365])
@@ -138,7 +138,7 @@ describe('a backtest by a voter on a change set', () => {
     const grants = `${url}/addresses/${source.id}/grants` as const
     const granted = await bench.owner.post(grants, { subjectType: 'user', subjectId: voter.userId })
     expect(granted.status, JSON.stringify(granted.body)).toBe(201)
-    const { id, result } = await told(changeSetId)
+    const { id, result } = await orderBacktest(changeSetId)
     expect(result!.stricter.hiddenCount).toBe(0)
     expect(subjectsOf(await rowsOf(id))).toEqual([ids.later, ids['200'], ids['30']])
     expect((await bench.owner.delete(`${grants}/${granted.body.id}`)).status).toBe(204)
@@ -148,8 +148,8 @@ describe('a backtest by a voter on a change set', () => {
 
   it('T39 is refused to other members, and for other rules', async () => {
     const { changeSetId } = await submitted()
-    const mine = await told(changeSetId)
-    const ofAdministrator = await told(changeSetId, bench.vault.admin, { from: '2020-01-01' })
+    const ofVoter = await orderBacktest(changeSetId)
+    const ofAdministrator = await orderBacktest(changeSetId, bench.vault.admin, { from: '2020-01-01' })
     const draftId = await drafted()
     const policies = [{ groupId: bench.vault.groups.everyone, ...cap }]
     const answers = await Promise.all([
@@ -160,17 +160,17 @@ describe('a backtest by a voter on a change set', () => {
       voter.post(`${url}/policies/backtest`, { policies, from: now() }),
       voter.post(`${url}/policies/backtest`, { draft: { mode: 'add', policies: [] }, from: now() }),
       ...[ofAdministrator.id, ids['30']!, 'none'].flatMap((id) => [read(id), list(id)]),
-      ...[bench.owner, bench.secondApprover].flatMap((by) => [read(mine.id, by), list(mine.id, by)]),
+      ...[bench.owner, bench.secondApprover].flatMap((by) => [read(ofVoter.id, by), list(ofVoter.id, by)]),
     ])
     expect(answers.map(answered)).toEqual(answers.map(() => refused))
     // Administrators read the same result.
-    expect((await read(mine.id, bench.vault.admin)).body).toEqual(mine)
+    expect((await read(ofVoter.id, bench.vault.admin)).body).toEqual(ofVoter)
     for (const id of [changeSetId, draftId]) await bench.vault.admin.post(`${url}/change-sets/${id}/cancel`)
   })
 
   it('T39 ends with the votes', async () => {
     const { changeSetId, request } = await submitted()
-    const { id } = await told(changeSetId)
+    const { id } = await orderBacktest(changeSetId)
     const rejected = await bench.secondApprover.post(`${url}/approval-requests/${request.id}/reject`)
     expect(rejected.status).toBe(200)
     expect([await read(id), await list(id), await ask(changeSetId)].map(answered)).toEqual([refused, refused, refused])
@@ -178,7 +178,7 @@ describe('a backtest by a voter on a change set', () => {
 
   it('T39 ends when the voter leaves the group that votes', async () => {
     const { changeSetId } = await submitted()
-    const { id } = await told(changeSetId)
+    const { id } = await orderBacktest(changeSetId)
     const leave = (verb: string) =>
       bench.sql(`alter table policy_group_memberships disable trigger user; ${verb};
         alter table policy_group_memberships enable trigger user`)
@@ -206,9 +206,9 @@ describe('a long backtest of a voter', () => {
 
   it('T40 is made with the access of the voter, and is not made twice', async () => {
     const { changeSetId } = await submitted()
-    const queued = await told(changeSetId)
+    const queued = await orderBacktest(changeSetId)
     expect(queued.status).toBe('queued')
-    expect((await told(changeSetId)).id).toBe(queued.id)
+    expect((await orderBacktest(changeSetId)).id).toBe(queued.id)
     await run()
     const { body } = await read(queued.id)
     expect(body).toMatchObject({ status: 'done', result: { stricter: { count: 3, hiddenCount: 2 } } })
@@ -219,7 +219,7 @@ describe('a long backtest of a voter', () => {
 
   it('T39 is not made after the votes are decided', async () => {
     const { changeSetId } = await submitted()
-    const { id } = await told(changeSetId)
+    const { id } = await orderBacktest(changeSetId)
     await bench.vault.admin.post(`${url}/change-sets/${changeSetId}/cancel`)
     await run()
     expect((await read(id, bench.vault.admin)).body).toMatchObject({

@@ -236,7 +236,7 @@ async function begin(trx: Trx, { log, clock, config }: Deps, claim: Claim): Prom
   const signed = await readSignatures(trx, transfer, payload)
   if (claim.phase === 'submitting') return { payload, objection, isClear, signed }
   if (objections.some(({ waits }) => waits) || !isClear) {
-    // Nothing was sent yet: the transfer waits until the token is enabled again, what stops it has gone, or the screening allows it.
+    // Nothing was sent yet: the transfer waits until the token is enabled, the hold is released, or the screening allows it.
     await movePhase(trx, transfer, 'queued', { next_attempt_at: claims.after(now, claims.retryMillisecondsMax) })
     return null
   }

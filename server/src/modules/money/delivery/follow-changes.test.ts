@@ -365,7 +365,7 @@ describe('a wallet service', () => {
       [orders.map(({ id }) => id)],
     )
     expect(confirmedRows).toEqual([{ count: walletChangesMax }])
-    // Begin, locks, two for the hashes, two for what was recorded of them and of their payout, what is written, commit; then the
+    // Begin, locks, two for the hashes, two for the records of the transfers and of their payout, the writes, commit; then the
     // claim, the wallet and the cursor.
     expect(sent.length).toBe((walletChangesMax / walletChangesTogetherMax) * 8 + 3)
   })

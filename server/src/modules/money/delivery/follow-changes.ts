@@ -145,11 +145,11 @@ async function applyChunk(
   reports: Report[],
   finish: (trx: Trx, applied: Applied) => Promise<void>,
 ): Promise<Applied> {
-  const apply = (some: Report[], end: typeof finish) =>
+  const apply = (reports: Report[], end: typeof finish) =>
     inTransaction(deps.db, async (trx) => {
       const applied = await applyReports(trx, deps, {
         vaultId,
-        reports: new Map(some),
+        reports: new Map(reports),
         isFollowed: true,
         isAsked: false,
       })

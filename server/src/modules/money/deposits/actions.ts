@@ -46,8 +46,8 @@ export type Crediting = { now: Date; isScreened: boolean }
  * an event that fails for this reason alone is processed again and quarantined.
  */
 export async function commitWalletEvents(db: Db, arrivals: Arrival[], crediting: Crediting): Promise<ArrivalAnswer[]> {
-  const receive = (some: Arrival[], credit: CreditEvents) =>
-    inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals: some, credit, crediting }))
+  const receive = (batch: Arrival[], credit: CreditEvents) =>
+    inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals: batch, credit, crediting }))
   const usual = arrivals.filter(({ event }) => event === null || !changesHistory(event))
   const answers = new Map<Arrival, ArrivalAnswer>()
   try {

@@ -458,8 +458,8 @@ describe('T17 the books and the chain', () => {
       ]) as [string, number][]
       const last = random.below(events.length)
       const known = events.slice(0, last + 1)
-      const told = Array.from({ length: 12 }, () => known[random.below(known.length)]!)
-      for (const [kind, occurrence] of [...told, known[last]!]) {
+      const sent = Array.from({ length: 12 }, () => known[random.below(known.length)]!)
+      for (const [kind, occurrence] of [...sent, known[last]!]) {
         await say(kind, { occurrence })
         await bench.expectSoundLedger()
       }

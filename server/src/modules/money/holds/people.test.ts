@@ -175,9 +175,9 @@ describe('T82 one person cannot lock out the others', () => {
     const { body } = await alone.get(`${base}/audit-log?action=hold.released`)
     const record = body.items.find(({ targetId }) => targetId === id)!
     expect(record).toMatchObject({ actorId: null, details: { reason: 'They called us', operator: 'root' } })
-    const told = await bench.sql('select user_id from notifications where subject_id = $1', [record.id])
+    const notified = await bench.sql('select user_id from notifications where subject_id = $1', [record.id])
     const people = [alone, ...others, guard, bench.member].map(({ userId }) => userId)
-    expect(told.map(({ user_id }) => user_id).sort()).toEqual(people.sort())
+    expect(notified.map(({ user_id }) => user_id).sort()).toEqual(people.sort())
   })
 
   it('T82 auditors do not count as remaining approvers of releases', async () => {

@@ -79,7 +79,7 @@ describe('the wallet service', () => {
     for (let i = 0; i < 3; i += 1) expect((await bench.order(rich.id, '1')).status).toBe(201)
     expect(countFeeQuestions() - before).toBe(1)
     expect((await refusalOf(poor.id, '1'))[1]).toBe('insufficient_gas')
-    // Fees fell: what was known would refuse, and is not believed.
+    // Fees fell: the known fee would refuse the order, so it is asked for again.
     bench.vault.wallet.fee = '0'
     expect((await bench.order(poor.id, '1')).status).toBe(201)
     expect(countFeeQuestions() - before).toBe(3)

@@ -16,7 +16,7 @@ const holds = fc.record({
   subjectId: fc.constantFrom(initiatorId, 'other'),
 })
 
-/** Facts of a new order; those of a fee as the wallet service can leave them. */
+/** The facts of a new order, with every state of the fee that the wallet service can cause. */
 const newOrders: fc.Arbitrary<Gathered> = fc.record({
   noun: fc.constant('this transfer'),
   signature: fc.constant('valid' as const),
@@ -37,7 +37,7 @@ const newOrders: fc.Arbitrary<Gathered> = fc.record({
   shortages: fc.array(fc.constantFrom('a needs 2', 'b needs 3'), { maxLength: 2 }),
 })
 
-/** Facts of an accepted payment. */
+/** The facts of an accepted payment. */
 const acceptedOnes: fc.Arbitrary<Gathered> = fc
   .tuple(
     newOrders,
@@ -54,7 +54,7 @@ it('a preview names no blocking problem exactly when the order is accepted, and 
     fc.property(newOrders, (facts) => {
       const refusal = objectionToOrder(facts)
       const [problem] = objectionsTo('preview', facts).filter(({ blocks }) => blocks)
-      // The guard lets nobody preview who is held: the preview has no name for it.
+      // The guard refuses the preview of a held user, so the preview has no problem for it.
       const reason = refusal?.reason === 'caller_held' ? 'held' : refusal?.reason
       expect(problem?.reason).toBe(reason)
       if (reason !== 'held') expect(problem?.message).toBe(refusal?.message)
@@ -63,7 +63,7 @@ it('a preview names no blocking problem exactly when the order is accepted, and 
   )
 })
 
-/** The precedence, as the contract and the tests of the endpoints have it. */
+/** The precedence according to the contract and the tests of the endpoints. */
 const precedence = [
   'not_in_protected_vault',
   'approval_expired',

@@ -42,7 +42,7 @@ async function withPolicy(body: Record<string, unknown>, work: () => Promise<voi
   }
 }
 
-/** The problem that the preview names, and the refusal of the order itself. */
+/** Expects the problem in the preview, and the refusal of the order itself. */
 async function refusedFor(code: string, addressId: string, amount: string, more: More = {}): Promise<string> {
   const { problems } = await preview(addressId, amount, more)
   const named = problems.find((problem) => problem.code === code)
@@ -305,22 +305,25 @@ describe('a first payment', () => {
     (await preview(addressId, '1', { toAddress }, by)).isFirstPayment
 
   it('T40 is marked until a payment of the caller was confirmed; payments of others do not count', async () => {
-    const [mine, theirs] = [await bench.fundedAddress({ eth: '1' }), await bench.fundedAddress({ eth: '1' }, colleague)]
+    const [ownAddress, otherAddress] = [
+      await bench.fundedAddress({ eth: '1' }),
+      await bench.fundedAddress({ eth: '1' }, colleague),
+    ]
     const ofAdmin = await bench.fundedAddress({ eth: '1' }, bench.vault.admin)
     const toAddress = newRecipient()
     const all = async () => [
-      await isFirst(mine.id, toAddress),
-      await isFirst(theirs.id, toAddress, colleague),
+      await isFirst(ownAddress.id, toAddress),
+      await isFirst(otherAddress.id, toAddress, colleague),
       await isFirst(ofAdmin.id, toAddress, bench.vault.admin),
     ]
     expect(await all()).toEqual([true, true, true])
-    const { body } = await bench.order(mine.id, '1', { toAddress })
+    const { body } = await bench.order(ownAddress.id, '1', { toAddress })
     expect(await all()).toEqual([true, true, true])
     await bench.deliver()
     bench.vault.wallet.confirm(body.id)
     await bench.deliver()
     expect(await all()).toEqual([false, true, false])
-    expect(await isFirst(mine.id, newRecipient())).toBe(true)
+    expect(await isFirst(ownAddress.id, newRecipient())).toBe(true)
   })
 })
 

@@ -34,7 +34,7 @@ afterAll(() => bench.close())
 const situations = fc.record({
   from: fc.constantFrom('rich', 'withoutGas', 'held'),
   to: fc.constantFrom('unknown', 'archived'),
-  /** Allowed, asking for votes, more than is available, and blocked. */
+  /** Amounts that are allowed, need votes, exceed the available balance, and are blocked. */
   amount: fc.constantFrom('1', '500', '5000', '1000000'),
   isEnabled: fc.boolean(),
   isQuorumReachable: fc.boolean(),

@@ -180,7 +180,7 @@ type StoredNow = {
   recipient: RecipientSigns
   /** True if the counterparty that had the address when the transfer was ordered is archived. */
   isFirstArchived: boolean
-  /** The active hold on the transfer or on what it touches. */
+  /** The active hold on the transfer, or on its address, counterparty, initiator or vault. */
   hold: ActiveHold | null
   /** The key of the category of the transfer. */
   category: string | null

@@ -84,7 +84,7 @@ const orderFields = {
     'Category, tags, purpose and note to record with the transfer.',
   ),
 }
-/** An order that is only asked about, which nobody signs. */
+/** The body of a simulated order, which carries no signature. */
 export const UnsignedOrder = Closed(orderFields)
 
 const SignedOrder = Closed(

@@ -172,9 +172,9 @@ describe('the hand-over of the rows of a signed payout', () => {
     for (const person of [bench.firstApprover, bench.secondApprover]) await approve(person, id)
     await bench.deliver()
     const ids = (await rowsRead(id)).map(({ transferId }) => transferId)
-    const told = handedOver().filter(({ body }) => ids.includes(body.id))
-    expect(told).toHaveLength(3)
-    for (const { body } of told) {
+    const handOvers = handedOver().filter(({ body }) => ids.includes(body.id))
+    expect(handOvers).toHaveLength(3)
+    for (const { body } of handOvers) {
       const { order, votes, batch } = body.authorization
       expect(order.transferId).toBe(body.id)
       expect(isAtPlace(order, batch)).toBe(true)

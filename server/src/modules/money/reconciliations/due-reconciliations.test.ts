@@ -64,9 +64,9 @@ describe('T76 a reconciliation', () => {
     await runAfter(6 * hour + 1_000)
     expect([await announcements(), await gauge('strongroom_balance_differences')]).toEqual([[], 0])
     await runAfter(reconciliationAgainMinutes * 60_000 + 1_000)
-    const [told, ...others] = await announcements()
+    const [announcement, ...others] = await announcements()
     expect(others).toEqual([])
-    expect(told.differences.map((entry: { difference: string }) => entry.difference).sort()).toEqual([
+    expect(announcement.differences.map((entry: { difference: string }) => entry.difference).sort()).toEqual([
       '-30000000',
       '30000000',
     ])

@@ -173,7 +173,7 @@ class Schedule {
   /** Allowed deposits cover all funds in use. Less the exposure, the deposits that the chain still has cover them. */
   async check(): Promise<void> {
     const allowed = [...this.deposits].filter(([id]) => this.allowed.has(id)).map(([, deposit]) => deposit)
-    const sumOf = (some: Deposited[]) => BigInt(some.reduce((sum, { amount }) => sum + amount, 0)) * 1_000_000n
+    const sumOf = (deposits: Deposited[]) => BigInt(deposits.reduce((sum, { amount }) => sum + amount, 0)) * 1_000_000n
     const [{ available, spent, exposure }] = await bench.sql(
       `select coalesce(sum(balance), 0) as available, coalesce(sum(exposure), 0) as exposure,
         (select coalesce(sum(amount), 0) from operations where address_id = $1 and type = 'transfer'

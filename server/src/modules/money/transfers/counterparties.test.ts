@@ -254,8 +254,12 @@ describe('a deposit and the history', () => {
 
   it('T39 a counterparty filter reveals no activity of others', async () => {
     const payer = await counterparty('Pays two people')
-    const theirs = await bench.fundedAddress({ usdt: '0' }, bench.firstApprover)
-    await deposit(bench.test, { address: theirs.address, amount: '1', fromAddress: fakeAddress('Pays two people') })
+    const otherAddress = await bench.fundedAddress({ usdt: '0' }, bench.firstApprover)
+    await deposit(bench.test, {
+      address: otherAddress.address,
+      amount: '1',
+      fromAddress: fakeAddress('Pays two people'),
+    })
     expect(await historyIds(`counterpartyId=${payer.id}`)).toEqual([])
     expect(
       (await bench.firstApprover.get(`/vaults/main-vault/history?counterpartyId=${payer.id}`)).body.items,

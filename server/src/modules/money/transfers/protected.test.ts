@@ -215,9 +215,9 @@ describe('votes in a protected vault', () => {
     await approve(bench.firstApprover, id)
     expect((await approve(bench.secondApprover, id)).body.status).toBe('pending')
     await bench.deliver()
-    const { authorization, ...told } = lastHandOver().body
+    const { authorization, ...request } = lastHandOver().body
     const { payload } = await bench.read(id)
-    expect(told).toMatchObject({ id, amount: payload.amount, toAddress: payload.toAddress })
+    expect(request).toMatchObject({ id, amount: payload.amount, toAddress: payload.toAddress })
     expect(authorization).toMatchObject({ order: payload, authorityVersion: 7 })
     const voters = [bench.owner, bench.firstApprover, bench.secondApprover]
     expect(authorization.votes.map(({ vote }: SignedVote) => [vote.person, vote.decision])).toEqual(
@@ -424,8 +424,8 @@ describe('a protected vault', () => {
     const response = await ask('cancel-on-chain', { maxFee: '2000' })
     expect(response.status).toBe(200)
     await bench.deliver()
-    const told = bench.vault.wallet.requests.find(({ path }) => path.endsWith(`/${body.id}/cancel-on-chain`))
-    expect(told?.body).toEqual({ txHash, maxFee: '2000' })
+    const request = bench.vault.wallet.requests.find(({ path }) => path.endsWith(`/${body.id}/cancel-on-chain`))
+    expect(request?.body).toEqual({ txHash, maxFee: '2000' })
   })
 
   it('refuses unsigned orders and waiting requests from before its protection', async () => {

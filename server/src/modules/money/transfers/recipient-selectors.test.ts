@@ -92,9 +92,9 @@ describe('firstPaymentToDestination', () => {
     expect(await statusOf(pending)).toBe(201)
     await blockOn('firstPaymentToDestination', true)
     expect([await statusOf(known), await statusOf(pending)]).toEqual([201, 403])
-    const theirs = await bench.fundedAddress({}, stranger)
-    expect(await statusOf(known, stranger, theirs.id)).toBe(201)
-    expect(await statusOf(fakeAddress('never paid'), stranger, theirs.id)).toBe(403)
+    const strangerAddress = await bench.fundedAddress({}, stranger)
+    expect(await statusOf(known, stranger, strangerAddress.id)).toBe(201)
+    expect(await statusOf(fakeAddress('never paid'), stranger, strangerAddress.id)).toBe(403)
   })
 })
 
@@ -105,10 +105,10 @@ describe('addressLookAlike', () => {
     const supplier = fakeAddress('a supplier with a double')
     await addSupplier(supplier)
     await blockOn('addressLookAlike', true)
-    const theirs = await bench.fundedAddress({}, stranger)
+    const strangerAddress = await bench.fundedAddress({}, stranger)
     for (const address of [hidden, supplier, source.address]) {
-      expect(await statusOf(lookAlikeOf(address), stranger, theirs.id)).toBe(403)
-      expect(await statusOf(address, stranger, theirs.id)).toBe(201)
+      expect(await statusOf(lookAlikeOf(address), stranger, strangerAddress.id)).toBe(403)
+      expect(await statusOf(address, stranger, strangerAddress.id)).toBe(201)
     }
     expect(await statusOf(fakeAddress('like nobody'))).toBe(201)
   })

@@ -30,10 +30,10 @@ async function make(): Promise<Outcome> {
   const { slowReads, close } = openSlowReads({ url: databaseUrl, replicaUrl, connectionsMax: 1, recordKey: null, warn })
   const began = performance.now()
   const clock = () => new Date(now.getTime() + performance.now() - began)
-  let told = 0
+  let reported = 0
   const onPercent = (percent: number) => {
-    if (percent > told) tell({ is: 'percent', percent })
-    told = percent
+    if (percent > reported) tell({ is: 'percent', percent })
+    reported = percent
   }
   try {
     const isMade = await makeFile({ db, slowReads, clock }, taken, { onPercent, isStopped: () => isStopped })

@@ -511,7 +511,8 @@ function expectComparison({ comparison }: Body, all: Operation[], operations: Op
     const counted = of.filter((operation) => isCounted(operation, wanted))
     const isRated = ({ rate }: Operation) => rate !== null
     // The sum is null when there are values and all of them are unknown.
-    const usdOf = (some: Operation[]) => (some.length > 0 && !some.some(isRated) ? null : sum(some, centsOf))
+    const usdOf = (counted: Operation[]) =>
+      counted.length > 0 && !counted.some(isRated) ? null : sum(counted, centsOf)
     const [incoming, outgoing] = ['deposit', 'transfer'].map((type) =>
       usdOf(counted.filter((operation) => operation.type === type)),
     )
