@@ -46,7 +46,8 @@ export async function policiesUnder(
 
 /**
  * Returns the rules that a change set would publish: its policies, and the members that join and leave groups. Other groups
- * stay those of the day of each decision. @throws 404
+ * stay those of the day of each decision.
+ * @throws 404
  */
 export async function rulesOfChangeSet(db: Db, vaultId: string, id: string): Promise<Rules> {
   const { before, after } = orNotFound(await findChangeSet(db, vaultId, id), 'Change set')
@@ -121,7 +122,8 @@ const dayMilliseconds = 86_400_000
 /**
  * Returns the interval that a voter learns about: the shortest of a few that contains the requested one; pure. It ends when the
  * votes were requested. With freely chosen intervals a voter could compare the numbers of two that differ by a minute, and
- * learn what happened in that minute (decision 0054). @throws 400
+ * learn what happened in that minute (decision 0054).
+ * @throws 400
  */
 export function intervalOfVoter({ from, to }: { from: Date; to: Bounds['to'] }, askedAt: Date): Interval {
   if (to !== null) throw badRequest('to', 'must be left out: the interval ends when the votes were asked for')

@@ -105,8 +105,8 @@ async function rulesToTry(db: Db, vaultId: string, body: BacktestOrder, now: Dat
 }
 
 /**
- * Returns the open vote of a caller who does not read the whole vault; null for a caller who does. @throws 403 for every other
- * caller, whether or not the change exists
+ * Returns the open vote of a caller who does not read the whole vault; null for a caller who does.
+ * @throws 403 for every other caller, whether or not the change exists
  */
 async function openVoteOf(db: Db, member: Member, { changeSetId, policies, draft }: BacktestOrder, now: Date) {
   if (member.readsAll) return null

@@ -38,8 +38,8 @@ export type EventEvidence = {
 type EventPayload = EventWish & { evidence: EventEvidence | null }
 
 /**
- * Asks the wallet service about the transaction of a quarantined event, without an open transaction of the database. @throws
- * 404, 409 with the finding instead of a proof, 502
+ * Asks the wallet service about the transaction of a quarantined event, without an open transaction of the database.
+ * @throws 404, 409 with the finding instead of a proof, 502
  */
 export async function gatherEventEvidence(
   deps: Deps,
@@ -144,7 +144,8 @@ async function creditAnew(trx: Trx, found: QuarantinedEvent, crediting: Creditin
 
 /**
  * Moves the difference between the credited amount and the amount on the chain. A held deposit is not corrected, because its
- * hold has reserved the credited amount. @throws 409
+ * hold has reserved the credited amount.
+ * @throws 409
  */
 async function correctDeposit(
   trx: Trx,

@@ -19,7 +19,8 @@ export function createSigners(deps: Deps) {
   return {
     /**
      * Reads the signature of a webhook. In demo mode the signature may be absent, and an unreadable signature counts as absent
-     * if the installation has no secret. @throws 401
+     * if the installation has no secret.
+     * @throws 401
      */
     read(headers: IncomingHttpHeaders, body: Buffer): SignedWebhook | null {
       if (demo && headers['webhook-signature'] === undefined) return null
@@ -49,8 +50,8 @@ export function createSigners(deps: Deps) {
 
     /**
      * Submits an event as signed by `signedBy`. During a rotation from one secret to the other a webhook may carry both
-     * signatures, so the event is submitted again for the vault when the secret of the installation may not credit it. @throws
-     * 401
+     * signatures, so the event is submitted again for the vault when the secret of the installation may not credit it.
+     * @throws 401
      */
     async submit(
       signed: SignedWebhook | null,

@@ -5,7 +5,8 @@ import { decide, factsOfInitiator } from '../../rules/decisions/decide.ts'
 
 /**
  * Checks that a member may place holds: an administrator, or a member whom a policy allows it with certainty. A hold does not
- * wait for votes. @throws 403
+ * wait for votes.
+ * @throws 403
  */
 export async function assertMayPlace(trx: Trx, member: Member, now: Date): Promise<void> {
   if (member.isAdmin) return

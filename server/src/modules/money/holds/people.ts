@@ -25,7 +25,8 @@ export async function isPerson(trx: Trx, userId: string): Promise<boolean> {
 
 /**
  * Prevents one person from holding another repeatedly: when the hold of a placer ended without a second person, somebody else
- * must place the next one. @throws 403
+ * must place the next one.
+ * @throws 403
  */
 export async function assertNotRepeated(trx: Trx, { vaultId, subjectId, placerId, now }: OnPerson): Promise<void> {
   const since = new Date(now.getTime() - holdRepetitionDays * 86_400_000)
@@ -44,7 +45,8 @@ export const endOfHold = (now: Date): Date => new Date(now.getTime() + holdConfi
 
 /**
  * Confirms a hold on a person, by a second person, so that it lasts until it is released, and ends the suspension of the person
- * who placed it. @throws 403 for the placer, for a service and for members who may not place holds, 404, 409
+ * who placed it.
+ * @throws 403 for the placer, for a service and for members who may not place holds, 404, 409
  */
 export async function confirmHold(trx: Trx, id: string, by: ByMember): Promise<void> {
   const { vaultId, actorId, now } = byMember(by)

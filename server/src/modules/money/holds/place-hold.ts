@@ -48,7 +48,8 @@ export async function placeHold(trx: Trx, { subjectType, subjectId, reason }: Pl
 
 /**
  * Checks a hold on a person who votes on rules or releases: it must leave a quorum besides the placer, or it suspends the
- * placer, too. @throws 403 for a service, and for a placer whose last hold on the person ended unconfirmed
+ * placer, too.
+ * @throws 403 for a service, and for a placer whose last hold on the person ended unconfirmed
  */
 async function checkOnPerson(trx: Trx, subjectId: string, by: ByMember): Promise<'leaves a quorum' | 'suspends'> {
   const { vaultId, actorId: placerId, now } = byMember(by)

@@ -63,8 +63,8 @@ function evidenceOf({ subjectType, subjectId, subjectName, origin, reason, place
 type Ending = { releasedById: string | null; reason: string; now: Date; operator?: string }
 
 /**
- * Ends a hold and the suspension of its placer; without the hold itself, only the suspension. @throws 409 when it was released
- * already
+ * Ends a hold and the suspension of its placer; without the hold itself, only the suspension.
+ * @throws 409 when it was released already
  */
 export async function endWithCompanion(
   trx: Trx,

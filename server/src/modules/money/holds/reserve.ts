@@ -11,8 +11,8 @@ export type NewHold = Insertable<Holds> & Pick<HoldRow, 'subject_type' | 'origin
 
 /**
  * Inserts a hold. On a deposit it reserves the available part. While another hold has reserved that, the other hold passes it
- * on when it ends. Returns the reserved amount in raw units; null when the subject is no deposit. @throws 409 when the subject
- * is held already
+ * on when it ends. Returns the reserved amount in raw units; null when the subject is no deposit.
+ * @throws 409 when the subject is held already
  */
 export async function insertReserving(
   trx: Trx,
@@ -54,7 +54,8 @@ type End = { releasedById: string | null; reason: string; now: Date }
 
 /**
  * Ends a locked hold. The amount of a deposit that another hold stops, too, stays reserved for that hold; otherwise it becomes
- * available. @throws 409 when it was released already
+ * available.
+ * @throws 409 when it was released already
  */
 export async function endHold(trx: Trx, hold: LockedHold, { releasedById, reason, now }: End): Promise<void> {
   const { vault_id: vaultId, id } = hold

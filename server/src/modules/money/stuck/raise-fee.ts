@@ -49,7 +49,8 @@ type Wish = { member: Member; id: string; replacement: ReplacementAction; body: 
 
 /**
  * Returns the replacement that the policies must decide on, because it may cost more than they decided on before; null when
- * they need not. @throws 403 for all but the initiator, the owner of the source address and administrators; 404, 409
+ * they need not.
+ * @throws 403 for all but the initiator, the owner of the source address and administrators; 404, 409
  */
 export async function findRaise(
   db: Db,
@@ -121,7 +122,8 @@ export const raiseFeeExecutor: Executor = {
 /**
  * Returns the decision on the order with the new limit in place of the old. The decision is made for the initiator of the
  * transfer, also when another member requests the replacement; neither of them votes. A payment that is no longer permitted is
- * not sped up, but may be cancelled. @throws 409
+ * not sped up, but may be cancelled.
+ * @throws 409
  */
 async function decideOnRaise(
   trx: Trx,
@@ -161,7 +163,8 @@ function orderOf({ payload: { fromAddress, toAddress, network }, facts }: Record
 
 /**
  * Throws for a signed payment, because the wallet service pays no higher fee than people signed. A cancellation moves no funds,
- * so it needs no signature and is always possible. @throws 409
+ * so it needs no signature and is always possible.
+ * @throws 409
  */
 function assertMayRaise(replacement: ReplacementAction): void {
   if (replacement === 'speed-up') throw conflict('above_signed_fee', signedFeeRefusal)

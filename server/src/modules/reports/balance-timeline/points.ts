@@ -9,7 +9,8 @@ const hour = 3_600_000
 
 /**
  * Returns the ends of the buckets of an interval, ascending. Hours are whole hours of UTC; days, weeks and months end at
- * midnights of the zone. The last bucket ends with the interval. @throws 400 when there would be too many
+ * midnights of the zone. The last bucket ends with the interval.
+ * @throws 400 when there would be too many
  */
 export function pointsOf({ from, to }: Interval, zone: string, step: TimelineStep): Date[] {
   const days = (to.getTime() - from.getTime()) / (24 * hour)

@@ -20,8 +20,8 @@ import { openDocument } from './to-document.ts'
 export type Order = { report: Report; member: Member; parameters: Parameters }
 
 /**
- * Parses the parameters of a report and checks that the caller may see its subject. @throws 400 naming the parameter, 403 for
- * operations of another user, 404 for a subject that the caller may not see
+ * Parses the parameters of a report and checks that the caller may see its subject.
+ * @throws 400 naming the parameter, 403 for operations of another user, 404 for a subject that the caller may not see
  */
 export async function prepare(db: Db, { report, member, parameters }: Order, now: Date): Promise<ReportRequest> {
   const request = report.prepare(report.type, member, parameters, now)
@@ -31,8 +31,8 @@ export async function prepare(db: Db, { report, member, parameters }: Order, now
 }
 
 /**
- * Builds the report as JSON when the turn of the caller comes. @throws 400, 403, 404 before the turn comes; 429 and 503 when
- * too many reports are waiting
+ * Builds the report as JSON when the turn of the caller comes.
+ * @throws 400, 403, 404 before the turn comes; 429 and 503 when too many reports are waiting
  */
 export async function answerJson(deps: Deps, order: Order): Promise<unknown> {
   // An invalid request is refused at once.
@@ -46,8 +46,8 @@ export async function answerJson(deps: Deps, order: Order): Promise<unknown> {
 
 /**
  * Sends the report as a file while it is made: rows are read no faster than the client takes the bytes, and for a limited time.
- * A file holds a slot, not a turn, because its client decides how long it takes. @throws 400, 403, 404 as the report in JSON;
- * 429 and 503 when too many files are being sent
+ * A file holds a slot, not a turn, because its client decides how long it takes.
+ * @throws 400, 403, 404 as the report in JSON; 429 and 503 when too many files are being sent
  */
 export async function answerFile(
   deps: Deps,

@@ -12,8 +12,8 @@ import { countOpenExports, expireOldestExports, insertReportExport } from './que
 type ExportOrder = { type: ReportType; format: FileFormat; parameters: Parameters }
 
 /**
- * Checks that the parameters are those of the report; the schema of an export accepts the parameters of all reports. @throws
- * 400 naming a parameter that the report does not take, or a required one that is missing
+ * Checks that the parameters are those of the report; the schema of an export accepts the parameters of all reports.
+ * @throws 400 naming a parameter that the report does not take, or a required one that is missing
  */
 export function checkParameters(type: ReportType, parameters: Parameters): void {
   const { properties, required = [] } = reportOf(type).query as { properties?: object; required?: string[] }

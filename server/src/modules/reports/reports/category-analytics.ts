@@ -108,8 +108,8 @@ export const CategoryAnalyticsReport = Closed(
 type AnalyticsRequest = ReportRequest & { categoryKey: string }
 
 /**
- * Reports the values of the assignments of one category, and sums of its numbers by unit or currency. @throws 404 when the
- * vault has no such category
+ * Reports the values of the assignments of one category, and sums of its numbers by unit or currency.
+ * @throws 404 when the vault has no such category
  */
 export async function buildCategoryAnalytics(
   db: Db,
