@@ -7,7 +7,7 @@ import { nameOf, planAll } from '../plan.ts'
 import { anyBackend, restartNode, type Stack, startStack } from '../stack.ts'
 import { createWorld, type World } from '../world.ts'
 import { type Chain, startChain } from './chain.ts'
-import { assertNoGap, assertPaidOnce } from './payments.ts'
+import { assertNoGap, assertNoneTwice, assertPaidOnce } from './payments.ts'
 import { type Edge, type Point, points } from './points.ts'
 import { type Relay, startRelay } from './relay.ts'
 import { createWalletProcess, type WalletProcess, walletToken, webhookSecret } from './wallet-process.ts'
@@ -259,8 +259,9 @@ async function countInFlight(wallet: WalletProcess): Promise<number> {
   return row.count
 }
 
-async function isSettled({ stack, wallet, load }: Scene, deposits: number): Promise<boolean> {
+async function isSettled({ stack, wallet, chain, world, load }: Scene, deposits: number): Promise<boolean> {
   load.assertNoFault()
+  await assertNoneTwice(chain, world)
   const [service] = await stack.sql(`select count(*)::int as open from transfers where phase <> 'done'`)
   if (service.open > 0 || (await countOf(stack, 'deposits')) < deposits) return false
   const [{ open }] = await wallet.sql(

@@ -19,6 +19,17 @@ export async function assertNoGap(wallet: WalletProcess): Promise<void> {
   )
 }
 
+/** At every moment: nobody was paid twice, whatever has not ended. */
+export async function assertNoneTwice(chain: Chain, { addresses }: World): Promise<void> {
+  const vault = new Set(addresses.map(({ address }) => address.toLowerCase()))
+  const times = new Map<string, number>()
+  for (const { from, to } of await chain.readMined()) if (vault.has(from)) times.set(to, (times.get(to) ?? 0) + 1)
+  refuse(
+    'Payments',
+    [...times].flatMap(([to, count]) => (count > 1 ? [`${to} was paid ${count} times`] : [])),
+  )
+}
+
 /**
  * When nothing is open: each acknowledged transfer is paid by exactly one transaction of the chain, no other transaction left the
  * vault's addresses, and ledger, wallet and chain agree on each address. Returns the number of payments.

@@ -58,7 +58,8 @@ export async function startRelay(target: () => string | null): Promise<Relay> {
     forward(request, gone?.signal).then(
       ({ status, headers: { 'transfer-encoding': _, connection: __, ...headers }, text }) =>
         response.writeHead(status, headers).end(text),
-      () => request.destroy(),
+      // Of a request that has arrived, `request.destroy()` leaves the connection open.
+      () => response.destroy(),
     )
   })
   server.listen(0, '127.0.0.1')
