@@ -7,7 +7,7 @@ import { loadOrder } from '../../server/src/modules/money/orders/load-order.ts'
 import { decideAgain, findOrderNow } from '../../server/src/modules/money/orders/recheck.ts'
 import { listFirstCategoryKeys } from '../../server/src/modules/operations/assignments/queries.ts'
 import { decide } from '../../server/src/modules/rules/decisions/decide.ts'
-import { sumVelocity, sumVelocityOfBatch } from '../../server/src/modules/rules/decisions/velocity-sums.ts'
+import { sumsOf, sumVelocityOfBatch } from '../../server/src/modules/rules/decisions/velocity-sums.ts'
 import { velocityScopes } from '../../server/src/modules/rules/selectors/facts.ts'
 import { statementsOf } from './columns.ts'
 import type { World } from './world.ts'
@@ -34,7 +34,7 @@ async function decideOnOrders({ bench, questions }: World): Promise<void> {
   await decide(db, question)
   await findSources(db, scope, [body], { now })
   const windows = velocityScopes.map((per) => ({ per, windowSeconds: 3_600 }))
-  await sumVelocity(db, vaultId, windows, facts)
+  await sumsOf(vaultId, windows, facts)!.execute(db)
   await sumVelocityOfBatch(db, vaultId, windows, [facts])
   const [waiting] = await bench.sql(`select o.id, o.initiator_id, o.address_id from operations o
     where o.vault_id = '${vaultId}' and o.type = 'transfer' and o.status = 'awaiting_approval' limit 1`)
