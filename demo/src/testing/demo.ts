@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -59,13 +59,23 @@ export async function startDemo(dataDir: string): Promise<Demo> {
 }
 
 export function pidOf(dataDir: string, name: string): number | null {
-  const path = join(dataDir, 'run', `${name}.json`)
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as { pid: number }).pid : null
+  const text = readIfThere(join(dataDir, 'run', `${name}.json`))
+  return text === null ? null : (JSON.parse(text) as { pid: number }).pid
 }
 
 export function postgresPid(dataDir: string): number | null {
-  const path = join(dataDir, 'postgres', 'postmaster.pid')
-  return existsSync(path) ? Number(readFileSync(path, 'utf8').split('\n')[0]) : null
+  const text = readIfThere(join(dataDir, 'postgres', 'postmaster.pid'))
+  return text === null ? null : Number(text.split('\n')[0])
+}
+
+/** Returns null for a missing file. A process that ends removes its file at any moment, also after a look for it. */
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
 }
 
 /** Returns the ids of the running processes among supervisor, server, wallet, chain and PostgreSQL. */
