@@ -32,11 +32,11 @@ const rowsMax = 1_000
 /** @throws Fault or SigningError, or another error for what cannot be read at all */
 export async function readAsked(fragment: string): Promise<Asked> {
   const { decision, person, authority, ...about } = JSON.parse(await textOf(fragment))
-  const asked = readAbout(about)
-  if (!isId(person) || !decisions[asked.kind].includes(decision)) throw new Fault('nobody decides')
+  const content = readAbout(about)
+  if (!isId(person) || !decisions[content.kind].includes(decision)) throw new Fault('nobody decides')
   if (!isHash(authority)) throw new Fault('it names no authority')
-  assertInitiator(asked, decision, person)
-  return { ...asked, decision, person, authority }
+  assertInitiator(content, decision, person)
+  return { ...content, decision, person, authority }
 }
 
 /** Large requests are compressed, because browsers bound the length of an address. */
@@ -62,8 +62,8 @@ function readPayout({ payoutId, orders }: Record<string, unknown>): Omit<AskedPa
   return { kind: 'payout', payoutId, orders: orders.map(readOrder) as [Order, ...Order[]] }
 }
 
-function assertInitiator(asked: About, decision: Decision, person: string): void {
-  if (decision !== 'initiate' || asked.kind === 'authority') return
-  const { initiatorId } = asked.kind === 'order' ? asked.order : asked.orders[0]
+function assertInitiator(about: About, decision: Decision, person: string): void {
+  if (decision !== 'initiate' || about.kind === 'authority') return
+  const { initiatorId } = about.kind === 'order' ? about.order : about.orders[0]
   if (initiatorId !== person) throw new Fault('somebody else orders it')
 }

@@ -13,21 +13,21 @@ const waitMilliseconds = 10_000
 export const isStop = ({ decision }: Pick<Asked, 'decision'>): boolean => decision === 'reject' || decision === 'cancel'
 
 /** Brings a signed veto or cancellation to the wallet service of this page. */
-export async function bringStop(asked: Asked, vote: SignedVote): Promise<Brought> {
+export async function bringStop(requested: Asked, vote: SignedVote): Promise<Brought> {
   try {
-    return { isTaken: true, sentence: `The wallet service has it: ${await bring(asked, vote)}.` }
+    return { isTaken: true, sentence: `The wallet service has it: ${await bring(requested, vote)}.` }
   } catch (error) {
     return { isTaken: false, sentence: `The wallet service did not take it: ${(error as Error).message}.` }
   }
 }
 
-async function bring(asked: Asked, vote: SignedVote): Promise<string> {
-  if (asked.kind === 'authority') {
-    const { given = 0, needed = 0 } = await post('/sign/authority/cancel', asked.next.vaultId, vote)
-    if (given >= needed) return 'the next version is cancelled'
-    return `${given} of the ${needed} signatures that cancel the next version`
+async function bring(requested: Asked, vote: SignedVote): Promise<string> {
+  if (requested.kind === 'authority') {
+    const { given: signatures = 0, needed = 0 } = await post('/sign/authority/cancel', requested.next.vaultId, vote)
+    if (signatures >= needed) return 'the next version is cancelled'
+    return `${signatures} of the ${needed} signatures that cancel the next version`
   }
-  const { vaultId } = asked.kind === 'order' ? asked.order : asked.orders[0]
+  const { vaultId } = requested.kind === 'order' ? requested.order : requested.orders[0]
   await post('/sign/stop', vaultId, vote)
   return 'it signs nothing of this from now on'
 }

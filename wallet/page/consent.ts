@@ -38,7 +38,7 @@ export function askConsent({ action, unlisted, obstacle, sign }: Question): HTML
     // A lasting obstacle is said above.
     hint.textContent = isBusy || obstacle !== null ? '' : (reason ?? '')
   }
-  const typed = unlisted.map((one) => typedEndOf(one, update))
+  const typed = unlisted.map((address) => typedEndOf(address, update))
   const attention = watchAttention(update, windowEnd)
   button.onclick = async () => {
     if (isBusy || obstacleNow() !== null) return update()

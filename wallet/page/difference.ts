@@ -29,7 +29,7 @@ type Named = (person: string) => string
 /** Contacts of the version in force: those of the next one are what somebody proposes. */
 function namesOf({ contacts = [] }: FullAuthority): Named {
   return (person) => {
-    const contact = contacts.find((one) => one.person === person)
+    const contact = contacts.find((entry) => entry.person === person)
     return contact === undefined ? person : `${contact.email} (${person})`
   }
 }
@@ -125,9 +125,9 @@ function ruleText(rule: Rule): string {
   const { symbol, decimals, initiators, perDay, floors } = rule
   const unit = symbol === undefined ? 'it has no name' : `it is called ${symbol} and has ${decimals} decimals`
   const limit = perDay === null ? 'no limit a day' : `at most ${amountOf(perDay, rule)} within 24 hours`
-  const asked = floors.map(
+  const requirements = floors.map(
     ({ above, to, group, votes }) =>
       `above ${amountOf(above, rule)} to ${to === 'any' ? 'anybody' : 'unlisted recipients'} ${votes} of ${group}`,
   )
-  return `${unit}; ${initiators} order; ${limit}; ${asked.join(', ') || 'no approvals'}`
+  return `${unit}; ${initiators} order; ${limit}; ${requirements.join(', ') || 'no approvals'}`
 }

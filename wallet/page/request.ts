@@ -22,18 +22,18 @@ export interface Request {
 }
 
 /** Shows a request, and has exactly its document signed. */
-export async function showRequest(asked: Asked, request: Request): Promise<void> {
+export async function showRequest(requested: Asked, request: Request): Promise<void> {
   const { subject, document, obstacle, action } = request
-  const { decision, person, authority } = asked
+  const { decision, person, authority } = requested
   const hash = await hashOf(document)
   // Nobody is paid by what is turned down, or cannot be signed.
-  const paysNobody = isStop(asked) || obstacle !== null
+  const paysNobody = isStop(requested) || obstacle !== null
   const consent = askConsent({
     ...{ action, obstacle },
     unlisted: paysNobody ? [] : request.unlisted,
     sign: async (note) => {
       const signed = await signVote(document, { subject, decision, person, authority })
-      await handBack(signed, isStop(asked) ? await bringStop(asked, signed) : null, note)
+      await handBack(signed, isStop(requested) ? await bringStop(requested, signed) : null, note)
     },
   })
   if (windowEnd.aborted) return

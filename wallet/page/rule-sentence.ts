@@ -11,15 +11,15 @@ interface Paid {
 
 /** Says in a sentence what the authority asks for to pay this. Returns null when no rule names the token: it never leaves. */
 export function sentenceOf({ rules }: FullAuthority, { network, contractAddress, raw, isListed }: Paid): string | null {
-  const rule = rules.find((one) => one.network === network && one.contractAddress === contractAddress)
+  const rule = rules.find((candidate) => candidate.network === network && candidate.contractAddress === contractAddress)
   if (rule === undefined) return null
   // Two floors of one group are met by the same votes.
   const most = new Map<string, number>()
   for (const { above, to, group, votes } of rule.floors)
     if (BigInt(raw) > BigInt(above) && !(to === 'unlisted' && isListed))
       most.set(group, Math.max(votes, most.get(group) ?? 0))
-  const asked = [...most].map(([group, votes]) => `${votes} of ${group}`)
-  const needed = asked.length === 0 ? 'no approvals' : `approvals by ${asked.join(' and ')}`
+  const requirements = [...most].map(([group, votes]) => `${votes} of ${group}`)
+  const needed = requirements.length === 0 ? 'no approvals' : `approvals by ${requirements.join(' and ')}`
   const limit = rule.perDay === null ? '' : ` Within 24 hours at most ${amountOf(rule.perDay, rule)}.`
   return `It needs the order of one of ${rule.initiators}, and ${needed}.${limit}`
 }

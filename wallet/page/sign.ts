@@ -18,17 +18,17 @@ async function start(): Promise<void> {
   if (fragment === null) return
   if (fragment === registration) return showRegistration()
   try {
-    const asked = await readAsked(fragment)
-    await showRequest(asked, await requestOf(asked))
+    const requested = await readAsked(fragment)
+    await showRequest(requested, await requestOf(requested))
   } catch (error) {
     const isKnown = error instanceof Fault || error instanceof SigningError
     refuse(`This is nothing that can be signed: ${isKnown ? error.message : 'it cannot be read'}.`)
   }
 }
 
-function requestOf(asked: Asked): Promise<Request> {
-  if (asked.kind === 'order') return orderRequest(asked)
-  return asked.kind === 'payout' ? payoutRequest(asked) : authorityRequest(asked)
+function requestOf(requested: Asked): Promise<Request> {
+  if (requested.kind === 'order') return orderRequest(requested)
+  return requested.kind === 'payout' ? payoutRequest(requested) : authorityRequest(requested)
 }
 
 // A browser that keeps nothing for this page, for one, cannot tell whether it has shown another order.

@@ -138,9 +138,9 @@ test('T58 T59 the ceremony asks for the digits of the fingerprint', async () => 
     const authority = { ...full, rules: full.rules.slice(0, 1) }
     await writeFile(file, JSON.stringify(authority))
     await run(['client', 'add', 'protected'], environment)
-    const asked = promisify(execFile)(process.execPath, [program, 'authority', 'init', 'protected', file], { env })
-    asked.child.stdin?.end(`${hashOf(authority).slice(0, 8)}\n`)
-    expect((await asked).stdout).toContain('protected is protected by version 1')
+    const command = promisify(execFile)(process.execPath, [program, 'authority', 'init', 'protected', file], { env })
+    command.child.stdin?.end(`${hashOf(authority).slice(0, 8)}\n`)
+    expect((await command).stdout).toContain('protected is protected by version 1')
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -148,27 +148,27 @@ test('T58 T59 the ceremony asks for the digits of the fingerprint', async () => 
 
 test('T60 passphrase: the keys stay, the previous passphrase opens nothing, and a process that has it stores no client', async () => {
   const fresh = await createTestDatabase()
-  const own = { ...environment, DATABASE_URL: fresh.url }
+  const freshEnvironment = { ...environment, DATABASE_URL: fresh.url }
   const [next, before] = ['another passphrase for the tests', environment.DATABASE_URL!]
   const pool = new pg.Pool({ connectionString: fresh.url })
   try {
-    const token = (await run(['client', 'add', 'kept'], own)).stdout.trim()
+    const token = (await run(['client', 'add', 'kept'], freshEnvironment)).stdout.trim()
     environment.DATABASE_URL = fresh.url
     let wallet = await serve()
     const address = await deriveTestAddress(wallet.url, 'm/44/60/0/0', token)
     await wallet.end('SIGTERM')
     const late = await openKeyring(pool, passphrase)
 
-    const wrong = { ...own, WALLET_PASSPHRASE: next, WALLET_PASSPHRASE_PREVIOUS: 'not the passphrase' }
+    const wrong = { ...freshEnvironment, WALLET_PASSPHRASE: next, WALLET_PASSPHRASE_PREVIOUS: 'not the passphrase' }
     expect(await run(['passphrase'], wrong)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('WALLET_PASSPHRASE_PREVIOUS does not open the key store'),
     })
-    const change = { ...own, WALLET_PASSPHRASE: next, WALLET_PASSPHRASE_PREVIOUS: passphrase }
+    const change = { ...freshEnvironment, WALLET_PASSPHRASE: next, WALLET_PASSPHRASE_PREVIOUS: passphrase }
     expect(await run(['passphrase'], change)).toMatchObject({ code: 0, stdout: 'sealed the keys of 2 clients again\n' })
     expect(await run(['passphrase'], change)).toMatchObject({ code: 0, stdout: expect.stringContaining('already') })
 
-    expect(await run(['serve'], own)).toMatchObject({
+    expect(await run(['serve'], freshEnvironment)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('WALLET_PASSPHRASE does not open the key store'),
     })

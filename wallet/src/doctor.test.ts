@@ -92,7 +92,7 @@ test('T81 the doctor says what an authority that is in force, or waits, lets oth
   const of = async (name: string, place: Partial<Parameters<typeof examine>[1]> = {}) =>
     (await warnings(place))
       .filter((sentence) => sentence.startsWith(`${name}: `))
-      .map((one) => one.slice(name.length + 2))
+      .map((sentence) => sentence.slice(name.length + 2))
   await protect('trusting', { trustsServicePage: true })
   expect(await of('trusting')).toEqual([
     expect.stringMatching(/^its authority trusts the page of the service .*have another one signed$/),

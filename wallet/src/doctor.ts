@@ -61,14 +61,14 @@ function compareCredentials({ databaseUrl, serviceDatabaseUrl }: Place): Finding
   if (serviceDatabaseUrl === undefined || !URL.canParse(serviceDatabaseUrl)) {
     return [wrong('SERVICE_DATABASE_URL is not set, so the credentials of the service were not compared')]
   }
-  const own = new URL(databaseUrl)
+  const wallet = new URL(databaseUrl)
   const service = new URL(serviceDatabaseUrl)
-  const sameServer = own.hostname === service.hostname && (own.port || '5432') === (service.port || '5432')
+  const sameServer = wallet.hostname === service.hostname && (wallet.port || '5432') === (service.port || '5432')
   return [
-    sameServer && own.username === service.username
+    sameServer && wallet.username === service.username
       ? wrong('the service uses the same role on the same database server')
       : right('the service uses other credentials'),
-    sameServer && own.password !== '' && own.password === service.password
+    sameServer && wallet.password !== '' && wallet.password === service.password
       ? wrong('the service uses the same password on the same database server')
       : right('the service uses no password of this database role'),
     sameServer

@@ -100,8 +100,10 @@ export function refusalOfCancellation(
   const { group } = authority.change
   const needed = cancellingVotes(authority)
   const rejecting = new Set(read.value.filter(({ vote }) => vote.decision === 'reject').map(({ vote }) => vote.person))
-  const given = personsOf(authority, group).filter((person) => rejecting.has(person)).length
-  return given >= needed ? null : refusal('VOTES_MISSING', `${group} rejected it with ${given} of ${needed} votes`)
+  const rejections = personsOf(authority, group).filter((person) => rejecting.has(person)).length
+  return rejections >= needed
+    ? null
+    : refusal('VOTES_MISSING', `${group} rejected it with ${rejections} of ${needed} votes`)
 }
 
 /** One fewer than sign a version. */
@@ -137,8 +139,10 @@ function refusalOfSuccession(authority: AnyAuthority, next: AnyAuthority, votes:
   if (refused !== null) return refused
   const { group, votes: needed } = authority.change
   const voters = votersOf(votes, ['initiate', 'approve'])
-  const given = personsOf(authority, group).filter((person) => voters.has(person)).length
-  return given >= needed ? null : refusal('VOTES_MISSING', `${group} signed it with ${given} of ${needed} votes`)
+  const signatures = personsOf(authority, group).filter((person) => voters.has(person)).length
+  return signatures >= needed
+    ? null
+    : refusal('VOTES_MISSING', `${group} signed it with ${signatures} of ${needed} votes`)
 }
 
 function refusalOfFields(ordered: Ordered, order: Order, authority: AnyAuthority): Refusal | null {
@@ -219,7 +223,9 @@ function refusalByRule(
   orderedLastDay: bigint,
 ): Refusal | null {
   const { network, contractAddress, initiatorId } = order
-  const rule = authority.rules.find((one) => one.network === network && one.contractAddress === contractAddress)
+  const rule = authority.rules.find(
+    (candidate) => candidate.network === network && candidate.contractAddress === contractAddress,
+  )
   if (rule === undefined) {
     return refusal('TOKEN_NOT_PERMITTED', `no rule names ${contractAddress ?? 'the coin'} on ${network}`)
   }
@@ -235,8 +241,8 @@ function refusalByRule(
   approvers.delete(initiatorId)
   const missing = missingFloor(authority, rule, { order, total }, approvers)
   if (missing !== null) {
-    const { group, votes: needed, given } = missing
-    return refusal('VOTES_MISSING', `${group} approved with ${given} of ${needed} votes`)
+    const { group, votes: needed, given: approvals } = missing
+    return refusal('VOTES_MISSING', `${group} approved with ${approvals} of ${needed} votes`)
   }
   if (rule.perDay === null) return null
   // An order that alone is too much for a day is refused from its first row on, so that no part of it is paid.
@@ -265,10 +271,10 @@ function missingFloor(
   persons: ReadonlySet<string>,
 ) {
   const { network, toAddress } = order
-  const isListed = authority.addresses.some((one) => one.network === network && one.address === toAddress)
+  const isListed = authority.addresses.some((entry) => entry.network === network && entry.address === toAddress)
   for (const floor of floorsOf(rule, { amount: total, isListed })) {
-    const given = personsOf(authority, floor.group).filter((person) => persons.has(person)).length
-    if (given < floor.votes) return { ...floor, given }
+    const approvals = personsOf(authority, floor.group).filter((person) => persons.has(person)).length
+    if (approvals < floor.votes) return { ...floor, given: approvals }
   }
   return null
 }
@@ -277,7 +283,9 @@ function missingFloor(
 export function isEnough(authority: AnyAuthority, authorization: Authorization, persons: ReadonlySet<string>): boolean {
   const { order } = authorization
   const { network, contractAddress } = order
-  const rule = authority.rules.find((one) => one.network === network && one.contractAddress === contractAddress)
+  const rule = authority.rules.find(
+    (candidate) => candidate.network === network && candidate.contractAddress === contractAddress,
+  )
   if (rule === undefined) return false
   const total = totalOf(authorization)
   const isBegunBy = (initiator: string) => {

@@ -41,7 +41,9 @@ function refusalOfPages({ trustsServicePage, keys }: Authority, signingOrigin: s
 }
 
 const isOfPage = ({ rpId, origins }: { rpId: string; origins: string[] }, signingOrigin: string | null) =>
-  signingOrigin !== null && rpId === new URL(signingOrigin).hostname && origins.every((one) => one === signingOrigin)
+  signingOrigin !== null &&
+  rpId === new URL(signingOrigin).hostname &&
+  origins.every((origin) => origin === signingOrigin)
 
 type Rule = AnyAuthority['rules'][number]
 

@@ -52,9 +52,9 @@ export class SigningJournal {
     }
     const since = now.getTime() - dayMilliseconds
     const ofDay = entries
-      .filter((one) => one.network === claimed.network && one.contractAddress === claimed.contractAddress)
+      .filter((entry) => entry.network === claimed.network && entry.contractAddress === claimed.contractAddress)
       .filter(({ at }) => Date.parse(at) > since)
-    const signed = [...new Map(ofDay.map((one) => [one.order, one])).values()].reduce(
+    const signed = [...new Map(ofDay.map((entry) => [entry.order, entry])).values()].reduce(
       (sum, { amount }) => sum + BigInt(amount),
       0n,
     )

@@ -143,11 +143,11 @@ function checkGroups({ groups, keys }: AnyAuthority): Map<string, number> {
   )
 }
 
-function checkVotes(where: string, asked: { group: string; votes: number }, votersOf: Map<string, number>) {
-  const voters = votersOf.get(asked.group)
-  if (voters === undefined) fail(`${where} names the group ${asked.group}, which does not exist`)
-  else if (voters < asked.votes) {
-    fail(`${where} asks for ${asked.votes} votes of ${asked.group}, where ${voters} persons have a key`)
+function checkVotes(where: string, requirement: { group: string; votes: number }, votersOf: Map<string, number>) {
+  const voters = votersOf.get(requirement.group)
+  if (voters === undefined) fail(`${where} names the group ${requirement.group}, which does not exist`)
+  else if (voters < requirement.votes) {
+    fail(`${where} asks for ${requirement.votes} votes of ${requirement.group}, where ${voters} persons have a key`)
   }
 }
 

@@ -53,4 +53,4 @@ export function refusalOfPlace(order: Order, { payout, position, path }: Placed)
 
 /** Finds the sum that the payout pays of the token of the order. */
 export const sumOf = ({ network, contractAddress }: Order, { payout }: Pick<Placed, 'payout'>) =>
-  payout.sums.find((one) => one.network === network && one.contractAddress === contractAddress)
+  payout.sums.find((sum) => sum.network === network && sum.contractAddress === contractAddress)

@@ -81,7 +81,7 @@ describe('T58 orders of a protected client', () => {
       rules: [{ ...coin, floors: [], perDay: '100' }],
     })
     const orders = Array.from({ length: 8 }, (_, index) => make(`day-${index}`, { amount: '30' }))
-    const answers = await Promise.all(orders.map((each) => bench.hand(token, each, sign(each))))
+    const answers = await Promise.all(orders.map((order) => bench.hand(token, order, sign(order))))
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 202, 202, 403, 403, 403, 403, 403])
     expect(answers.find(({ status }) => status === 403)?.body.details).toMatch(/^PER_DAY_EXCEEDED: 90 of 100/)
     const late = make('day-forged', { amount: '30' })

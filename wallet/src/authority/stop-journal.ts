@@ -34,5 +34,5 @@ export class StopJournal {
   }
 }
 
-const isSame = (one: Omit<Stop, 'at'>, other: Omit<Stop, 'at'>) =>
-  one.hash === other.hash && one.person === other.person && one.decision === other.decision
+const isSame = (stop: Omit<Stop, 'at'>, other: Omit<Stop, 'at'>) =>
+  stop.hash === other.hash && stop.person === other.person && stop.decision === other.decision

@@ -139,7 +139,10 @@ test('T58 who is in no group of the authority stops nothing, although it has the
   const votes = [signVote(ben, { hash: 'ab'.repeat(32), decision: 'reject' })]
   const now = new Date()
   expect(readStops(authority, votes, now)).toMatchObject({ stops: [{ person: 'ben' }] })
-  const groups = authority.groups.map((group) => ({ ...group, persons: group.persons.filter((one) => one !== 'ben') }))
+  const groups = authority.groups.map((group) => ({
+    ...group,
+    persons: group.persons.filter((person) => person !== 'ben'),
+  }))
   expect(readStops({ ...authority, groups }, votes, now)).toMatchObject({ refused: { code: 'KEY_UNKNOWN' } })
 })
 

@@ -82,7 +82,7 @@ export class AuthorityStore {
   /** Returns true when the version with this hash was cancelled: the votes for it count no more. */
   async isCancelled(clientId: string, hash: string): Promise<boolean> {
     const { cancelled = [] } = (await this.#load(clientId))?.chain ?? {}
-    return cancelled.some((one) => one.hash === hash)
+    return cancelled.some((version) => version.hash === hash)
   }
 
   /** The hash of that version; null when the file has no such version. */

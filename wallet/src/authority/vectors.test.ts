@@ -33,7 +33,7 @@ test('T58 240 orders, half of them faulty, are decided as published, and every c
       now: new Date(now),
     })
   }
-  expect(vectors.map((each) => [each.name, decide(each)?.code ?? 'ok'])).toEqual(
+  expect(vectors.map((vector) => [vector.name, decide(vector)?.code ?? 'ok'])).toEqual(
     vectors.map(({ name, verdict }) => [name, verdict]),
   )
   expect(vectors.length).toBe(240)

@@ -38,7 +38,9 @@ export async function refusalOfStored(
   const stopped = await refusalOfStopped(store, row.client_id, row.signed_order as Authorization)
   if (stopped !== null) return stopped
   const { network, contract_address: contract } = row
-  const rule = present.authority.rules.find((one) => one.network === network && one.contractAddress === contract)
+  const rule = present.authority.rules.find(
+    (candidate) => candidate.network === network && candidate.contractAddress === contract,
+  )
   return rule === undefined ? null : await refusalOfDecimals(rule, chain)
 }
 
@@ -61,7 +63,9 @@ export async function claimSigning(
   const authorization = row.signed_order as Authorization
   const { order } = authorization
   const { network, contractAddress, amount, expiresAt } = order
-  const rule = present.authority.rules.find((one) => one.network === network && one.contractAddress === contractAddress)
+  const rule = present.authority.rules.find(
+    (candidate) => candidate.network === network && candidate.contractAddress === contractAddress,
+  )
   await lockJournal(tx, row.client_id)
   const stopped = kind === 'payment' ? await refusalOfStopped(store, row.client_id, authorization) : null
   if (stopped !== null) return toText(stopped)

@@ -25,10 +25,10 @@ export function describeNodeError(error: unknown): string {
 /** Whether the code was executed and reverted or failed, as opposed to the node not answering; a retry would not help. */
 export function isExecutionFault(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false
-  const isKnownFault = (each: unknown) =>
-    each instanceof ExecutionRevertedError ||
-    each instanceof ContractFunctionRevertedError ||
-    each instanceof ContractFunctionZeroDataError
+  const isKnownFault = (cause: unknown) =>
+    cause instanceof ExecutionRevertedError ||
+    cause instanceof ContractFunctionRevertedError ||
+    cause instanceof ContractFunctionZeroDataError
   if (error.walk(isKnownFault) !== null) return true
   return !isOutage(error) && executionFaultPattern.test(describeNodeError(error))
 }
@@ -38,7 +38,7 @@ const outages = [HttpRequestError, SocketClosedError, TimeoutError, WebSocketReq
 /** Whether the node did not answer, as opposed to refusing. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof BaseError)) return true
-  return error.walk((each) => outages.some((outage) => each instanceof outage)) !== null
+  return error.walk((cause) => outages.some((outage) => cause instanceof outage)) !== null
 }
 
 /** The names that geth, anvil, Nethermind, Erigon and Besu have for execution errors; there is no common error code. */
@@ -62,7 +62,7 @@ const executionFaultPattern = new RegExp(
 
 /** Whether the node refused because the sender cannot pay. */
 export function isInsufficientFunds(error: unknown): boolean {
-  return error instanceof BaseError && error.walk((each) => each instanceof InsufficientFundsError) !== null
+  return error instanceof BaseError && error.walk((cause) => cause instanceof InsufficientFundsError) !== null
 }
 
 /** Whether a contract cannot be read as an ERC-20 token: it failed, or answered with no or other data. */
@@ -71,7 +71,7 @@ export function isContractFault(error: unknown): boolean {
   if (!(error instanceof ContractFunctionExecutionError)) return false
   return (
     error.walk(
-      (each) => each instanceof Error && /^(AbiDecoding|Position|Integer|Slice|Size|InvalidBytes)/.test(each.name),
+      (cause) => cause instanceof Error && /^(AbiDecoding|Position|Integer|Slice|Size|InvalidBytes)/.test(cause.name),
     ) !== null
   )
 }

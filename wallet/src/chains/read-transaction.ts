@@ -68,7 +68,9 @@ export async function findNonceUse(chain: Chain, address: Address, nonce: number
     else unused = middle
   }
   const { transactions } = await chain.client.getBlock({ blockNumber: used, includeTransactions: true })
-  const found = transactions.find((one) => getAddress(one.from) === address && one.nonce === nonce)
+  const found = transactions.find(
+    (transaction) => getAddress(transaction.from) === address && transaction.nonce === nonce,
+  )
   return found?.hash ?? null
 }
 

@@ -71,10 +71,10 @@ async function readReceipts(chain: Chain, blockNumber: bigint): Promise<Transact
 function isUnsupported(error: unknown): boolean {
   if (!(error instanceof Error) || !('walk' in error)) return false
   const refusal = (error as HttpRequestError).walk(
-    (each) =>
-      each instanceof MethodNotFoundRpcError ||
-      each instanceof MethodNotSupportedRpcError ||
-      (each instanceof HttpRequestError && [400, 404, 405, 501].includes(each.status ?? 0)),
+    (cause) =>
+      cause instanceof MethodNotFoundRpcError ||
+      cause instanceof MethodNotSupportedRpcError ||
+      (cause instanceof HttpRequestError && [400, 404, 405, 501].includes(cause.status ?? 0)),
   )
   return refusal !== null
 }

@@ -178,7 +178,7 @@ async function findCandidates(parts: Parts, blocks: FullBlock[]): Promise<Candid
   for (const { to, value, hash } of blocks.flatMap((block) => block.transactions)) {
     if (to !== null && value > 0n) addTo(recipients, hash, getAddress(to))
   }
-  const known = await listKnown(parts, new Set([...recipients.values()].flatMap((each) => [...each])))
+  const known = await listKnown(parts, new Set([...recipients.values()].flatMap((addresses) => [...addresses])))
   return blocks.flatMap((block) =>
     block.transactions
       .filter(({ hash }) => [...(recipients.get(hash) ?? [])].some((address) => known.has(address)))

@@ -24,7 +24,7 @@ export function readSigning(environment: Environment, faults: string[]): { signi
     }
   }
   if (faults.length > before) return {}
-  const [host, consoleHost] = [origin!, consoleOrigin!].map((one) => new URL(one).hostname)
+  const [host, consoleHost] = [origin!, consoleOrigin!].map((origin) => new URL(origin).hostname)
   if (`.${consoleHost}`.endsWith(`.${host}`)) {
     // A page may ask for the passkeys of its host, and of the domains above it.
     faults.push('WALLET_SIGNING_ORIGIN must have another host than WALLET_CONSOLE_ORIGIN, and none above it')

@@ -87,9 +87,9 @@ function right(index: number, next: (below: number) => number): Vector {
 type Fault = [what: string, verdict: RefusalCode, spoil: (base: Base, next: (below: number) => number) => object]
 
 /** What signs the same order again, with another list of voters. */
-const votesOf = ({ authorization }: Base, ...given: [TestKey, SignedVote['vote']['decision']][]) => ({
+const votesOf = ({ authorization }: Base, ...votes: [TestKey, SignedVote['vote']['decision']][]) => ({
   ...authorization,
-  votes: given.map(([key, decision]) => signVote(key, { hash: hashOf(authorization.order), decision })),
+  votes: votes.map(([key, decision]) => signVote(key, { hash: hashOf(authorization.order), decision })),
 })
 const inOrder = (base: Base, changes: object) => ({
   ...base.authorization,
@@ -309,6 +309,6 @@ export function makeVectors(): { authorities: Authority[]; vectors: Vector[] } {
 
 /** One line for each vector, so that a difference can be read. */
 export function toText({ authorities, vectors }: ReturnType<typeof makeVectors>): string {
-  const lines = (list: unknown[]) => list.map((one) => JSON.stringify(one)).join(',\n')
+  const lines = (list: unknown[]) => list.map((entry) => JSON.stringify(entry)).join(',\n')
   return `{"format":"strongroom-signed-order-vectors-1","authorities":[\n${lines(authorities)}\n],"vectors":[\n${lines(vectors)}\n]}\n`
 }

@@ -17,7 +17,7 @@ export function payoutOf(orders: Order[], changes: Partial<Payout> = {}): Payout
 
 /** Where the order is in the tree over these orders. */
 export function placeOf(orders: Order[], order: Order, payout = payoutOf(orders)): Placed {
-  const group = groupsOf(orders).find((one) => one.includes(order))!
+  const group = groupsOf(orders).find((group) => group.includes(order))!
   const levels = levelsOf(group)
   const path: Placed['path'] = []
   let place = group.indexOf(order)

@@ -55,7 +55,8 @@ const ajv = new Ajv({ strict: false, validateFormats: false })
 function assertPublished(status: number, path: string, method: string, answer: unknown) {
   const [pathname = ''] = path.split('?')
   const operation = Object.values(operations).find(
-    (each) => each.method === method && new RegExp(`^${each.path.replace(/:\w+/, '[^/]+')}$`).test(pathname),
+    (candidate) =>
+      candidate.method === method && new RegExp(`^${candidate.path.replace(/:\w+/, '[^/]+')}$`).test(pathname),
   )
   const declared = operation?.schema.response as Record<number, object> | undefined
   // An unknown route, or an error of HTTP itself, such as a body too large, is answered in the common error form.

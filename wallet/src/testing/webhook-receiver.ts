@@ -41,6 +41,6 @@ export function hasValidSignature({ headers, body }: Received): boolean {
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
   const expected = createHmac('sha256', webhookSecret).update(signed).digest()
   const [version, signature = ''] = String(headers['webhook-signature']).split(',')
-  const given = Buffer.from(signature, 'base64')
-  return version === 'v1' && given.length === expected.length && timingSafeEqual(given, expected)
+  const received = Buffer.from(signature, 'base64')
+  return version === 'v1' && received.length === expected.length && timingSafeEqual(received, expected)
 }

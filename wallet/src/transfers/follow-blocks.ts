@@ -50,8 +50,8 @@ async function walk({ pool, chain, log }: Parts, from: Followed, headBlock: bigi
 async function leap({ pool, chain, log }: Parts, from: Followed | null, headBlock: bigint): Promise<boolean> {
   const { hash } = await chain.client.getBlock({ blockNumber: headBlock })
   chain.known.clear()
-  const asked = await listInFlight(pool, chain.network)
-  await askForTransfers({ pool, chain, log }, asked, headBlock)
+  const inFlight = await listInFlight(pool, chain.network)
+  await askForTransfers({ pool, chain, log }, inFlight, headBlock)
   await inTransaction(pool, async (tx) => {
     if (await moveFollowed(tx, chain.network, from, { block: headBlock, hash }))
       await settleDeep(tx, chain, headBlock, log)

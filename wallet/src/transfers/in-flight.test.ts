@@ -55,8 +55,8 @@ beforeEach(() => {
   statements = []
   const query = pg.Client.prototype.query
   vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...args: unknown[]) {
-    const asked = args[0] as string | { name?: string; text?: string } | undefined
-    const text = typeof asked === 'string' ? asked : (asked?.name ?? asked?.text ?? '')
+    const sent = args[0] as string | { name?: string; text?: string } | undefined
+    const text = typeof sent === 'string' ? sent : (sent?.name ?? sent?.text ?? '')
     if (!text.startsWith('/* test */') && !looks.includes(text)) statements.push(text)
     return Reflect.apply(query, this, args)
   } as never)

@@ -60,14 +60,14 @@ async function gasOf(chain: Chain, movement: Movement): Promise<Needed> {
 async function gasOfToken(chain: Chain, movement: Movement, contract: Address): Promise<Needed> {
   const { tokenAsked } = chain
   if (recentGas(chain, contract) === null) {
-    const asked = tokenAsked.get(contract)
-    if (asked === undefined) {
+    const pending = tokenAsked.get(contract)
+    if (pending === undefined) {
       const estimate = estimateToken(chain, movement, contract)
       const ended = () => void tokenAsked.delete(contract)
       tokenAsked.set(contract, estimate.then(ended, ended))
       return await estimate
     }
-    await asked
+    await pending
   }
   const gas = recentGas(chain, contract)
   if (gas === null) return await estimateToken(chain, movement, contract)

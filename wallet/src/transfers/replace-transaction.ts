@@ -217,8 +217,8 @@ async function storeReplacement(
   // Somebody else replaced it, or it ended: the state says so.
   if (row === undefined || current?.hash !== newest.hash) return
   await lockNonce(tx, row)
-  const own = BigInt(row.max_cost ?? '0')
-  const others = (await readCommittedCost(tx, row, plan.asOf)) - own
+  const transferCost = BigInt(row.max_cost ?? '0')
+  const others = (await readCommittedCost(tx, row, plan.asOf)) - transferCost
   if (plan.kind === 'payment' && plan.balance < others + plan.maxCost)
     throw refused('INSUFFICIENT_FUNDS: other transfers of the address may use up its balance')
   const nonce = Number(row.nonce)

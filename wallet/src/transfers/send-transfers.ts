@@ -69,7 +69,7 @@ async function signInOrder(parts: Parts, rows: Due[], market: Market): Promise<S
   const shared = { market, account, isProtected, readAgain: known === undefined ? null : readAgain }
   const planned = await Promise.all(rows.map((row) => planOne(parts, row, shared)))
   await parts.at?.('planned')
-  const signable = planned.filter((one) => one !== null)
+  const signable = planned.filter((plan) => plan !== null)
   const outcomes = await signTransfers(parts, signable, { account, isProtected })
   const signed: Signed[] = []
   for (const { transfer: row } of signable) {

@@ -49,7 +49,7 @@ export async function signTransfers(
   { account, isProtected }: { account: Account; isProtected: boolean },
 ): Promise<Map<TransferRow, SignOutcome>> {
   const outcomes = new Map<TransferRow, SignOutcome>()
-  for (const together of isProtected ? signable.map((one) => [one]) : signable.length > 0 ? [signable] : [])
+  for (const together of isProtected ? signable.map((entry) => [entry]) : signable.length > 0 ? [signable] : [])
     for (const [transfer, outcome] of await signTogether(signer, { signable: together, account, isProtected }))
       outcomes.set(transfer, outcome)
   return outcomes
@@ -68,8 +68,8 @@ async function signTogether(signer: Signer, { signable, ...shared }: Signing): P
   } catch (error) {
     if (signable.length === 1) return waitingFor(signable, describeNodeError(error))
     const outcomes = new Map<TransferRow, SignOutcome>()
-    for (const one of signable)
-      for (const [transfer, outcome] of await signTogether(signer, { signable: [one], ...shared }))
+    for (const entry of signable)
+      for (const [transfer, outcome] of await signTogether(signer, { signable: [entry], ...shared }))
         outcomes.set(transfer, outcome)
     return outcomes
   }
@@ -141,10 +141,10 @@ async function storeSigned(
   // Again, because keys may have been removed while the node was asked. What is checked is what is signed.
   if (!isProtected && (await isAnyProtected(tx, authorities, transfersOf(open))))
     return waitingFor(open, becameProtected)
-  for (const one of open) {
-    const unauthorized = isProtected ? await findUnauthorized({ db: tx, authorities, chain }, one.transfer) : null
-    if (unauthorized === null) permitted.push(one)
-    else outcomes.set(one.transfer, unauthorized)
+  for (const entry of open) {
+    const unauthorized = isProtected ? await findUnauthorized({ db: tx, authorities, chain }, entry.transfer) : null
+    if (unauthorized === null) permitted.push(entry)
+    else outcomes.set(entry.transfer, unauthorized)
   }
   const nonce = await lockNonce(tx, first.transfer)
   if (account.chainNonce > nonce) {
@@ -154,8 +154,8 @@ async function storeSigned(
   }
   const assigned: Assigned[] = []
   let committed = await readCommittedCost(tx, first.transfer, account.asOf)
-  for (const one of permitted) {
-    const { transfer, plan } = one
+  for (const entry of permitted) {
+    const { transfer, plan } = entry
     if (account.balance < committed + plan.maxCost) {
       outcomes.set(transfer, { kind: 'wait', reason: 'earlier transfers of the address may use up its balance' })
       continue
@@ -168,7 +168,7 @@ async function storeSigned(
       continue
     }
     committed += plan.maxCost
-    assigned.push({ ...one, nonce: next })
+    assigned.push({ ...entry, nonce: next })
   }
   await at?.('assigned')
   await Promise.all(

@@ -53,11 +53,11 @@ describe('T58 what can be paid for an order stays within what was signed', () =>
     const maxFee = plainGas * gwei * 10n
     await bench.hand(token, make('bearer-1', { maxFee: maxFee.toString() }))
     await bench.untilBroadcast(token, 'bearer-1')
-    const own = await replace(token, 'bearer-1', 'cancel-on-chain', {
+    const cancellation = await replace(token, 'bearer-1', 'cancel-on-chain', {
       txHash: (await bench.stateOf(token, 'bearer-1')).txHash,
       maxFee: boundless,
     })
-    expect(own).toMatchObject({
+    expect(cancellation).toMatchObject({
       status: 409,
       body: { details: expect.stringMatching(/^ABOVE_MAX_FEE: people signed/) },
     })

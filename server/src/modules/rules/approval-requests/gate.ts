@@ -38,10 +38,10 @@ export function createGate(deps: Deps, executors: Executors) {
 }
 
 /** The reasons with which a gated action is refused: those of every gate, and its own. */
-export const gateErrors = <R extends Reason>(...own: R[]) =>
-  ['blocked_by_policy', 'no_policy_allows', ...own, 'quorum_unreachable'] as const
+export const gateErrors = <R extends Reason>(...reasons: R[]) =>
+  ['blocked_by_policy', 'no_policy_allows', ...reasons, 'quorum_unreachable'] as const
 
-/** What the description of a gated action says of it. */
+/** Returns the description of a gated action in OpenAPI. */
 export const gatedBy = (action: GatedAction) =>
   `Gated by policies of action type \`${action}\`; 202 with the approval request when votes are required.`
 
@@ -71,8 +71,8 @@ export function gateSteps<A>(
       const isSteppedUp = steps.some((step) => steppedUpActions.includes(step.action))
       if (isSteppedUp && member.vault.protection === 'votes')
         await assertSteppedUp(trx, { caller: member, confirm: confirmationOf(request), isVotedOn: true })
-      const asked = { member, action, steps: wanted, executors, approvalTtlHours, now, fetched }
-      const outcome = await requestAction(trx, asked)
+      const wantedAction = { member, action, steps: wanted, executors, approvalTtlHours, now, fetched }
+      const outcome = await requestAction(trx, wantedAction)
       if ('refusal' in outcome) return outcome
       if ('request' in outcome) return accepted({ request: await readRequest(trx, member, outcome.request, now) })
       return applied(trx, outcome.results, member)

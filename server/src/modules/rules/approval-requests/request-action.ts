@@ -20,7 +20,7 @@ type ActionRequest = {
   executors: Executors
   approvalTtlHours: number
   now: Date
-  /** What the executors fetched from outside the database: see `prefetching`. */
+  /** The data that the executors fetched from outside the database: see `prefetching`. */
   fetched?: unknown[] | null
 }
 

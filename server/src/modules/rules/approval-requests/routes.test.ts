@@ -35,9 +35,9 @@ async function insertCounterparty(name = 'Contoso'): Promise<string> {
 describe('a single gated action', () => {
   it('waits with 202, shows what is voted on, and is done by the last vote', async () => {
     const body = { network: 'ethereum', segments: { purpose: 'ops' }, label: 'Waiting' }
-    const asked = await bench.maker.post('/vaults/main-vault/addresses', body)
-    expect(asked.status).toBe(202)
-    const { request } = asked.body
+    const response = await bench.maker.post('/vaults/main-vault/addresses', body)
+    expect(response.status).toBe(202)
+    const { request } = response.body
     expect(request).toMatchObject({
       action: 'create_address',
       status: 'pending',
@@ -75,15 +75,15 @@ describe('a single gated action', () => {
     bench.vault.wallet.down = 'error'
     expect((await bench.act(bench.firstApprover, request.id, 'approve')).status).toBe(502)
     bench.vault.wallet.down = false
-    expect((await bench.read(request.id)).approvers.map((one) => one.decision)).toEqual([null, null, null])
+    expect((await bench.read(request.id)).approvers.map((approver) => approver.decision)).toEqual([null, null, null])
     expect((await bench.act(bench.firstApprover, request.id, 'approve')).body.status).toBe('applied')
   })
 
   it('gives two approved at once the next indexes', async () => {
     const body = { network: 'ethereum', segments: { purpose: 'payroll' } }
-    const asked = await Promise.all([1, 2].map(() => bench.maker.post('/vaults/main-vault/addresses', body)))
+    const responses = await Promise.all([1, 2].map(() => bench.maker.post('/vaults/main-vault/addresses', body)))
     const votes = await Promise.all(
-      asked.map(({ body: { request } }) => bench.act(bench.firstApprover, request.id, 'approve')),
+      responses.map(({ body: { request } }) => bench.act(bench.firstApprover, request.id, 'approve')),
     )
     expect(votes.map(({ body: { status } }) => status)).toEqual(['applied', 'applied'])
     const indexes = await Promise.all(
@@ -180,7 +180,7 @@ describe('a chain', () => {
       counterpartyId,
     ])
     expect(row!.group_id).toBe(answer.body.results[0]!.resultId)
-    expect((await bench.maker.get(requests)).body.items.every((one) => one.action !== 'composite')).toBe(true)
+    expect((await bench.maker.get(requests)).body.items.every((request) => request.action !== 'composite')).toBe(true)
   })
 
   it('waits when a step needs votes, of which the other steps need none', async () => {

@@ -91,8 +91,8 @@ describe('in a protected vault without governance', () => {
 
   it('what has no canonical form is signed by nobody', async () => {
     const body = { ...governance().body, looseningDelayHours: 0.5 }
-    const asked = { method: 'PUT', path: `/api/v1${governance().url}`, bodyHash: '' }
-    expect((await admin.post('/users/me/passkeys/confirmation', asked)).status).toBe(400)
+    const confirmed = { method: 'PUT', path: `/api/v1${governance().url}`, bodyHash: '' }
+    expect((await admin.post('/users/me/passkeys/confirmation', confirmed)).status).toBe(400)
     const headers = await confirmationOf(admin, key, governance())
     expect((await bare({ ...governance(), body }, admin, headers)).status).toBe(400)
   })

@@ -4,7 +4,7 @@ import type { Confirm } from '../../../http/confirmation.ts'
 import { forbidden } from '../../../lib/errors.ts'
 import type { GatedAction } from '../votes/executor.ts'
 
-/** What only people may ask for, because it lets funds go on that somebody stopped. */
+/** The actions that only people may request, because they let stopped funds move again. */
 export const steppedUpActions: readonly GatedAction[] = ['hold_release', 'transfer_resolve', 'event_resolve']
 
 /**

@@ -32,14 +32,14 @@ export async function prepareSteps(trx: Trx, { context, action, steps, executors
   const prepared: PreparedStep[] = []
   for (const [i, step] of steps.entries()) {
     const executor = executorOf(executors, step.action)
-    const one = await inStep(action, i, async () => {
+    const preparedStep = await inStep(action, i, async () => {
       const outcome = await executor.prepare(trx, context, step)
       assertReferenceTypes(outcome, executor, prepared)
       return withEarlierKind(outcome, executor, prepared)
     })
     // Only the first step on a target compares its version, because that step changes it.
-    const isTouched = one.targetId !== null && prepared.some((earlier) => isSameTarget(earlier, one))
-    prepared.push(isTouched ? { ...one, baseVersion: null } : one)
+    const isTouched = preparedStep.targetId !== null && prepared.some((earlier) => isSameTarget(earlier, preparedStep))
+    prepared.push(isTouched ? { ...preparedStep, baseVersion: null } : preparedStep)
   }
   return prepared
 }
@@ -52,12 +52,12 @@ function isSameTarget(a: PreparedStep, b: PreparedStep): boolean {
  * The step with the kind of the counterparty that it is about, as the steps before it create or change it. What else an
  * earlier step will make has no facts yet: who it is, how old, in which groups.
  */
-function withEarlierKind(one: PreparedStep, executor: Executor, earlier: PreparedStep[]): PreparedStep {
-  const counterpartyId = counterpartyOf(one, executor)
+function withEarlierKind(step: PreparedStep, executor: Executor, earlier: PreparedStep[]): PreparedStep {
+  const counterpartyId = counterpartyOf(step, executor)
   const kind = counterpartyId === null ? undefined : kindAfter(earlier, originOf(counterpartyId, earlier))
-  if (kind === undefined) return one
-  const known = one.facts.counterparty as CounterpartyFacts | undefined
-  return { ...one, facts: { ...one.facts, counterparty: { ...known, kind } satisfies CounterpartyFacts } }
+  if (kind === undefined) return step
+  const known = step.facts.counterparty as CounterpartyFacts | undefined
+  return { ...step, facts: { ...step.facts, counterparty: { ...known, kind } satisfies CounterpartyFacts } }
 }
 
 /** The counterparty that a step names, as target or in its payload: an id, or `$step:N`. */
@@ -179,7 +179,7 @@ async function fetchFrom<Result>(
   const { context, steps, executors } = application
   const next = steps[fetched.length]
   if (next === undefined) return work(fetched)
-  const goOn = (one: unknown) => fetchFrom(application, [...fetched, one], work)
+  const goOn = (result: unknown) => fetchFrom(application, [...fetched, result], work)
   const executor = executorOf(executors, next.step.action)
   return executor.prefetch === undefined ? goOn(null) : executor.prefetch(context, next.step, goOn)
 }
@@ -212,12 +212,12 @@ function assertReferences(step: Step, stepIndex: number): void {
  * Checks that a reference in place of an id refers to a step with a result of the right kind.
  * @throws 400 with the path of the first reference that does not
  */
-function assertReferenceTypes(one: PreparedStep, { references = {} }: Executor, earlier: PreparedStep[]): void {
-  for (const { path, text } of mentionsOf(one.step)) {
-    const wanted = path === 'targetId' ? one.targetType : references[path]
-    const given = earlier[referenceOf(text)!]!
-    if (wanted === undefined || given.targetType === wanted) continue
-    throw badRequest(path, `${text} is a ${noun(given.targetType)}, not a ${noun(wanted)}`)
+function assertReferenceTypes(step: PreparedStep, { references = {} }: Executor, earlier: PreparedStep[]): void {
+  for (const { path, text } of mentionsOf(step.step)) {
+    const wanted = path === 'targetId' ? step.targetType : references[path]
+    const referenced = earlier[referenceOf(text)!]!
+    if (wanted === undefined || referenced.targetType === wanted) continue
+    throw badRequest(path, `${text} is a ${noun(referenced.targetType)}, not a ${noun(wanted)}`)
   }
 }
 

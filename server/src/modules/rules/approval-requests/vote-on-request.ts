@@ -25,7 +25,7 @@ import {
 } from './queries.ts'
 import { decideSteps, type StepResult, tryApplySteps } from './steps.ts'
 
-/** How an approved request is carried out; `fetched` is the result of `prefetching`. */
+/** The inputs for carrying out an approved request; `fetched` is the result of `prefetching`. */
 type Execution = { executors: Executors; fetched: unknown[] | null }
 
 /** Only the release of a hold is voted on while the vault is held: there must be a way out. */

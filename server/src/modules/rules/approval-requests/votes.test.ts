@@ -20,7 +20,7 @@ const reject = (by: Person, id: string, body?: object) => bench.act(by, id, 'rej
 const statusOf = async (id: string) => (await bench.read(id)).status
 const countOf = async (id: string) => (await bench.read(id)).requirements[0]!.approvalsCount
 const voterOf = async (id: string, { userId }: Person) =>
-  (await bench.read(id)).approvers.find((one) => one.userId === userId)
+  (await bench.read(id)).approvers.find((approver) => approver.userId === userId)
 
 describe('T27 a vote on what the voter was shown', () => {
   it('names its hash, which a browser computes from boundPayload of the answer', async () => {
@@ -72,7 +72,7 @@ describe('resolving', () => {
     await bench.sql('update approval_requests set expires_at = $2 where id = $1', [id, bench.test.clock.now()])
     const late = await approve(bench.secondApprover, id)
     expect([late.status, late.body.message]).toEqual([409, 'The time to vote on this request has expired'])
-    expect((await bench.read(id)).approvers.some((one) => one.canVote)).toBe(false)
+    expect((await bench.read(id)).approvers.some((approver) => approver.canVote)).toBe(false)
     await expireRequests(bench.test.deps)
     expect(await statusOf(id)).toBe('expired')
     expect(await bench.audited('approval_request.expired', id)).toBe(1)
@@ -130,7 +130,7 @@ describe('resolving', () => {
   })
 })
 
-/** What `strongroom audit verify` reports about one request. */
+/** Returns the differences that `strongroom audit verify` reports about a request. */
 async function named(id: string): Promise<string[]> {
   const { differences } = await verifyRequests(bench.test.deps.db)
   return differences.filter(({ targetId }) => targetId === id).map(({ detail }) => detail)
@@ -293,7 +293,7 @@ describe('T30 the initiator', () => {
   it('T30 has no vote without allowInitiatorApproval, not even by a second group', async () => {
     const both = await addMember(bench.test, bench.vault, 'both@example.org', ['makers', 'approvers'])
     const request = await bench.waiting([newCounterparty()], both)
-    expect(request.approvers.map((one) => one.userId)).not.toContain(both.userId)
+    expect(request.approvers.map((approver) => approver.userId)).not.toContain(both.userId)
     for (const vote of [approve, reject]) expect((await vote(both, request.id)).status).toBe(403)
     await bench.leave(both, bench.approversId)
     await bench.act(both, request.id, 'cancel')
@@ -311,9 +311,9 @@ describe('T30 the initiator', () => {
     await bench.sql(`update policies set enabled = false where code = 'keep-groups'`)
     const archive = { action: 'counterparty_group_archive', targetId: '$step:0', payload: {} }
     const request = await bench.waiting([newGroup(), newCounterparty(), archive])
-    const own = await approve(bench.maker, request.id)
-    expect(own.body.status).toBe('pending')
-    expect(own.body.requirements.map((one) => one.approvalsCount)).toEqual([0, 1])
+    const initiatorVote = await approve(bench.maker, request.id)
+    expect(initiatorVote.body.status).toBe('pending')
+    expect(initiatorVote.body.requirements.map((requirement) => requirement.approvalsCount)).toEqual([0, 1])
     await approve(bench.firstApprover, request.id)
     expect((await approve(bench.secondApprover, request.id)).body.status).toBe('applied')
     await bench.vault.admin.delete(`/policies/${policy.id}`)

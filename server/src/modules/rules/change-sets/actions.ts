@@ -38,14 +38,14 @@ export async function changesBetween(trx: Trx, vaultId: string, wanted: RulesDoc
 }
 
 /** @throws the errors of the changes */
-export async function createChangeSet(trx: Trx, engine: Engine, draft: Draft, asked: ChangeContext): Promise<string> {
+export async function createChangeSet(trx: Trx, engine: Engine, draft: Draft, context: ChangeContext): Promise<string> {
   assertDraftable(engine, draft)
-  const id = newId(asked.now)
-  const hidden = await hideSecrets(trx, engine.deps.sealer, asked.member.vault.id, { id, changes: draft.changes })
-  const tried = await tryChanges(trx, engine, hidden, asked)
-  await insertChangeSet(trx, { ...hidden, ...tried, title: draft.title, isDirect: false }, asked)
+  const id = newId(context.now)
+  const hidden = await hideSecrets(trx, engine.deps.sealer, context.member.vault.id, { id, changes: draft.changes })
+  const tried = await tryChanges(trx, engine, hidden, context)
+  await insertChangeSet(trx, { ...hidden, ...tried, title: draft.title, isDirect: false }, context)
   const target = { type: 'change_set', id }
-  await audit(trx, byMember(asked), 'change_set.created', target, describe(draft.title, hidden, tried))
+  await audit(trx, byMember(context), 'change_set.created', target, describe(draft.title, hidden, tried))
   return id
 }
 
@@ -78,29 +78,29 @@ export async function updateChangeSet(
   trx: Trx,
   engine: Engine,
   { id, ...draft }: Draft & { id: string },
-  asked: ChangeContext,
+  context: ChangeContext,
 ): Promise<void> {
-  await lockDraft(trx, id, asked.member)
+  await lockDraft(trx, id, context.member)
   assertDraftable(engine, draft)
-  const hidden = await hideSecrets(trx, engine.deps.sealer, asked.member.vault.id, { id, changes: draft.changes })
-  await redraft(trx, { title: draft.title, ...hidden }, await tryChanges(trx, engine, hidden, asked), asked)
+  const hidden = await hideSecrets(trx, engine.deps.sealer, context.member.vault.id, { id, changes: draft.changes })
+  await redraft(trx, { title: draft.title, ...hidden }, await tryChanges(trx, engine, hidden, context), context)
 }
 
 /** Drafts it again on the newest version; one that was submitted is a draft again. @throws as `updateChangeSet` */
-export async function rebaseChangeSet(trx: Trx, engine: Engine, id: string, asked: ChangeContext): Promise<void> {
-  const set = await lockOwn(trx, id, asked.member)
+export async function rebaseChangeSet(trx: Trx, engine: Engine, id: string, context: ChangeContext): Promise<void> {
+  const set = await lockOwn(trx, id, context.member)
   if (set.status === 'applied' || set.status === 'cancelled') throw wrongState(set)
-  if (set.request_status === 'pending') await cancelRequest(trx, set.request_id!, asked)
-  await redraft(trx, set, await tryChanges(trx, engine, set, asked), asked)
+  if (set.request_status === 'pending') await cancelRequest(trx, set.request_id!, context)
+  await redraft(trx, set, await tryChanges(trx, engine, set, context), context)
 }
 
 async function redraft(
   trx: Trx,
   set: HiddenChanges & { title: string },
   tried: Tried,
-  asked: ChangeContext,
+  context: ChangeContext,
 ): Promise<void> {
-  const by = byMember(asked)
+  const by = byMember(context)
   const content = { title: set.title, changes: JSON.stringify(set.changes), secrets: set.secrets }
   const { baseVersion: base_version, direction } = tried
   const ofDraft = { status: 'draft', base_version, document: JSON.stringify(tried.document), direction }
@@ -118,12 +118,12 @@ export async function submitChangeSet(
   trx: Trx,
   engine: Engine,
   id: string,
-  asked: ChangeContext & { fetched: unknown[] | null },
+  context: ChangeContext & { fetched: unknown[] | null },
 ): Promise<{ request: string } | { applied: true }> {
-  const set = await lockDraft(trx, id, asked.member)
-  const vaultId = asked.member.vault.id
+  const set = await lockDraft(trx, id, context.member)
+  const vaultId = context.member.vault.id
   if ((await newestNumber(trx, vaultId)) !== set.base_version) throw outdated(await whatChanged(trx, vaultId, set))
-  return askForVotes(trx, engine, set, asked)
+  return askForVotes(trx, engine, set, context)
 }
 
 /** Opens the request that is voted on, and binds it to the changes and to the version that they were drafted on. */
@@ -170,7 +170,7 @@ async function hashDifferences(
   return sha256(canonicalJson(differencesOf(before.document, document))).toString('hex')
 }
 
-/** What changed between the version of a change set and the newest, for the caller to read. */
+/** Describes the differences between the version of a change set and the newest version. */
 export async function whatChanged(
   trx: Trx,
   vaultId: string,
@@ -186,12 +186,12 @@ export async function whatChanged(
  * Ends what is not applied yet. Any administrator may, while it waits for its time too: it is the last chance to object.
  * @throws 404, 409 when it has ended
  */
-export async function cancelChangeSet(trx: Trx, id: string, asked: ByMember): Promise<void> {
-  const by = byMember(asked)
-  const set = await lockKnown(trx, id, asked.member)
+export async function cancelChangeSet(trx: Trx, id: string, context: ByMember): Promise<void> {
+  const by = byMember(context)
+  const set = await lockKnown(trx, id, context.member)
   const isOpen = ['draft', 'scheduled'].includes(set.status) || set.request_status === 'pending'
   if (!isOpen) throw wrongState(set)
-  if (set.request_status === 'pending') await cancelRequest(trx, set.request_id!, asked)
+  if (set.request_status === 'pending') await cancelRequest(trx, set.request_id!, context)
   await updateChangeSetRow(trx, { ...by, id }, { status: 'cancelled', resolved_at: by.now, resolved_by_id: by.actorId })
   const { title, status } = set
   if (status === 'scheduled') {

@@ -14,11 +14,11 @@ import type { LockedChangeSet } from './queries.ts'
 import { approverGroupOf, assertQuorum } from './quorum.ts'
 import { type HiddenChanges, revealSecrets } from './secrets.ts'
 
-/** What a transaction that changes rules works with. */
+/** The dependencies of a transaction that changes rules. */
 export type Engine = { deps: Deps; governed: Governed }
 
 /**
- * What the changes would make of the rules: they are carried out and rolled back.
+ * Returns the rules after the changes, which are carried out and rolled back.
  * @throws the errors of the changes, with their paths; 409 when too few people could agree to the next change
  */
 export async function tryChanges(
@@ -82,7 +82,7 @@ async function undone<Result>(trx: Trx, work: () => Promise<Result>): Promise<Re
   return result
 }
 
-/** What waits for its time was agreed to for rules that are no longer there. */
+/** Marks scheduled change sets as stale when a newer version has replaced the rules that they were approved for. */
 export async function endOutdated(
   trx: Trx,
   vaultId: string,

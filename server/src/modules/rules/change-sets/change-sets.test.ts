@@ -34,11 +34,11 @@ const hasPolicy = async (code: string) =>
 
 /** Lets governance be what a test needs, by the votes that it needs itself. */
 async function settle(settings: object): Promise<void> {
-  const asked = await bench.govern(settings)
-  if (asked.status === 200) return
-  expect(asked.status, JSON.stringify(asked.body)).toBe(202)
-  for (const admin of bench.admins.slice(1, 3)) await bench.approve(admin, asked.body.request.id)
-  const { applyAt } = await bench.changeSet(asked.body.request.targetId!)
+  const response = await bench.govern(settings)
+  if (response.status === 200) return
+  expect(response.status, JSON.stringify(response.body)).toBe(202)
+  for (const admin of bench.admins.slice(1, 3)) await bench.approve(admin, response.body.request.id)
+  const { applyAt } = await bench.changeSet(response.body.request.targetId!)
   if (applyAt === null) return
   bench.test.clock.advance(2 * hour)
   await bench.applyDue()
@@ -158,10 +158,10 @@ test('only its author changes and submits a draft; every administrator may cance
 })
 
 test('of two change sets on one version one becomes stale, and a rebase brings it back', async () => {
-  const one = await submitted()
+  const first = await submitted()
   const other = await submitted([add('other')], bench.admins[1]!)
   const late = (await bench.draft([add('late')])).body
-  for (const admin of bench.admins.slice(1, 3)) await bench.approve(admin, one.requestId)
+  for (const admin of bench.admins.slice(1, 3)) await bench.approve(admin, first.requestId)
   expect(await bench.changeSet(other.id)).toMatchObject({ status: 'stale' })
   const refused = await bench.submit(late.id)
   expect(refused.body).toMatchObject({ reason: 'rules_changed' })
@@ -180,11 +180,11 @@ test('of two change sets on one version one becomes stale, and a rebase brings i
 })
 
 test('of two last votes at once for two change sets one applies', async () => {
-  const [one, other] = [await submitted([add('at-once-1')]), await submitted([add('at-once-2')])]
-  for (const { requestId } of [one, other]) await bench.approve(bench.admins[1]!, requestId)
+  const [first, second] = [await submitted([add('at-once-1')]), await submitted([add('at-once-2')])]
+  for (const { requestId } of [first, second]) await bench.approve(bench.admins[1]!, requestId)
   const before = await bench.versions()
-  await Promise.all([one, other].map(({ requestId }) => bench.approve(bench.admins[2]!, requestId)))
-  const statuses = await Promise.all([one, other].map(async ({ id }) => (await bench.changeSet(id)).status))
+  await Promise.all([first, second].map(({ requestId }) => bench.approve(bench.admins[2]!, requestId)))
+  const statuses = await Promise.all([first, second].map(async ({ id }) => (await bench.changeSet(id)).status))
   expect(statuses.toSorted()).toEqual(['applied', 'stale'])
   expect(await bench.versions()).toHaveLength(before.length + 1)
 })
@@ -251,7 +251,7 @@ test('the vote of somebody who was disabled or held meanwhile no longer counts',
   await bench.applyDue()
   expect(await bench.changeSet(held.id)).toMatchObject({ status: 'failed' })
   await bench.sql(`update holds set released_at = now(), release_reason = 'test'`)
-  // Who is held is signed out, and so is who placed it, because too few who vote were left besides them.
+  // A hold signs out the held user. The user who placed the hold is signed out too, because too few other voters are left.
   bench.admins[1] = await bench.test.signIn('second@example.org')
   bench.admins[3] = await bench.test.signIn('fourth@example.org')
 })

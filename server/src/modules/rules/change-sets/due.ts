@@ -75,7 +75,7 @@ async function applyScheduled(
   if (valid < needed) {
     throw conflict('quorum_unreachable', `Only ${valid} of the ${needed} votes still count`)
   }
-  // What is applied is what the votes are bound to, not what the row of the change set says.
+  // The votes are bound to the changes in the request, so these are applied, not those in the row of the change set.
   const { changes, direction } = request!.steps[0]!.step.payload as RulesPayload
   await applyAndMark(
     trx,

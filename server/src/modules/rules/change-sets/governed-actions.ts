@@ -46,7 +46,7 @@ export type GovernedActionName = (typeof governedActions)[number]
 
 export type Change = {
   action: GovernedActionName
-  /** What is changed; null for an action without a target. */
+  /** The id of the object to change; null for an action without a target. */
   targetId: string | null
   payload: Record<string, unknown>
 }
@@ -57,7 +57,7 @@ export type ChangeContext = { member: Member; now: Date; probed: unknown }
 type GovernedAction = {
   /** The direct endpoint. */
   operationId: string
-  /** What `targetId` names; null: nothing. */
+  /** The type of the object that `targetId` names; null for an action without a target. */
   target: string | null
   /** The body of the direct endpoint. */
   schema: TSchema
@@ -69,7 +69,7 @@ type GovernedAction = {
 
 type GovernedActions = Readonly<Record<GovernedActionName, GovernedAction>>
 
-/** What applies changes: the actions, and how a wallet service is asked when one of them throws for it. */
+/** The governed actions, and the function that asks a wallet service when an action throws to request an answer. */
 export type Governed = {
   actions: GovernedActions
   withProbe<Result>(change: (probed: unknown) => Promise<Result>): Promise<Result>

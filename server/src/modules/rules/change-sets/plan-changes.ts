@@ -81,7 +81,7 @@ class Plan {
     for (const group of this.#wanted.groups) {
       const present = this.#presentGroup(group)?.members ?? []
       const [some, others] = verb === 'add' ? [group.members, present] : [present, group.members]
-      for (const userId of some.filter((one) => !others.includes(one))) {
+      for (const userId of some.filter((memberId) => !others.includes(memberId))) {
         this.#add(`policy_group_member_${verb}`, this.#ids.get(group.id)!, { userId })
       }
     }
@@ -212,7 +212,7 @@ class Plan {
     if (tokenId === null) return { token: null }
     const { tokens } = this.#present
     const code = tokens.find(({ id }) => id === tokenId)?.code
-    return code !== undefined && tokens.filter((one) => one.code === code).length === 1 ? { token: code } : {}
+    return code !== undefined && tokens.filter((token) => token.code === code).length === 1 ? { token: code } : {}
   }
 
   groupsThatGo(): void {

@@ -9,14 +9,14 @@ import type { RulesDocument } from '../rules-versions/document-schema.ts'
 import type { Change } from './governed-actions.ts'
 import type { ChangeSetListItem } from './schema.ts'
 
-/** How a change set is stored; `submitted` is as its request is. */
+/** The stored status of a change set; the status of `submitted` is that of its request. */
 type StoredStatus = 'draft' | 'submitted' | 'scheduled' | 'applied' | 'cancelled' | 'stale' | 'failed'
 
 type Dates = { applyAt: Date | null; resolvedAt: Date | null; created_at: Date; updatedAt: Date }
 export type ChangeSetRow = Omit<Static<typeof ChangeSetListItem>, keyof Dates | 'createdAt'> & Dates
 export type FullChangeSetRow = ChangeSetRow & { changes: Change[]; before: RulesDocument; after: RulesDocument }
 
-/** What waits for votes on an older version will not be applied, whatever the votes. */
+/** SQL: the status; a change set that waits for votes is stale when a newer version of the rules exists. */
 const status = sql`
   case when c.status <> 'submitted' then c.status
     when r.status = 'pending' and c.base_version < h.number then 'stale'

@@ -37,7 +37,7 @@ export async function assertQuorum(
   )
 }
 
-/** How many of the votes for a request are of people who could vote now. */
+/** Counts the approvals of a request whose voters could vote now. */
 export async function countValidVotes(
   db: Db | Trx,
   vaultId: string,

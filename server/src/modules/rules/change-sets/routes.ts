@@ -24,7 +24,7 @@ import { toChangeSet, toChangeSetListItem } from './present.ts'
 import { findChangeSet, listChangeSets } from './queries.ts'
 import { ChangeSet, ChangeSetDraft, ChangeSetListItem, ChangeSetQuery } from './schema.ts'
 
-/** What a change that is tried can answer. */
+/** The errors that trying a change can return. */
 const changeErrors = [
   'administrator_required',
   'already_exists',

@@ -61,7 +61,7 @@ async function decideByGovernance(trx: Trx, vaultId: string, initiator: Initiato
 
 type Approved = { context: StepContext; step: Step; baseVersion: string | null; probed: unknown }
 
-/** What is approved takes effect at once, or waits for its time. @throws StaleError, and the errors of the changes */
+/** Applies approved changes at once, or schedules them. @throws StaleError, and the errors of the changes */
 async function carryOut(trx: Trx, engine: Engine, { context, step, baseVersion, probed }: Approved): Promise<void> {
   const { vaultId, initiatorId, now } = context
   const { changes, direction, title, differencesHash } = step.payload as RulesPayload

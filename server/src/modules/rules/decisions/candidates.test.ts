@@ -18,12 +18,12 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** What a statement answers: the policies are null when those that are kept are true. */
+/** Runs the statement that asks for policies. Its policies are null when the policies in memory are up to date. */
 async function ask(db: Db | Trx): Promise<{ sent: SentPolicies; codes: string[] }> {
-  const asked = askPolicies(bench.vault.id, 'transfer')
-  const { rows } = await sql<{ sent: SentPolicies }>`select ${asked.column} as sent`.execute(db)
+  const query = askPolicies(bench.vault.id, 'transfer')
+  const { rows } = await sql<{ sent: SentPolicies }>`select ${query.column} as sent`.execute(db)
   const { sent } = rows[0]!
-  return { sent, codes: asked.read(sent, groupIds).map(({ code }) => code) }
+  return { sent, codes: query.read(sent, groupIds).map(({ code }) => code) }
 }
 
 describe('policies that are kept in memory', () => {

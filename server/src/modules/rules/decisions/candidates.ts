@@ -7,8 +7,8 @@ import type { PolicySnapshot } from './decision.ts'
 type Policies = { state: string; policies: PolicySnapshot[]; length: number }
 
 /**
- * What a statement answers that asks for policies: the state of the rules that it saw, and the policies as text unless those of
- * this state are kept. `state` is null in a vault that never had a policy.
+ * The answer of a statement that asks for policies: the state of the rules, and the policies as text. The text is null when
+ * the policies of this state are in memory. `state` is null in a vault that never had a policy.
  */
 export type SentPolicies = { state: string | null; policies: string | null }
 
@@ -88,9 +88,9 @@ export async function listCandidates(
   actionType: string,
   groupIds: string[],
 ): Promise<PolicySnapshot[]> {
-  const asked = askPolicies(vaultId, actionType)
-  const { rows } = await sql<{ sent: SentPolicies }>`${prepared} select ${asked.column} as sent`.execute(db)
-  return asked.read(rows[0]!.sent, groupIds)
+  const query = askPolicies(vaultId, actionType)
+  const { rows } = await sql<{ sent: SentPolicies }>`${prepared} select ${query.column} as sent`.execute(db)
+  return query.read(rows[0]!.sent, groupIds)
 }
 
 /** The candidates of every action. */

@@ -20,8 +20,8 @@ export type BatchDecision = Omit<Decision, 'trace' | 'facts' | 'policies'> & {
 }
 
 /**
- * How an order of a batch is looked at: as the only one; with the others in its velocity; and with the sum of the orders of
- * its source and token, or of its token, as its amount.
+ * A view of an order of a batch. `alone` is the order without the others; `together` adds the others to its velocity. In
+ * `source` its amount is the sum of the orders of its source and token, and in `token` that of its token.
  */
 type ViewName = 'alone' | 'together' | 'source' | 'token'
 
@@ -75,17 +75,17 @@ export async function decideViews(
     views.push({ view: 'token', facts: summedBy(together, ({ token }) => `${token?.id}`) })
   }
   const strictest = gatherStrictest(new Map(candidates.map((policy) => [policy.id, policy])))
-  const each: Decision[] = []
+  const decisions: Decision[] = []
   for (const { view, facts } of views) {
-    for (const [order, one] of facts.entries()) {
+    for (const [order, factsOfOrder] of facts.entries()) {
       // A thousand orders and hundreds of policies take a while, in which other requests get their turn.
       if (order % ordersPerTurn === ordersPerTurn - 1) await setImmediate()
-      const decision = decideFrom(candidates, one, { isAdmin })
-      if (view === 'together') each.push(decision)
+      const decision = decideFrom(candidates, factsOfOrder, { isAdmin })
+      if (view === 'together') decisions.push(decision)
       strictest.add({ order, view, decision })
     }
   }
-  return { ...strictest.result(), each }
+  return { ...strictest.result(), each: decisions }
 }
 
 const ordersPerTurn = 50
@@ -112,18 +112,18 @@ function gatherStrictest(policies: ReadonlyMap<string, PolicySnapshot>) {
         const { effect, blockReason, decisionPolicy } = refused.decision
         return { effect, blockReason, decisionPolicy, requirements: [], decisive: refused }
       }
-      const asked = [...requirements.values()].toSorted((a, b) =>
+      const sorted = [...requirements.values()].toSorted((a, b) =>
         strictestFirst(policies.get(a.requirement.policyId)!, policies.get(b.requirement.policyId)!),
       )
-      const open = asked.filter(({ requirement }) => !requirement.bypassed)
-      const strictest = open[0] ?? asked[0]
+      const open = sorted.filter(({ requirement }) => !requirement.bypassed)
+      const strictest = open[0] ?? sorted[0]
       const decisive = strictest?.by ?? first.allow!
       const policy = strictest && named(policies.get(strictest.requirement.policyId)!)
       return {
         effect: open.length === 0 ? 'allow' : 'approval',
         blockReason: null,
         decisionPolicy: policy ?? decisive.decision.decisionPolicy,
-        requirements: asked.map(({ requirement }) => requirement),
+        requirements: sorted.map(({ requirement }) => requirement),
         decisive,
       }
     },

@@ -96,9 +96,9 @@ export function decideFrom(
 type Truth = boolean | null
 
 /**
- * Whether a policy matches, and why. A policy without rules always matches. If the answer is unknown, it is assumed against
- * the request: a policy that restricts (block, approval) matches, and one that only allows does not. The trace marks such
- * an assumption, because it must never be the reason why an action is permitted.
+ * Evaluates a policy and returns its trace. A policy without rules always matches. An unknown result counts against the
+ * request: a policy that restricts (block, approval) matches, and a policy that only allows does not. The trace marks this
+ * assumption, because an assumption must never be the reason why an action is permitted.
  */
 export function evaluatePolicy(policy: PolicySnapshot, facts: Facts, evaluate = evaluateSelector): PolicyTrace {
   const assumed = policy.effect !== 'allow' || asksApproval(policy)

@@ -7,7 +7,7 @@ const decided = (effect: Effect, requirements: Partial<Requirement>[] = []): Dec
   effect,
   blockReason: null,
   decisionPolicy: null,
-  requirements: requirements.map((one) => ({
+  requirements: requirements.map((requirement) => ({
     policyId: 'p1',
     policyCode: 'two-of-three',
     policyName: 'Two of three',
@@ -16,7 +16,7 @@ const decided = (effect: Effect, requirements: Partial<Requirement>[] = []): Dec
     allowInitiator: false,
     approvers: null,
     groupId: 'g1',
-    ...one,
+    ...requirement,
   })),
   trace: [],
   policies: [],

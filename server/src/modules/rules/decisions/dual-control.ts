@@ -35,10 +35,10 @@ export function requireSecondPerson(
 ): Decision {
   if (decision.effect === 'block') return decision
   if (decision.effect === 'deny' && !isAdmin) return decision
-  const asked = decision.requirements.map((requirement) => {
+  const requirements = decision.requirements.map((requirement) => {
     return { ...requirement, bypassed: false, allowInitiator: false, peopleOnly: true as const }
   })
-  if (asked.length > 0) return { ...decision, effect: 'approval', requirements: asked }
+  if (requirements.length > 0) return { ...decision, effect: 'approval', requirements }
   const administrators = { id: administratorsId, code: 'two_administrators', name: 'Two administrators' }
   return { ...decision, ...votesOfPeople(administrators, 1) }
 }

@@ -212,7 +212,7 @@ function naively(policies: PolicySnapshot[], world: World) {
   return { effect, policy: first(firm.length > 0 ? firm : top), waived: waived.sort() }
 }
 
-/** Whether the policy matches, for every way in which its doubtful selectors might have turned out. */
+/** Returns the possible results of a policy: one for each combination of results of its uncertain selectors. */
 function possibleAnswers({ rules }: PolicySnapshot, world: World): boolean[] {
   const perRule = rules.map(({ conditionType, selectors }) => {
     let ways: boolean[][] = [[]]
@@ -222,9 +222,9 @@ function possibleAnswers({ rules }: PolicySnapshot, world: World): boolean[] {
       ways = ways.flatMap((way) => options.map((option) => [...way, option]))
     }
     return ways.map((way) => {
-      if (conditionType === 'require') return way.every((one) => one)
-      if (conditionType === 'any') return way.some((one) => one)
-      return !way.some((one) => one)
+      if (conditionType === 'require') return way.every((matched) => matched)
+      if (conditionType === 'any') return way.some((matched) => matched)
+      return !way.some((matched) => matched)
     })
   })
   // Rules are independent here: the same doubt in two of them may turn out differently, which only widens the doubt.
@@ -242,7 +242,8 @@ function truthOf(selectorType: string, value: unknown, world: World): boolean | 
     const bound = Number(numbers.value)
     return { gt: observed > bound, gte: observed >= bound, lt: observed < bound, lte: observed <= bound }[numbers.op]!
   }
-  const isIn = (observed: string[]) => (Array.isArray(value) ? value : [value]).some((one) => observed.includes(one))
+  const isIn = (observed: string[]) =>
+    (Array.isArray(value) ? value : [value]).some((expected) => observed.includes(expected))
   const bounds = value as Numbers
   const isKnown = bounds.per !== 'initiator'
   switch (selectorType) {

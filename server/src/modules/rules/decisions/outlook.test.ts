@@ -83,9 +83,9 @@ describe('what the policies let somebody ask for', () => {
     const property = fc.property(fc.array(anyPolicy, { maxLength: 5 }), fc.boolean(), (policies, isAdmin) => {
       const effects = orders.map((order) => {
         const facts = { now: new Date(), initiatorId: 'me', initiatorGroupIds: me.groupIds, ...order }
-        const matches = policies.filter((each) => evaluatePolicy(each, facts).matched)
+        const matches = policies.filter((policy) => evaluatePolicy(policy, facts).matched)
         const { effect } = combine(
-          matches.map((each) => ({ policy: each, inDoubt: false })),
+          matches.map((policy) => ({ policy, inDoubt: false })),
           isAdmin,
         )
         return effect === 'block' ? 'deny' : effect
@@ -96,7 +96,7 @@ describe('what the policies let somebody ask for', () => {
         return
       }
       const looksAtOrder = policies.some(({ rules }) =>
-        rules.some(({ selectors: [one] }) => ['amount', 'token'].includes(one!.selectorType)),
+        rules.some(({ selectors: [selector] }) => ['amount', 'token'].includes(selector!.selectorType)),
       )
       expect(looksAtOrder).toBe(true)
     })

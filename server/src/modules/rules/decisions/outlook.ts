@@ -7,19 +7,19 @@ export const outlooks = ['allow', 'approval', 'deny', 'depends'] as const
 export type Outlook = (typeof outlooks)[number]
 
 /**
- * What the policies decide about each action when only the initiator is known; pure.
+ * Decides about every action when only the initiator is known; pure.
  *
  * @param candidates the enabled policies of every action in the groups of the initiator
  */
 export function outlooksOf(candidates: PolicySnapshot[], initiator: Initiator): Record<ActionType, Outlook> {
-  const each = actionTypes.map((action): [ActionType, Outlook] => [
+  const outlooks = actionTypes.map((action): [ActionType, Outlook] => [
     action,
     outlookOf(
       candidates.filter(({ actionType }) => actionType === action),
       initiator,
     ),
   ])
-  return Object.fromEntries(each) as Record<ActionType, Outlook>
+  return Object.fromEntries(outlooks) as Record<ActionType, Outlook>
 }
 
 /**

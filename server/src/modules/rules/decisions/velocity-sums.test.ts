@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 beforeEach(() => {
-  // What the tests before left behind is out of every window by now.
+  // The transfers of earlier tests are outside every window now.
   bench.test.clock.advance(3_601_000)
 })
 afterEach(async () => {
@@ -65,29 +65,29 @@ async function setRate(usdRate: string) {
 describe('T36 fifty requests at once never slip past a limit', () => {
   type Way = { from: string; by: Person; toAddress: string }
   const scopes: [per: string, ways: (addresses: { own: string[]; others: string[] }) => Way[]][] = [
-    ['initiator', ({ own }) => own.map((from) => ({ from, by: bench.owner, toAddress: toSomebodyElse() }))],
-    ['sourceAddress', ({ own }) => [{ from: own[0]!, by: bench.owner, toAddress: toSomebodyElse() }]],
+    ['initiator', ({ own: owned }) => owned.map((from) => ({ from, by: bench.owner, toAddress: toSomebodyElse() }))],
+    ['sourceAddress', ({ own: owned }) => [{ from: owned[0]!, by: bench.owner, toAddress: toSomebodyElse() }]],
     [
       'destination',
-      ({ own, others }) => [
-        { from: own[0]!, by: bench.owner, toAddress: bench.recipient },
-        { from: own[1]!, by: bench.owner, toAddress: bench.recipient },
+      ({ own: owned, others }) => [
+        { from: owned[0]!, by: bench.owner, toAddress: bench.recipient },
+        { from: owned[1]!, by: bench.owner, toAddress: bench.recipient },
         { from: others[0]!, by: other, toAddress: bench.recipient },
       ],
     ],
     [
       'vault',
-      ({ own, others }) => [
-        { from: own[0]!, by: bench.owner, toAddress: toSomebodyElse() },
+      ({ own: owned, others }) => [
+        { from: owned[0]!, by: bench.owner, toAddress: toSomebodyElse() },
         { from: others[0]!, by: other, toAddress: toSomebodyElse() },
       ],
     ],
   ]
   it.each(scopes)('T36 per %s', async (per, waysOf) => {
-    const own = [(await bench.fundedAddress()).id, (await bench.fundedAddress()).id]
+    const owned = [(await bench.fundedAddress()).id, (await bench.fundedAddress()).id]
     const others = [(await bench.fundedAddress({}, other)).id]
     await blockAbove('velocityAmount', '200', per)
-    const ways = waysOf({ own, others })
+    const ways = waysOf({ own: owned, others })
     const answers = await Promise.all(
       [...Array(50).keys()].map((i) => {
         const { from, by, toAddress } = ways[i % ways.length]!

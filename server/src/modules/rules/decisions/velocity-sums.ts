@@ -60,8 +60,8 @@ export async function sumVelocity(
 export function sumsOf(vaultId: string, windows: VelocityWindow[], facts: Facts): RawBuilder<VelocitySum> | null {
   const parts = windows.flatMap((window) => {
     const key = velocityKeyOf(window.per, vaultId, facts)
-    const asked = { key, tokenId: facts.token?.id ?? null, operationId: facts.operationId ?? null }
-    return key === null ? [] : [sumOfWindow(vaultId, window, facts.now, asked)]
+    const counted = { key, tokenId: facts.token?.id ?? null, operationId: facts.operationId ?? null }
+    return key === null ? [] : [sumOfWindow(vaultId, window, facts.now, counted)]
   })
   return parts.length === 0 ? null : sql<VelocitySum>`${sql.join(parts, sql` union all `)}`
 }
@@ -85,12 +85,12 @@ export async function sumVelocityOfBatch(
   const [first] = orders
   if (first === undefined) return sums
   for (const window of windows) {
-    const asked = orders.map((facts) => ({
+    const keys = orders.map((facts) => ({
       key: velocityKeyOf(window.per, vaultId, facts),
       tokenId: facts.token?.id ?? null,
       operationId: facts.operationId ?? null,
     }))
-    const distinct = [...new Map(asked.map((one) => [JSON.stringify(one), one])).entries()]
+    const distinct = [...new Map(keys.map((entry) => [JSON.stringify(entry), entry])).entries()]
     const { rows } = await sql<VelocitySum & { n: number }>`
       select q.n::int as n, s.* from unnest(
         ${distinct.map(([, { key }]) => key)}::text[], ${distinct.map(([, { tokenId }]) => tokenId)}::text[],
@@ -103,8 +103,8 @@ export async function sumVelocityOfBatch(
       })}) s
       where q.key is not null`.execute(db)
     const found = new Map(rows.map(({ n, ...sum }) => [distinct[n - 1]![0], sum]))
-    for (const [i, one] of asked.entries()) {
-      const sum = found.get(JSON.stringify(one))
+    for (const [i, entry] of keys.entries()) {
+      const sum = found.get(JSON.stringify(entry))
       if (sum !== undefined) sums[i]!.push(sum)
     }
   }

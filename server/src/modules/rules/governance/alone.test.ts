@@ -16,7 +16,7 @@ import { readRules } from '../rules-versions/rules-document.ts'
 let bench: GovernanceBench
 let alone: Person
 let robot: Person
-let asked = 0
+let created = 0
 
 // The ten sequences from seed 1 tighten nothing, and would prove nothing.
 const { runs: sequences, seed: firstSeed } = campaignOf('GOVERNANCE', { runs: 10, seed: 74 })
@@ -38,7 +38,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** What the administrators agreed on before, written as the owner of the database. */
+/** Writes random rules as the owner of the database; they stand for rules that the administrators approved earlier. */
 async function reset(pick: Pick, groupIds: string[]): Promise<void> {
   const policies = [0, 1, 2].map((i) => ({
     ...randomPolicy(pick, groupIds),
@@ -74,7 +74,7 @@ const calls: Call[] = [
   (pick, { groups }, by) =>
     by.post(`/policy-groups/${pick(groups)}/policies`, {
       ...randomPolicy(pick, groups),
-      code: `made-${++asked}`,
+      code: `made-${++created}`,
       name: 'Made',
     }),
   (pick, { groups, policies }, by) => {
@@ -93,7 +93,7 @@ const calls: Call[] = [
       tighteningDelayHours: 0,
     }),
   (pick, { groups }, by) =>
-    by.post('/invitations', { email: `guest-${++asked}@example.org`, groupIds: [pick(groups)] }),
+    by.post('/invitations', { email: `guest-${++created}@example.org`, groupIds: [pick(groups)] }),
   async (pick, { groups }, by) => {
     const answer = await by.post(`${bench.url}/service-tokens`, { name: 'Another', groupIds: [pick(groups)] })
     if (answer.status === 202) {
@@ -106,7 +106,7 @@ const calls: Call[] = [
     const change = (targetId: string) => ({
       action: 'policy_create',
       targetId,
-      payload: { ...randomPolicy(pick, groups), code: `made-${++asked}`, name: 'Made' },
+      payload: { ...randomPolicy(pick, groups), code: `made-${++created}`, name: 'Made' },
     })
     const draft = await bench.draft([change(pick(groups)), change(pick(groups))], by)
     if (draft.status !== 201) return draft

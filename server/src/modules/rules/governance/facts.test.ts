@@ -34,7 +34,7 @@ const made = <Body>({ status, body }: { status: number; body: Body }): Body => {
   return body
 }
 
-/** What the vault agreed on before: rules that name a category and folders. */
+/** Creates the rules that the vault approved earlier; they name a category and folders. */
 async function prepare() {
   const { admin } = bench.vault
   const everyone = bench.vault.groups.everyone
@@ -194,9 +194,9 @@ describe('T83 addressGroupIds', () => {
     const folder = made(await alone.post(`${bench.url}/address-groups`, { name: 'Later' }))
     const rules = [{ conditionType: 'require', selectors: [{ selectorType: 'addressGroup', value: [folder.id] }] }]
     const policy = { ...allowTransfers, code: 'later', name: 'Later', rules }
-    const asked = await alone.post(`/policy-groups/${bench.membersId}/policies`, policy)
-    expect(asked.status).toBe(202)
-    const { id } = (asked.body as unknown as { request: { id: string } }).request
+    const response = await alone.post(`/policy-groups/${bench.membersId}/policies`, policy)
+    expect(response.status).toBe(202)
+    const { id } = (response.body as unknown as { request: { id: string } }).request
     const { address } = world.folders[0]!
     made(await alone.post(`${bench.url}/address-groups/${folder.id}/members`, { addressId: address.id }))
     await bench.approve(bench.admins[0]!, id)
@@ -306,7 +306,9 @@ describe('T83 each fact', () => {
   it('is one of the type, and has its row in docs/governance.md and its test', async () => {
     const source = await readFile(new URL('../selectors/facts.ts', import.meta.url), 'utf8')
     const file = ts.createSourceFile('facts.ts', source, ts.ScriptTarget.Latest)
-    const type = file.statements.find((one) => ts.isTypeAliasDeclaration(one) && one.name.text === 'Facts')
+    const type = file.statements.find(
+      (statement) => ts.isTypeAliasDeclaration(statement) && statement.name.text === 'Facts',
+    )
     const { members } = (type as ts.TypeAliasDeclaration).type as ts.TypeLiteralNode
     const facts = members.map((member) => (member.name as ts.Identifier).text)
     const manual = await readFile(new URL('../../../../../docs/governance.md', import.meta.url), 'utf8')

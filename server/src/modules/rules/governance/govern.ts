@@ -93,8 +93,8 @@ async function openAlone(
   await insertChangeSet(trx, set, { member, now })
   // Nothing is applied here: governance is on.
   const engine = { deps, governed: notHere }
-  const asked = { ...hidden, title, base_version: number, direction, document: after }
-  const outcome = await askForVotes(trx, engine, asked, { member, now })
+  const draft = { ...hidden, title, base_version: number, direction, document: after }
+  const outcome = await askForVotes(trx, engine, draft, { member, now })
   if ('applied' in outcome) throw new Error('A change that needs votes was applied without them')
   return outcome.request
 }
@@ -119,23 +119,23 @@ export const governedIn =
   (deps: Engine['deps']) =>
   <A>(
     trx: Trx,
-    { member, ...asked }: { member: Member; confirm: Confirm; now: Date },
+    { member, ...context }: { member: Member; confirm: Confirm; now: Date },
     wanted: Wanted<string | null>,
     work: () => Promise<A>,
   ): Promise<A | Waits> =>
-    govern(trx, { deps }, { vaultId: member.vault.id, caller: member, ...asked }, toChange(wanted), work)
+    govern(trx, { deps }, { vaultId: member.vault.id, caller: member, ...context }, toChange(wanted), work)
 
 /** As `govern`, for an endpoint that names a row by its id alone. */
 export const governedBy =
   (deps: Engine['deps'], table: Parameters<typeof vaultOf>[1]) =>
   async <A>(
     trx: Trx,
-    asked: Omit<Asked, 'vaultId'>,
+    context: Omit<Asked, 'vaultId'>,
     wanted: Wanted<string>,
     work: () => Promise<A>,
   ): Promise<A | Waits> => {
-    const vaultId = await vaultOf(trx, table, wanted[1], asked.caller.userId)
-    return govern(trx, { deps }, { vaultId, ...asked }, toChange(wanted), work)
+    const vaultId = await vaultOf(trx, table, wanted[1], context.caller.userId)
+    return govern(trx, { deps }, { vaultId, ...context }, toChange(wanted), work)
   }
 
 /**

@@ -20,9 +20,9 @@ const add = () => ({ action: 'policy_create', targetId: bench.membersId, payload
 async function submit(changes: Parameters<GovernanceBench['draft']>[0], by = admin) {
   const draft = await bench.draft(changes, by)
   expect([draft.status, draft.body.message]).toEqual([201, undefined])
-  const asked = await bench.submit(draft.body.id, by)
-  expect(asked.status).toBe(202)
-  return { id: draft.body.id, requestId: asked.body.request.id }
+  const response = await bench.submit(draft.body.id, by)
+  expect(response.status).toBe(202)
+  return { id: draft.body.id, requestId: response.body.request.id }
 }
 
 async function approveBy(requestId: string, ...voters: Person[]) {
@@ -36,7 +36,7 @@ async function applyLater() {
 
 describe('T74 who approves is no tightening', () => {
   test('T74 named approvers in place of groups wait for votes', async () => {
-    const [one, two] = [await ensureGroup(bench.vault, 'one'), await ensureGroup(bench.vault, 'two')]
+    const [groupOne, groupTwo] = [await ensureGroup(bench.vault, 'one'), await ensureGroup(bench.vault, 'two')]
     const [first, second] = [
       await addMember(bench.test, bench.vault, 'first.voter@example.org', ['one']),
       await addMember(bench.test, bench.vault, 'second.voter@example.org', ['two']),
@@ -44,7 +44,7 @@ describe('T74 who approves is no tightening', () => {
     const made = await admin.post(`/policy-groups/${bench.membersId}/policies`, {
       ...{ code: 'both-groups', name: 'Both groups', actionType: 'transfer', effect: 'requireApproval' },
       approvalThreshold: 2,
-      approvers: [one, two].map((groupId) => ({ kind: 'group', groupId, threshold: 1 })),
+      approvers: [groupOne, groupTwo].map((groupId) => ({ kind: 'group', groupId, threshold: 1 })),
     })
     expect([made.status, made.body.message]).toEqual([201, undefined])
     await bench.govern()
@@ -52,8 +52,8 @@ describe('T74 who approves is no tightening', () => {
     for (const approvers of [
       named,
       [...named, { kind: 'user', userId: admin.userId }],
-      [{ kind: 'group', groupId: one, threshold: 1 }, ...named],
-      [{ kind: 'group', groupId: one, threshold: 2 }],
+      [{ kind: 'group', groupId: groupOne, threshold: 1 }, ...named],
+      [{ kind: 'group', groupId: groupOne, threshold: 2 }],
     ]) {
       const answer = await admin.patch(`/policies/${made.body.id}`, { approvers, approvalThreshold: 3 })
       expect([400, 202], JSON.stringify(answer.body)).toContain(answer.status)
@@ -169,8 +169,8 @@ describe('T74 auditors', () => {
   test('T74 are no part of a quorum', async () => {
     const { board, people } = await boardOf('first@board.example.org', 'second@board.example.org')
     await makeAuditor(people[1]!.userId)
-    const asked = await bench.govern({ threshold: 1, approverGroupId: board })
-    expect([asked.status, asked.body.reason]).toEqual([409, 'quorum_unreachable'])
+    const response = await bench.govern({ threshold: 1, approverGroupId: board })
+    expect([response.status, response.body.reason]).toEqual([409, 'quorum_unreachable'])
   })
 
   test('T74 have no vote any more when the time of a change has come', async () => {

@@ -106,9 +106,9 @@ describe('governance', () => {
   test('T74 one administrator cannot loosen: the change waits for the votes of two others', async () => {
     expect((await bench.govern()).status).toBe(200)
     const [first, second, third] = bench.admins
-    const asked = await first!.post(`/policy-groups/${bench.membersId}/policies`, allowTransfers)
-    expect(asked.status, JSON.stringify(asked.body)).toBe(202)
-    const { request } = asked.body
+    const response = await first!.post(`/policy-groups/${bench.membersId}/policies`, allowTransfers)
+    expect(response.status, JSON.stringify(response.body)).toBe(202)
+    const { request } = response.body
     expect(request).toMatchObject({ action: 'rules_change', targetType: 'change_set', approvalThreshold: 2 })
     expect(await policiesOf()).toEqual([])
     expect((await bench.approve(first!, request.id)).body.reason).toBe('not_an_approver')
@@ -134,10 +134,10 @@ describe('governance', () => {
     await bench.govern()
     expect((await bench.govern({ threshold: 0 })).status).toBe(202)
     expect((await bench.govern({ threshold: 3 })).status).toBe(202)
-    const asked = await bench.govern({ threshold: 0 }, bench.admins[1]!)
-    expect(asked.status).toBe(202)
-    await bench.approve(bench.admins[0]!, asked.body.request.id)
-    await bench.approve(bench.admins[2]!, asked.body.request.id)
+    const response = await bench.govern({ threshold: 0 }, bench.admins[1]!)
+    expect(response.status).toBe(202)
+    await bench.approve(bench.admins[0]!, response.body.request.id)
+    await bench.approve(bench.admins[2]!, response.body.request.id)
     expect((await bench.vault.admin.get(`${bench.url}/governance`)).body.threshold).toBe(0)
   })
 
@@ -158,7 +158,7 @@ describe('governance', () => {
     await bench.govern()
     const before = await bench.versions()
     const { administrators } = vault.groups
-    const asked = await Promise.all([
+    const responses = await Promise.all([
       vault.admin.post(`/policy-groups/${membersId}/policies`, allowTransfers),
       vault.admin.patch(`/policies/${policy.id}`, { effect: 'allow' }),
       vault.admin.delete(`/policies/${policy.id}`),
@@ -176,7 +176,7 @@ describe('governance', () => {
       vault.admin.patch(`${url}/variants/${variant!.id}`, { enabled: true }),
       bench.govern({ looseningDelayHours: 1 }),
     ])
-    expect(asked.map(({ status, body }) => (status === 202 ? 202 : body))).toEqual(asked.map(() => 202))
+    expect(responses.map(({ status, body }) => (status === 202 ? 202 : body))).toEqual(responses.map(() => 202))
     expect(await bench.versions()).toEqual(before)
     const stored = await bench.sql('select changes::text, document::text from change_sets')
     expect(JSON.stringify(stored)).not.toContain('another-secret')
@@ -195,14 +195,14 @@ describe('governance', () => {
 
   test('a service token is shown at the request, and valid after the votes', async () => {
     await bench.govern({ threshold: 1 })
-    const asked = await bench.vault.admin.post(`${bench.url}/service-tokens`, {
+    const response = await bench.vault.admin.post(`${bench.url}/service-tokens`, {
       name: 'Payroll',
       groupIds: [bench.membersId],
     })
-    expect(asked.status).toBe(202)
-    const service = bench.test.client({ authorization: `Bearer ${asked.body.token}` })
+    expect(response.status).toBe(202)
+    const service = bench.test.client({ authorization: `Bearer ${response.body.token}` })
     expect((await service.get('/vaults')).status).toBe(401)
-    await bench.approve(bench.admins[1]!, asked.body.request.id)
+    await bench.approve(bench.admins[1]!, response.body.request.id)
     expect((await service.get('/vaults')).body.items).toHaveLength(1)
   })
 
@@ -213,18 +213,18 @@ describe('governance', () => {
     ).body.token
     await bench.govern({ threshold: 1 })
     const service = bench.test.client({ authorization: `Bearer ${token}` })
-    const asked = await service.post(`/policy-groups/${bench.membersId}/policies`, allowTransfers)
-    expect(asked.body.request.approvalThreshold).toBe(2)
-    await bench.approve(bench.vault.admin, asked.body.request.id)
+    const response = await service.post(`/policy-groups/${bench.membersId}/policies`, allowTransfers)
+    expect(response.body.request.approvalThreshold).toBe(2)
+    await bench.approve(bench.vault.admin, response.body.request.id)
     expect(await policiesOf()).toEqual([])
-    await bench.approve(bench.admins[1]!, asked.body.request.id)
+    await bench.approve(bench.admins[1]!, response.body.request.id)
     expect(await policiesOf()).toEqual(['allow-transfers'])
   })
 
   test('a secret takes effect after the votes', async () => {
     await bench.govern({ threshold: 1 })
-    const asked = await bench.vault.admin.patch(bench.url, { walletServiceSecret: 'another-secret-of-the-wallet' })
-    const done = await bench.approve(bench.admins[1]!, asked.body.request.id)
+    const response = await bench.vault.admin.patch(bench.url, { walletServiceSecret: 'another-secret-of-the-wallet' })
+    const done = await bench.approve(bench.admins[1]!, response.body.request.id)
     expect(done.body.status, JSON.stringify(done.body)).toBe('applied')
     const [row] = await bench.sql('select id, wallet_service_url, wallet_service_secret as sealed from vaults')
     const { sealed, ...home } = row as { id: string; wallet_service_url: string; sealed: Buffer }
@@ -244,9 +244,9 @@ describe('governance', () => {
     })
     const withheld = async () => (await bench.vault.admin.get(`${bench.url}/withheld-tokens`)).body.items
     expect(await withheld()).toMatchObject([{ tokenId: token.id, code: 'NEW' }])
-    const asked = await bench.vault.admin.post(`${bench.url}/withheld-tokens/${token.id}/accept`)
-    expect(asked.status, JSON.stringify(asked.body)).toBe(202)
-    await bench.approve(bench.admins[1]!, asked.body.request.id)
+    const response = await bench.vault.admin.post(`${bench.url}/withheld-tokens/${token.id}/accept`)
+    expect(response.status, JSON.stringify(response.body)).toBe(202)
+    await bench.approve(bench.admins[1]!, response.body.request.id)
     expect(await withheld()).toEqual([])
     const rate = { usdRate: '1', asOf: new Date(Date.now() - 1000).toISOString(), source: 'hand' }
     expect((await bench.vault.admin.post(`/tokens/${token.id}/rates`, rate)).status).toBe(202)

@@ -22,7 +22,7 @@ export async function findOpenVote(
   return rows[0] ?? null
 }
 
-/** Whether the member may vote on any change set that waits. */
+/** Returns true if the member may vote on a waiting change set. */
 export async function votesOnRules(db: Db, { vault, userId }: Member, now: Date): Promise<boolean> {
   const { rows } = await openVotes({ vaultId: vault.id, userId }, sql`true`, now).execute(db)
   return rows.length > 0

@@ -3,27 +3,27 @@ import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { type AppError, type Objection, refusalFor } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 
-/** What can be held. */
+/** The types of subjects that can be held. */
 export const holdSubjectTypes = ['address', 'vault', 'deposit', 'counterparty', 'transfer', 'user'] as const
 export type HoldSubjectType = (typeof holdSubjectTypes)[number]
 
-/** Who placed a hold: people, or the answer of the screening or its absence. A subject has at most one of each. */
+/** The origins of a hold: people, or a screening (its answer or a missing answer). A subject has at most one of each origin. */
 export const holdOrigins = ['people', 'screening'] as const
 export type HoldOrigin = (typeof holdOrigins)[number]
 
 /**
- * What stops an order, a vote or a hand-over: a hold that is not released, or the exposure of an address, which has the id of
- * the address.
+ * A reason to stop an order, a vote or a hand-over: a hold that is not released, or the exposure of an address. An exposure
+ * has the id of its address.
  */
 export type ActiveHold = { id: string; subjectType: HoldSubjectType | 'exposure'; subjectId: string }
 
 type Text = string | RawBuilder<unknown>
 
-/** What an order, a vote or a hand-over touches: each may be held. */
+/** The subjects of an order, a vote or a hand-over that may be held. */
 type Touched = Named & {
   /** The paying address. */
   addressId?: Text
-  /** Whether an exposure of the paying address stops it; it does unless this is false. */
+  /** False if an exposure of the paying address does not count. The default is true. */
   ofExposure?: boolean
   /** The recipient, which may be an address of the vault or of a counterparty. */
   to?: { networkId: Text; key: Text }

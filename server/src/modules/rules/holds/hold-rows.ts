@@ -19,7 +19,7 @@ export async function insertHolds(trx: Trx, holds: Insertable<Holds>[]): Promise
   await insertRows(trx, { holds })
 }
 
-/** What an active hold on a deposit reserves: once there is something to reserve, or what another hold reserved until now. */
+/** Sets the amount in base units that an active hold on a deposit reserves. */
 export async function setReserved(
   trx: Trx,
   { vaultId, id, reserved }: { vaultId: string; id: string; reserved: bigint },

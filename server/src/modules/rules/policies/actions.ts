@@ -93,10 +93,10 @@ export async function deletePolicy(trx: Trx, id: string, { caller, now }: ByCall
 }
 
 /** `given` are the fields of the request: only their references are checked against what exists now. */
-async function assertSound(trx: Trx, vaultId: string, draft: PolicyDraft, given: PolicyChange): Promise<void> {
+async function assertSound(trx: Trx, vaultId: string, draft: PolicyDraft, change: PolicyChange): Promise<void> {
   const faults = findPolicyFaults(draft)
   if (faults.length > 0) throw faulty(faults)
-  const dangling = await lockReferences(trx, vaultId, given)
+  const dangling = await lockReferences(trx, vaultId, change)
   if (dangling.length > 0) throw faulty(dangling)
 }
 

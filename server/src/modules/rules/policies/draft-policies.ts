@@ -62,7 +62,7 @@ export async function readDrafts(
       ...{ approvalThreshold, adminBypass, allowInitiatorApproval: draft.allowInitiatorApproval },
       enabled: draft.enabled,
       rules: toRules(draft.rules, now),
-      approvers: draft.approvers.map(({ userId, groupId, ...one }) => ({ ...one, id: (userId ?? groupId)! })),
+      approvers: draft.approvers.map(({ userId, groupId, ...approver }) => ({ ...approver, id: (userId ?? groupId)! })),
     })
   }
   if (faults.length > 0) throw faulty(faults)

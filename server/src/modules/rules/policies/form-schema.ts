@@ -6,7 +6,7 @@ import { ActionType, ConditionType, PolicyEffect, SelectorType } from '../decisi
 import { namedBySelectors } from '../selectors/selectors.ts'
 import { creation } from './schema.ts'
 
-/** What a form for policies is drawn from. */
+/** The data from which a client draws a form for policies. */
 export const PolicySelectors = Closed(
   {
     conditionTypes: described(Type.Array(ConditionType), 'How the selectors of a rule may be combined.'),

@@ -125,7 +125,7 @@ function selectorReferences({ rules = [] }: PolicyChange, wanted: SelectorType):
       if (selectorType !== wanted) return []
       const field = `rules.${i}.selectors.${j}.value`
       if (!Array.isArray(value)) return [{ field, id: nameOf(wanted, value) }]
-      return value.map((one, k) => ({ field: `${field}.${k}`, id: nameOf(wanted, one) }))
+      return value.map((element, k) => ({ field: `${field}.${k}`, id: nameOf(wanted, element) }))
     }),
   )
 }
@@ -148,18 +148,22 @@ function approverReferences({ approvers = [] }: PolicyChange, key: 'groupId' | '
  * Objects that a policy names must exist when it is written: a block that names a misspelt token would never match.
  * Objects that are deleted later do not invalidate the policies that name them.
  */
-export async function lockReferences(trx: Trx, vaultId: string, given: PolicyChange): Promise<FieldFault[]> {
-  const groups = [...selectorReferences(given, 'initiatorGroup'), ...approverReferences(given, 'groupId')]
+export async function lockReferences(trx: Trx, vaultId: string, change: PolicyChange): Promise<FieldFault[]> {
+  const groups = [...selectorReferences(change, 'initiatorGroup'), ...approverReferences(change, 'groupId')]
   await lockExistingGroups(trx, vaultId, idsOf(groups))
-  await lockExistingGroups(trx, vaultId, idsOf(selectorReferences(given, 'addressGroup')), 'address_groups')
-  return findMissingReferences(trx, vaultId, given)
+  await lockExistingGroups(trx, vaultId, idsOf(selectorReferences(change, 'addressGroup')), 'address_groups')
+  return findMissingReferences(trx, vaultId, change)
 }
 
 /** The same for a policy that is only tried: nothing is locked. */
-export async function findMissingReferences(db: Db | Trx, vaultId: string, given: PolicyChange): Promise<FieldFault[]> {
-  const named = (selectorType: SelectorType) => selectorReferences(given, selectorType)
-  const groups = [...named('initiatorGroup'), ...approverReferences(given, 'groupId')]
-  const users = [...named('initiator'), ...approverReferences(given, 'userId')]
+export async function findMissingReferences(
+  db: Db | Trx,
+  vaultId: string,
+  change: PolicyChange,
+): Promise<FieldFault[]> {
+  const named = (selectorType: SelectorType) => selectorReferences(change, selectorType)
+  const groups = [...named('initiatorGroup'), ...approverReferences(change, 'groupId')]
+  const users = [...named('initiator'), ...approverReferences(change, 'userId')]
   const destinations = named('destination')
   const existingGroups = await listGroupsAmong(db, vaultId, idsOf(groups))
   const members = await listMembersAmong(db, vaultId, idsOf(users))

@@ -8,7 +8,7 @@ import { listAllPolicies, type PolicyRow } from './queries.ts'
 type Fields = Record<string, unknown>
 type Details = { groupId?: string; before?: Fields; after?: Fields }
 
-/** What the record says a policy is: the fields that any record names. */
+/** A policy according to its audit records: the fields that they name. */
 type Recorded = { groupId: string | null; fields: Fields; updates: { at: number; details: Details }[] }
 
 /** Compares the policies of a vault with the record: every field, the rules and who approves. */

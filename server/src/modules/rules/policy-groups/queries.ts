@@ -69,7 +69,7 @@ export async function listGroups(db: Db | Trx, vaultId: string, { after, limit }
   return rows
 }
 
-/** Whether a user who can sign in remains in the group when `leavingUserId` leaves it. */
+/** Returns true if a user who can sign in remains in the group after `leavingUserId` leaves. */
 export async function hasOtherActiveMember(
   trx: Trx,
   group: { vaultId: string; id: string },

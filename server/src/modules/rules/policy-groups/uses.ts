@@ -15,7 +15,7 @@ export async function groupUses(trx: Trx, { vaultId, id }: { vaultId: string; id
   return rows[0]!
 }
 
-/** Whether a rule of a policy of the vault, enabled or not, names this value with this selector. */
+/** Returns true if a policy of the vault, enabled or not, has a rule that names this value with this selector. */
 export async function isSelectedByPolicy(
   trx: Trx,
   vaultId: string,

@@ -20,10 +20,10 @@ type Group = { id: string; code: string; isSystem: boolean }
 
 type Details = { userId?: string; groupIds?: string[]; groupCodes?: string[]; after?: { code?: string } }
 
-/** Who is in a group according to the record; `isUnsure` when they joined and left in one moment. */
+/** A membership according to the audit records; `isUnsure` when the user joined and left at the same time. */
 type Membership = { isIn: boolean; at: number; isUnsure: boolean }
 
-/** What the record says of the groups of a vault and their members. */
+/** The groups of a vault and their members according to the audit records. */
 class Recorded {
   readonly memberships = new Map<string, Membership>()
   readonly codes = new Map<string, string>()
@@ -116,7 +116,7 @@ export async function verifyMemberships(trx: Trx, vaultId: string): Promise<Subj
     }
   }
   for (const [key, { isIn, isUnsure }] of recorded.memberships) {
-    // Who was asked into a group that was deleted meanwhile, or into everyone, got no row.
+    // An invitation to a group that was deleted meanwhile, or to everyone, creates no row.
     const code = recorded.codes.get(key.split(' ')[0]!)
     if (code === undefined || code === everyoneCode) continue
     if (isIn && !isUnsure && !present.has(key)) name('membership', key, 'it is recorded, and its row is gone')

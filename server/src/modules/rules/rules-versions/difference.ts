@@ -55,7 +55,8 @@ export function namesOf(differences: Difference[]): string {
 const shownMax = 5
 
 /** An e-mail address has one pending invitation to a vault. */
-const withId = ({ invitations }: RulesDocument) => invitations.map((one) => ({ ...one, id: one.email }))
+const withId = ({ invitations }: RulesDocument) =>
+  invitations.map((invitation) => ({ ...invitation, id: invitation.email }))
 
 function single(kind: DifferenceKind, before: object, after: object): Difference[] {
   return isSameJson(before, after) ? [] : [{ kind, id: null, name: kind, before, after }]

@@ -132,18 +132,19 @@ test.each<Case>([
 })
 
 function documents(before: Partial<RulesPolicy> | null, after: Partial<RulesPolicy> | null) {
-  const of = (one: Partial<RulesPolicy> | null) => rules({ policies: one === null ? [] : [{ ...policy, ...one }] })
+  const of = (changed: Partial<RulesPolicy> | null) =>
+    rules({ policies: changed === null ? [] : [{ ...policy, ...changed }] })
   return [of(before), of(after)] as const
 }
 
 test('a group is not called something else by one person', () => {
-  const called = rules().groups.map((one) => (one.code === 'other' ? { ...one, name: 'Treasury' } : one))
+  const called = rules().groups.map((group) => (group.code === 'other' ? { ...group, name: 'Treasury' } : group))
   expect(directionOf(rules(), rules({ groups: called }))).toBe('loosening')
 })
 
 const membersWithout = (code: string, userId: string) =>
-  rules().groups.map((one) =>
-    one.code === code ? { ...one, members: one.members.filter((id) => id !== userId) } : one,
+  rules().groups.map((group) =>
+    group.code === code ? { ...group, members: group.members.filter((id) => id !== userId) } : group,
   )
 
 test('who leaves a group that only allows tightens; of who decides or is restricted it does not', () => {
@@ -158,7 +159,7 @@ test('who leaves a group that only allows tightens; of who decides or is restric
     const policies = [restricting as RulesPolicy]
     expect(directionOf(rules({ policies }), rules({ policies, ...left }))).toBe('loosening')
   }
-  // Who leaves the vault can do nothing, and a block that bound them is no matter.
+  // A user without a group has no access to the vault, so the block that restricted the user no longer counts.
   const gone = { groups: membersWithout('members', 'n'), policies: [blocking as RulesPolicy] }
   expect(directionOf(rules({ policies: [blocking as RulesPolicy] }), rules(gone))).toBe('tightening')
   expect(directionOf(rules(), rules({ groups: membersWithout('administrators', 'a') }))).toBe('loosening')

@@ -7,10 +7,10 @@ import { pairs } from './difference.ts'
 import type { RulesDocument, RulesGroup, RulesPolicy } from './document-schema.ts'
 
 /**
- * Whether a change of the rules can only make decisions stricter (block, then deny, then approval by more votes, then
- * approval, then allow), for every initiator and whatever the other rules are. It is computed, not declared, and what is not
- * proven here is a loosening. Each proof holds beside any other change, so a change of several parts tightens when each of
- * its parts does.
+ * The directions of a change of the rules. A tightening can only make decisions stricter, for every initiator and with any
+ * other rules. From strict to loose, decisions are: block, deny, approval by more votes, approval, allow. The direction is
+ * computed, not declared, and a change without a proof here is a loosening. A proof holds beside any other change, so a
+ * change of several parts tightens when all of its parts tighten.
  */
 export const directions = ['loosening', 'tightening'] as const
 export type Direction = (typeof directions)[number]
@@ -34,8 +34,8 @@ export function directionOf(before: RulesDocument, after: RulesDocument): Direct
 }
 
 /**
- * Whether one administrator may make the change at once. Who decides about the rules is never up to one person, not even in
- * the stricter direction: a threshold that nobody can reach would freeze them. So would the demand for signatures.
+ * Returns true if one administrator may make the change at once. The governance and the wallet settings always need votes,
+ * even for a tightening: a threshold that the voters cannot reach, or a demand for signatures, would freeze the rules.
  */
 export function mayChangeAlone(before: RulesDocument, after: RulesDocument): boolean {
   const isOfOne = isSameJson(before.governance, after.governance) && isSameJson(before.wallet, after.wallet)
@@ -43,8 +43,8 @@ export function mayChangeAlone(before: RulesDocument, after: RulesDocument): boo
 }
 
 /**
- * What is in both is the same. What a policy sees of an order is neither stricter nor looser for a policy that blocks and
- * for one that allows; what is new is named by no earlier rule.
+ * Returns true if the items that both lists contain are equal. A changed item changes the facts of an order, which can make
+ * one policy stricter and another looser. No earlier rule names a new item.
  */
 const isKept = <Item extends { id: string }>(before: Item[] = [], after: Item[] = []): boolean =>
   pairs(before, after).every(
@@ -61,7 +61,7 @@ const namesStay = (before: RulesGroup[], after: RulesGroup[]): boolean =>
 const idOf = ({ id }: { id: string }) => id
 const isSubset = (some: readonly string[], all: readonly string[]) => {
   const known = new Set(all)
-  return some.every((one) => known.has(one))
+  return some.every((id) => known.has(id))
 }
 
 function governanceTightens({ governance: before }: RulesDocument, { governance: after }: RulesDocument): boolean {
@@ -82,8 +82,8 @@ function walletTightens(
 }
 
 /**
- * Whether members of the group decide: administrators and auditors, and the voters. Neither more nor fewer of them is
- * stricter, because each can also object.
+ * Returns true if members of the group decide: administrators, auditors and voters. A change of their number is not a
+ * tightening, because every voter can also object.
  */
 function decides({ id, isSystem }: RulesGroup, { governance, policies, categories }: RulesDocument): boolean {
   if (isSystem || id === governance.approverGroupId) return true
@@ -102,7 +102,7 @@ function groupsTighten(before: RulesDocument, after: RulesDocument): boolean {
     if (decides(group, before) || decides(group, after)) return false
     const gone = members.filter((userId) => !remaining.includes(userId))
     if (gone.some((userId) => votesByName(userId, before))) return false
-    // Who is in no group any more can do nothing at all, not even what everybody may.
+    // A user without a group has no access to the vault, not even by the policies of everyone.
     const haveLeft = gone.every((userId) => after.groups.every((other) => !other.members.includes(userId)))
     const left = haveLeft ? [group.id, ...everyoneOf(before)] : [group.id]
     if (left.some((id) => mayProtect(id, before) || mayProtect(id, after))) return false
@@ -111,14 +111,14 @@ function groupsTighten(before: RulesDocument, after: RulesDocument): boolean {
   })
 }
 
-/** Whether a policy of the group asks its members for votes. */
+/** Returns true if a policy of the group requires approvals. */
 const asks = (groupId: string, { policies }: RulesDocument): boolean =>
   policies.some((policy) => policy.groupId === groupId && asksApproval(policy))
 
 const everyoneOf = ({ groups }: RulesDocument): string[] =>
   groups.filter(({ isSystem, code }) => isSystem && code === everyoneCode).map(idOf)
 
-/** Whether leaving the group may take a right to protect away: it has the right by a policy, or a rule of one names it. */
+/** Returns true if leaving the group may remove a right to protect: a policy of the group, or one that names it, gives the right. */
 const mayProtect = (groupId: string, { policies }: RulesDocument): boolean =>
   policies.some(
     (policy) =>
@@ -133,7 +133,7 @@ const namesGroup = ({ rules }: RulesPolicy, groupId: string): boolean =>
     ),
   )
 
-/** Whether leaving the group may free somebody of a policy: one that restricts its members, or a rule that names it. */
+/** Returns true if leaving the group may lift a restriction: a policy of the group restricts its members, or a rule names it. */
 function restricts(groupId: string, { policies }: RulesDocument): boolean {
   return policies.some(
     (policy) =>

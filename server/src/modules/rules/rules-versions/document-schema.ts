@@ -10,7 +10,7 @@ import { MemberUserId } from '../policy-groups/schema.ts'
  * equal rules have equal documents.
  */
 
-/** Which changes of the values of a category wait for votes, where any do. */
+/** The changes of the values of a category that wait for votes, in a category that requires votes. */
 export const categoryApprovalScopes = ['edit', 'assign_and_edit'] as const
 
 const Approver = Closed({

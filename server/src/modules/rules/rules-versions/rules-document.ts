@@ -110,8 +110,8 @@ const serviceKeys = (vaultId: string) => sql`(
   from service_keys s where s.vault_id = ${vaultId} and s.revoked_at is null)`
 
 /**
- * Who may declare a category decides what policies see of an order, and so does what forbids to declare it. A field
- * is named here by what it demands and by what it hides; its label is no rule.
+ * SQL: the rights to declare each category, which decide the facts that policies see of an order. Fields appear here
+ * because a required field or a hidden field can prevent a declaration; their labels are not rules.
  */
 const categoryRights = (vaultId: string) => sql`(
   select coalesce(json_agg(json_build_object('id', c.id, 'key', c.key, 'appliesTo', c.applies_to, 'archived', c.archived,

@@ -8,7 +8,7 @@ import { type Direction, directionOf } from './direction.ts'
 import type { RulesDocument } from './document-schema.ts'
 import { hashOfRules, readRules } from './rules-document.ts'
 
-/** Who published a version, and how. */
+/** The publisher of a version, with the change set that it comes from, if any. */
 type Publisher = { actorId: string | null; changeSetId?: string | null; now: Date }
 
 /** The newest version as it is stored. */

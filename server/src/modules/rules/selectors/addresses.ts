@@ -57,7 +57,9 @@ export const routeVariant = selectorOf(
   variants,
   ({ routeVariants }) => routeVariants,
   (named, segments) =>
-    named.some(({ route, variant }) => segments.some((one) => one.route === route && one.variant === variant)),
+    named.some(({ route, variant }) =>
+      segments.some((segment) => segment.route === route && segment.variant === variant),
+    ),
 )
 
 function readRouteVariants(value: unknown): Reading<RouteVariant[]> {
@@ -100,8 +102,8 @@ export const destinationAgeHours = ageInHours(({ destinationAddedAt }) => destin
 
 const isEqual = (wanted: boolean, is: boolean): boolean => is === wanted
 
-/** Whether the vault pays the destination for the first time: no transfer to it was confirmed yet. */
+/** True if the vault has no confirmed transfer to the destination. */
 export const firstPaymentToDestination = selectorOf(flag, ({ isFirstPayment }) => isFirstPayment, isEqual)
 
-/** Whether the destination begins and ends like another address that the vault knows. */
+/** True if the destination begins and ends like another address that the vault knows. */
 export const addressLookAlike = selectorOf(flag, ({ isLookAlike }) => isLookAlike, isEqual)

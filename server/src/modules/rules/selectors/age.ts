@@ -2,7 +2,7 @@ import { formatDecimal, multiplyDecimals } from '../../../lib/money.ts'
 import type { Facts } from './facts.ts'
 import { comparison, defineSelector, meetsBy, oncePerFacts, type SelectorKind, unknownFinding } from './selector.ts'
 
-/** How long something has been there, in hours for people; unknown if it is not known since when. */
+/** Returns a selector of the age of an object in hours. The result is unknown when the time of creation is unknown. */
 export function ageInHours(sinceOf: (facts: Facts) => string | null | undefined): SelectorKind {
   const ageOf = oncePerFacts((facts) => ageSince(sinceOf(facts), facts.now))
   return defineSelector(comparison, (bound, facts) => {

@@ -49,9 +49,9 @@ export type VelocitySum = {
 }
 
 /**
- * What selectors look at. A missing fact is unknown, and an unknown fact fails closed (contract 8.8). A fact is missing
- * only when the action does not have it or its value cannot be determined. Safe for JSON, except `now`: a decision stores
- * its facts.
+ * The facts that selectors look at. A missing fact is unknown, and an unknown fact fails closed (contract 8.8). A fact is
+ * missing only when the action does not have it or its value cannot be determined. All facts except `now` are safe for
+ * JSON, because a decision stores its facts.
  */
 export type Facts = {
   now: Date
@@ -65,11 +65,11 @@ export type Facts = {
   token?: { id: string; code: string }
   /** Plain decimal string in token units. */
   amount?: string
-  /** What the selectors of amounts look at instead, when the order is one of a payout; velocity does not. */
+  /** The sums that selectors of amounts use in place of `amount` and `available`, for an order of a payout. Velocity does not. */
   summed?: { amount: string; available: string }
   /** USD per token unit, a plain decimal string; left out when no rate is fresh enough. */
   usdRate?: string
-  /** What the source address has available of the token before the transfer, in token units. */
+  /** The available balance of the source address before the transfer, in token units. */
   available?: string
   networkSlug?: string
   sourceAddressId?: string
@@ -85,9 +85,9 @@ export type Facts = {
   counterparty?: CounterpartyFacts | null
   /** ISO timestamp: when the destination came into the address book; null: it is certain that it is not in it. */
   destinationAddedAt?: string | null
-  /** Whether no confirmed transfer of the vault has paid the destination yet. */
+  /** True if the vault has no confirmed transfer to the destination. */
   isFirstPayment?: boolean
-  /** Whether the destination resembles, without being one, an address that the vault knows. */
+  /** True if the destination is a look-alike of an address that the vault knows. */
   isLookAlike?: boolean
   /** The counterparty groups acted upon (counterparty_group_*); for other actions those of `counterparty` count. */
   counterpartyGroupIds?: string[]

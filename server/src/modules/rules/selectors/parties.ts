@@ -5,7 +5,7 @@ import { anySet, areAnyAmong, isAmong, selectorOf, setOf } from './selector.ts'
 /** The initiator of the action, by user id. */
 export const initiator = selectorOf(anySet, ({ initiatorId }) => initiatorId, isAmong)
 
-/** Whether a person or a service asks. */
+/** The kind of the initiator: a person or a service. */
 export const initiatorKind = selectorOf(setOf(initiatorKinds), ({ initiatorKind }) => initiatorKind, isAmong)
 
 /** A policy group that the initiator is in, by its id. */

@@ -23,7 +23,7 @@ function comparedOf({ summed, amount, available }: Facts): Pick<Facts, 'amount' 
   return summed ?? { amount, available }
 }
 
-/** What the amount of the order itself is worth in USD; null when there is no rate. */
+/** Returns the value of the order's amount in USD; null when there is no rate. */
 export const usdOf = oncePerFacts(({ amount, usdRate }) => usdValueOf(amount, usdRate))
 
 const comparedUsdOf = oncePerFacts((facts) => usdValueOf(comparedOf(facts).amount, facts.usdRate))

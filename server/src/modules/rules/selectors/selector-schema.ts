@@ -28,8 +28,8 @@ const nameOf = (actionType: ActionType): string =>
 function toComponent(actionType: ActionType) {
   const $id = nameOf(actionType)
   const description = `What a rule of a policy for \`${actionType}\` may look at, each with the form of its value.`
-  const own = JSON.stringify(describeSelectors(actionType))
-  const first = actionTypes.find((other) => JSON.stringify(describeSelectors(other)) === own)!
+  const described = JSON.stringify(describeSelectors(actionType))
+  const first = actionTypes.find((other) => JSON.stringify(describeSelectors(other)) === described)!
   if (first !== actionType) return Type.Unsafe<object>({ $id, description, allOf: [Type.Ref(nameOf(first))] })
   const ofForm = new Map<string, { types: string[]; form: JsonSchema }>()
   for (const { selectorType, valueSchema } of describeSelectors(actionType)) {

@@ -13,7 +13,7 @@ export type Reading<Value> = { value: Value } | { fault: FieldFault }
 /** JSON Schema of a value, as the API shows it. */
 export type JsonSchema = { [keyword: string]: unknown }
 
-/** How values are written: parsed strictly by `read`, and described for those who draw a form. */
+/** The form of the values of a selector: parsed strictly by `read`, and described for clients that draw a form. */
 export type ValueForm<Value> = {
   read(value: unknown): Reading<Value>
   /** Admits what `read` admits, except for what a schema cannot say, such as checksums, zones and `min` below `max`. */
@@ -162,8 +162,8 @@ export const flag: ValueForm<boolean> = {
 }
 
 /** One value of this schema, or an array of them, meaning any of. */
-export function anyOfSchema(one: JsonSchema): JsonSchema {
-  return { anyOf: [one, { type: 'array', items: one, minItems: 1, maxItems: selectorValuesMax }] }
+export function anyOfSchema(valueSchema: JsonSchema): JsonSchema {
+  return { anyOf: [valueSchema, { type: 'array', items: valueSchema, minItems: 1, maxItems: selectorValuesMax }] }
 }
 
 /** A set: one string, or an array of them, meaning any of. */

@@ -332,7 +332,7 @@ describe('selectors', () => {
 
     it(`${selectorType} is unknown without its fact`, () => {
       const factless = evaluateSelector({ selectorType, value: matching[0] }, withoutFacts).matched
-      // Who asks, and when, is always known.
+      // The initiator and the time are always known.
       if (selectorType === 'initiator' || selectorType === 'time') expect(factless).toBe(true)
       else if (selectorType === 'initiatorGroup') expect(factless).toBe(false)
       else expect(factless).toBeNull()
@@ -341,7 +341,9 @@ describe('selectors', () => {
 
   it('are described by schemas that admit what is admitted and refuse what is refused', () => {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true })
-    const described = new Map(describeSelectors('transfer').map((each) => [each.selectorType, each]))
+    const described = new Map(
+      describeSelectors('transfer').map((description) => [description.selectorType, description]),
+    )
     const lenient: string[] = []
     for (const [selectorType, { matching, other, faulty }] of Object.entries(table)) {
       const { valueSchema, operators } = described.get(selectorType)!
@@ -543,8 +545,8 @@ function velocityCases(matching: object[], other: object[], faulty: [unknown, st
     [JSON.parse('{"op":"gt","value":"1","windowSeconds":60,"per":"vault","__proto__":{}}'), 'value.__proto__'],
   ]
   return {
-    matching: matching.map((one) => ({ ...common, ...one })),
-    other: other.map((one) => ({ ...common, ...one })),
+    matching: matching.map((example) => ({ ...common, ...example })),
+    other: other.map((example) => ({ ...common, ...example })),
     faulty: [...refused, ...faulty],
   }
 }

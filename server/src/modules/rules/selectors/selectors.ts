@@ -24,7 +24,7 @@ import { type Finding, type JsonSchema, type SelectorKind, unknownFinding } from
 import { time } from './time.ts'
 import { readVelocityWindow, type VelocityWindow, velocityAmount, velocityCount, velocityUsd } from './velocity.ts'
 
-/** What the strings of a value name, so that a form can offer a choice. */
+/** The types of objects that the strings of a value can name, so that a form can offer a choice. */
 export const namedBySelectors = [
   'token',
   'network',

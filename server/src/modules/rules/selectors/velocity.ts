@@ -58,7 +58,7 @@ export const velocityCount = defineVelocity(countLimit, (_facts, sum) => String(
 
 function defineVelocity(form: ValueForm<VelocityLimit>, measure: (facts: Facts, sum: VelocitySum) => string | null) {
   return defineSelector(form, ({ comparison, windowSeconds, per }, facts) => {
-    const sum = facts.velocity?.find((one) => one.per === per && one.windowSeconds === windowSeconds)
+    const sum = facts.velocity?.find((sum) => sum.per === per && sum.windowSeconds === windowSeconds)
     const total = sum === undefined ? null : measure(facts, sum)
     return total === null ? unknownFinding : { matched: meets(comparison, total), observed: total }
   })

@@ -63,7 +63,7 @@ export async function voteOn<Row extends SubjectRow, Stored, Recorded>(
   const cast = { userId: member.userId, decision, comment, now }
   const gathered = await gather(trx, subject, row, voteColumn(cast, row, subject.holdOn(row)))
   const { hold, voter, votes } = gathered.more
-  // What is rejected gives back its funds, which cover an exposure.
+  // A rejection releases the reserved funds, which then cover an exposure.
   if (hold !== null && (decision === 'approve' || hold.subjectType !== 'exposure')) throw heldConflict(hold)
   const compared = await stopUnlessSame(trx, subject, row, gathered, now)
   if ('refusal' in compared) return compared
@@ -221,8 +221,8 @@ export type VotableSubject<Row extends SubjectRow, Stored = unknown, Recorded = 
   /** @throws 409 when it takes no votes now */
   assertOpen(row: Row, now: Date): void
   /**
-   * Whether approvals of it must be signed.
-   * @throws 409 when it cannot be approved in a protected vault at all
+   * Returns true if approvals of the subject must be signed.
+   * @throws 409 when the subject cannot be approved in a protected vault
    */
   mustBeSigned(recorded: Recorded, member: Member): boolean
   /** The audit record of a vote. */
@@ -272,10 +272,10 @@ export async function gatherAll<Row extends SubjectRow, Stored, Recorded, More>(
   const beside = sql`case when row_number() over () = 1
     then json_build_object('records', ${recordsOf(vaultId, type, ids)}, 'more', ${more}) end`
   const stored = await listStored(trx, vaultId, ids, beside)
-  const found = stored.find((each) => each.beside !== null)!.beside as { records: RecordAsJson[]; more: More }
+  const found = stored.find((row) => row.beside !== null)!.beside as { records: RecordAsJson[]; more: More }
   const records = readRecords(trx, found.records)
-  const gathered = stored.map((each) => {
-    return [each.id, { stored: each, records: records.filter(({ targetId }) => targetId === each.id) }] as const
+  const gathered = stored.map((row) => {
+    return [row.id, { stored: row, records: records.filter(({ targetId }) => targetId === row.id) }] as const
   })
   return { gathered: new Map(gathered), more: found.more }
 }

@@ -49,11 +49,11 @@ export type PreparedStep = {
   targetId: string | null
   /** The version of the target at the request; null for a creation or a target that does not exist yet. */
   baseVersion: string | null
-  /** What policies may look at: see selectors/facts.ts. */
+  /** The facts that policies may look at: see selectors/facts.ts. */
   facts: Record<string, unknown>
 }
 
-/** How the approval engine checks an action before the votes and carries it out in one transaction. */
+/** The functions with which the approval engine checks an action before the votes and carries it out in one transaction. */
 export type Executor = {
   /**
    * Checks shape, target and database constraints, and changes nothing. Values of the form `$step:N` stand for results

@@ -16,7 +16,7 @@ export async function warnOfLostQuorum(trx: Trx, leaving: Leaving, now: Date): P
   await notifyOfLostQuorum(trx, await listWithoutQuorum(trx, leaving), now)
 }
 
-/** What waits for votes of these users, and cannot get enough votes any more. */
+/** Lists the subjects that wait for votes of these users and can no longer get enough votes. */
 export async function listWithoutQuorum(db: Db | Trx, { userIds, vaultIds }: Leaving): Promise<Subject[]> {
   const { rows } = await sql<Subject & { requirements: RequirementState[] }>`
     select w.vault_id as "vaultId", w.subject_id as "subjectId", s.type as "subjectType", s.initiator_id as "initiatorId",

@@ -168,9 +168,12 @@ async function insertEligibilities(trx: Trx, approval: DividedApproval): Promise
 /** SQL: the voters of these requirements with their entitlements; a voter may be in several rows. */
 function eligibleVoters({ vaultId, initiatorId, requirements }: Asked): RawBuilder<unknown> {
   const sources = requirements
-    .filter((one) => !one.bypassed)
-    .flatMap((one) =>
-      (one.approvers ?? [{ kind: 'group' as const, id: one.groupId }]).map((source) => ({ requirement: one, source })),
+    .filter((requirement) => !requirement.bypassed)
+    .flatMap((requirement) =>
+      (requirement.approvers ?? [{ kind: 'group' as const, id: requirement.groupId }]).map((source) => ({
+        requirement,
+        source,
+      })),
     )
   return sql`
     select u.id as user_id, s.step_index, s.policy_id, coalesce(s.group_id, '') as group_id
@@ -247,11 +250,11 @@ function shortagesOf(
   return requirements
     .filter(({ bypassed }) => !bypassed)
     .sort((a, b) => (a.policyCode < b.policyCode ? -1 : 1))
-    .flatMap((one) => {
-      const { count, places } = votersOf(one)
-      const { policyCode, threshold } = one
+    .flatMap((requirement) => {
+      const { count, places } = votersOf(requirement)
+      const { policyCode, threshold } = requirement
       if (count < threshold) return [`Policy ${policyCode} needs ${threshold} approvals, and only ${count} can vote`]
-      const needed = placesOf(one.groups)
+      const needed = placesOf(requirement.groups)
       if (places >= needed) return []
       return [
         `Policy ${policyCode} needs ${needed} approvals of its groups, each of another person, and only ${places} can be given`,

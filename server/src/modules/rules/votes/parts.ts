@@ -29,7 +29,7 @@ function pathInPart(field: string): string {
 /** The value with every text in it replaced, such as a reference by the id that it stands for. */
 export function replaceTexts(value: unknown, replace: (text: string) => unknown): unknown {
   if (typeof value === 'string') return replace(value)
-  if (Array.isArray(value)) return value.map((one) => replaceTexts(one, replace))
+  if (Array.isArray(value)) return value.map((element) => replaceTexts(element, replace))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaceTexts(one, replace)]))
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, replaceTexts(member, replace)]))
 }

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { placesTaken, votesMissing } from './tally.ts'
 
-const two = { groupId: 'treasury', threshold: 2 }
-const one = { groupId: 'compliance', threshold: 1 }
+const treasury = { groupId: 'treasury', threshold: 2 }
+const compliance = { groupId: 'compliance', threshold: 1 }
 
 it.each([
   ['nobody', [], 3, 0],
@@ -19,8 +19,8 @@ it.each([
   ['two in both', [['treasury', 'compliance'], ['treasury', 'compliance'], ['treasury']], 0, 3],
   ['somebody who was named counts for no group', [[''], ['treasury'], ['treasury']], 1, 2],
 ])('T34 two of treasury and one of compliance: %s', (_, votes, missing, taken) => {
-  expect(placesTaken([two, one], votes)).toBe(taken)
-  expect(votesMissing({ threshold: 3, groups: [two, one] }, votes.length, votes)).toBe(missing)
+  expect(placesTaken([treasury, compliance], votes)).toBe(taken)
+  expect(votesMissing({ threshold: 3, groups: [treasury, compliance] }, votes.length, votes)).toBe(missing)
 })
 
 it('T34 votes are matched with groups as well as any assignment matches them', () => {
@@ -48,7 +48,7 @@ function bestOf(groups: { groupId: string; threshold: number }[], votes: string[
     return [
       1 +
         bestOf(
-          groups.map((each) => (each === found ? { ...each, threshold: each.threshold - 1 } : each)),
+          groups.map((group) => (group === found ? { ...group, threshold: group.threshold - 1 } : group)),
           rest,
         ),
     ]

@@ -34,7 +34,7 @@ export const approverFields = {
 
 export const Approver = Closed(approverFields)
 
-/** What a requirement says of the votes that groups must give. */
+/** The fields of a requirement about the votes that groups must give. */
 export const groupVoteFields = {
   votesMissing: Type.Integer({
     minimum: 0,

@@ -32,7 +32,9 @@ export function lackOf({ threshold, groups, approvalsCount, approvals }: Require
 
 /** Returns true if every requirement that was not waived has reached its threshold. */
 export function isApproved(requirements: RequirementState[]): boolean {
-  return requirements.length > 0 && requirements.every((one) => one.bypassed || lackOf(one) === 0)
+  return (
+    requirements.length > 0 && requirements.every((requirement) => requirement.bypassed || lackOf(requirement) === 0)
+  )
 }
 
 /** Returns true if the given and the possible approvals are enough for every requirement that was not waived. */
@@ -45,11 +47,11 @@ export function isQuorumReachable(requirements: RequirementState[]): boolean {
 
 /** Returns the votes that groups must give, with those that their members gave. */
 export function groupsOf({ groups, approvals }: RequirementState): (GroupThreshold & { approvalsCount: number })[] {
-  return (groups ?? []).map((one) => ({
-    ...one,
+  return (groups ?? []).map((group) => ({
+    ...group,
     approvalsCount: placesTaken(
-      [one],
-      (approvals ?? []).filter((of) => of.includes(one.groupId)),
+      [group],
+      (approvals ?? []).filter((of) => of.includes(group.groupId)),
     ),
   }))
 }
