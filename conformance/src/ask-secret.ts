@@ -2,8 +2,8 @@ import { CouldNotRun } from './outcomes.ts'
 
 /** The secret of an environment variable, or typed without being shown. Arguments of a command are visible to others. */
 export async function askSecret(variable: string): Promise<string> {
-  const given = process.env[variable]
-  if (given) return given
+  const secretOfVariable = process.env[variable]
+  if (secretOfVariable) return secretOfVariable
   if (!process.stdin.isTTY) throw new CouldNotRun(`Set ${variable}`)
   process.stderr.write(`${variable}: `)
   const secret = await readHidden()

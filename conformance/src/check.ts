@@ -1,8 +1,9 @@
 import type { WalletUnderTest } from './wallet-under-test.ts'
 
 /**
- * What a check can only do with: a second client, an EVM network, a token, leave to move funds, a place for webhooks, a client
- * with an authority, keys that it names, commands that restart the service and bring back its database, leave for many orders.
+ * The needs of checks: a second client, an EVM network, a token, permission to move funds, an address for webhooks, a client
+ * with an authority, keys that the authority names, commands that restart the service and restore its database, and
+ * permission for many orders.
  */
 export const needs = [
   ...(['otherClient', 'evm', 'token', 'spend', 'webhooks', 'protected', 'authorityKeys'] as const),

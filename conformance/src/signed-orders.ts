@@ -6,7 +6,7 @@ import type { Answer } from './http-exchange.ts'
 import { Blocked } from './outcomes.ts'
 import type { KitKey, TransferOrder, WalletUnderTest } from './wallet-under-test.ts'
 
-/** What the checks of signed orders read of an authority; the rest of it is in its hash. */
+/** The fields of an authority that the checks of signed orders read; its hash covers the other fields. */
 const Authority = Type.Object({
   vaultId: Type.String(),
   version: Type.Integer({ minimum: 1 }),
@@ -57,7 +57,7 @@ export function shownAuthority(wallet: WalletUnderTest): Promise<{ shown: Shown;
 export type SignedOrder = Record<string, unknown> & { transferId: string; expiresAt: string; amount: string }
 export type Key = KitKey & { person: string }
 
-/** What an order needs: who may order, and whose approvals. `floor` asks for the most of them. */
+/** The signers of an order: its initiator, and the approvers that the strictest floor requires. */
 export type Signers = { initiator: Key; approvers: Key[]; fewer: Key[]; amount: string }
 
 const hourMilliseconds = 3_600_000
@@ -177,7 +177,7 @@ export function signersOf(wallet: WalletUnderTest, shown: Shown): Signers {
   const { authority } = shown
   const keys = keysOf(wallet, shown)
   const personsOf = (group: string) => authority.groups.find(({ id }) => id === group)?.persons ?? []
-  const rule = authority.rules.find((one) => one.network === network && one.contractAddress === null)
+  const rule = authority.rules.find((candidate) => candidate.network === network && candidate.contractAddress === null)
   if (rule === undefined) throw new Blocked(`No rule of the authority names the coin of ${network}`)
   const strictest = rule.floors.toSorted((a, b) => b.votes - a.votes)[0]
   if (strictest === undefined) throw new Blocked('The rule of the coin asks for no approval')

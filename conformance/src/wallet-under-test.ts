@@ -135,7 +135,7 @@ export function openWallet({ options, agent, listener, selected }: Run): (checkI
         const { address } = expectAnswer(await call('POST', '/addresses', { body, client }), 200, DerivedAddress)
         return { derivationPath, address }
       })
-    const own = (name: string, client: Client = 'main') => derive(pathOf(name), client)
+    const addressOf = (name: string, client: Client = 'main') => derive(pathOf(name), client)
     const nextId = () => {
       orders += 1
       return `conformance-${runNumber}-${orders}`
@@ -144,11 +144,11 @@ export function openWallet({ options, agent, listener, selected }: Run): (checkI
       options,
       listener,
       call,
-      own,
+      own: addressOf,
       purse: () => derive(`m/44/${options.coinType}/${options.account}/0`, 'main'),
       pathOf,
       async order(changes = {}) {
-        const [sender, recipient] = [await own('sender'), await own('recipient')]
+        const [sender, recipient] = [await addressOf('sender'), await addressOf('recipient')]
         return {
           id: nextId(),
           network: options.network,
@@ -212,7 +212,7 @@ function openSender(options: Options, agent: Agent, answersSeen: AnswerSeen[]): 
       redact,
     )
     const { status, contentType: type, bytes, milliseconds, exchange: shown, text } = answer
-    const showsSecret = secretsOf(options).some((each) => text.includes(each))
+    const showsSecret = secretsOf(options).some((value) => text.includes(value))
     const isJson = answer.json !== undefined
     answersSeen.push({ status, contentType: type, bytes, milliseconds, exchange: shown, isJson, showsSecret })
     return answer
@@ -220,7 +220,9 @@ function openSender(options: Options, agent: Agent, answersSeen: AnswerSeen[]): 
 }
 
 const secretsOf = ({ secret, otherSecret, protectedSecret, webhooks }: Options): string[] =>
-  [secret, otherSecret, protectedSecret, webhooks?.secret].filter((each): each is string => each != null && each !== '')
+  [secret, otherSecret, protectedSecret, webhooks?.secret].filter(
+    (value): value is string => value != null && value !== '',
+  )
 
 /** Credentials are left out whole: a check may send a part of a secret. */
 function redactionOf(options: Options): Redact {

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { bytesReadMax, silenceSeconds } from './limits.ts'
 import { CouldNotRun } from './outcomes.ts'
 
-/** How one delivery is answered: a status, no answer at all, a cut connection, or a redirect to another path. */
+/** The answer to a delivery: a status, no answer, a cut connection, or a redirect to another path. */
 export type Reaction = number | 'silence' | 'reset' | 'redirect'
 
-/** Which reaction a delivery gets: `attempt` counts from 1, the time from the first delivery. */
+/** Returns the reaction to a delivery: `attempt` counts from 1, the time from the first delivery. */
 export type Script = (attempt: number, elapsedMilliseconds: number) => Reaction
 
 export type Delivery = {
@@ -19,9 +19,9 @@ export type Delivery = {
 
 export type WebhookListener = {
   url: string
-  /** What happens to deposits for this address; without a script they are answered with 200. */
+  /** Sets the answers to deposits for this address; without a script the answer is 200. */
   answer(address: string, script: Script): void
-  /** What arrived for this address so far, in order. */
+  /** Returns the deliveries for this address in the order of arrival. */
   deliveriesTo(address: string): readonly Delivery[]
   /** Deliveries that followed a redirect. */
   redirected(): number

@@ -10,7 +10,7 @@ export interface TypedEnd {
 
 export interface Unlisted {
   recipient: string
-  /** Which recipient, in a sentence. */
+  /** The name of the recipient in a sentence. */
   which: string
 }
 

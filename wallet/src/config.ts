@@ -22,11 +22,11 @@ export type ChainConfig = {
   /** First block that the watcher reads when it has never run on this network; by default 1000 blocks back. */
   startBlock?: number
   /**
-   * How deep below the newest block a reported deposit is still watched: 1000 by default. One that the chain loses above
-   * this depth is reported as orphaned. It is never less than `confirmations`.
+   * The depth below the newest block to which a reported deposit is watched: 1000 by default. A deposit that the chain loses
+   * above this depth is reported as orphaned. The depth is never less than `confirmations`.
    */
   watchDepth?: number
-  /** How often the node is asked whether it still knows a transaction that is in no block: each 600 seconds by default. */
+  /** The interval at which the node is asked about a transaction that is in no block: 600 seconds by default. */
   askAgainSeconds?: number
 }
 

@@ -9,7 +9,7 @@ import { toText } from './authority/refusal.ts'
 import { AuthorityStore, AuthorityUnavailableError } from './authority/store.ts'
 import { describeNodeError } from './chains/describe-node-error.ts'
 
-/** What an operator should know about who else can reach the keys, the orders and the authorities. */
+/** A finding for the operator about access to the keys, the orders and the authorities. */
 export type Finding = { isRight: boolean; sentence: string }
 
 const right = (sentence: string): Finding => ({ isRight: true, sentence })

@@ -36,7 +36,7 @@ export const walkedAtOnceMax = 50
 export const lagBlocksMax = 16
 /** Blocks that are kept in memory, with who was paid in them. */
 export const rememberedBlocksMax = 256
-/** How often the node is asked whether it still knows a transaction that waits, unless a setting says otherwise. */
+/** The default interval at which the node is asked about a waiting transaction. */
 export const askAgainSecondsDefault = 600
 /** Calls that one request to a node carries at most. */
 export const nodeBatchMax = 100
@@ -47,7 +47,7 @@ export const changesMax = 1000
 export const changeWaitSecondsMax = 25
 /** Questions of one client that are held at the same time; a further one is answered at once. */
 export const heldQuestionsMax = 8
-/** How often a held question looks for changes of which no notification arrived. */
+/** The interval at which a waiting request looks for changes whose notification did not arrive. */
 export const changeLookMilliseconds = 5_000
 export const changeReconnectMilliseconds = 1_000
 
@@ -67,7 +67,7 @@ export const scanBlocksMax = 100
 export const rescanBlocks = 1000
 /** Requests that one pass has open at the node at the same time. */
 export const nodeRequestsMax = 10
-/** How deep below the newest block a deposit is still compared with the chain, unless a setting says otherwise. */
+/** The default depth below the newest block to which a deposit is compared with the chain. */
 export const watchDepthDefault = 1000
 export const watchDepthMax = 100_000
 /** Deposits that one pass looks up at the node after the chain went back. */
@@ -76,10 +76,10 @@ export const nodeTimeoutMilliseconds = 10_000
 /** Tokens with more decimals are not reported: no ledger that reads the protocol accepts them. */
 export const tokenDecimalsMax = 36
 
-/** How often it is looked whether a version of an authority that waited has come into force. */
+/** The interval at which the service looks for waiting versions of authorities that have come into force. */
 export const authorityPollMilliseconds = 10_000
 
-/** How often it is looked whether mails about a version of an authority are due. */
+/** The interval at which the service looks for due mails about versions of authorities. */
 export const mailPollMilliseconds = 5_000
 export const mailBackoffMillisecondsMax = 300_000
 

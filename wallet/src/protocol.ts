@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { Authority, Authority1 } from './authority/documents.ts'
 import { networkNameLengthMax, pathIndexMax, pathLengthMax, transferIdLengthMax } from './limits.ts'
 
-/** What is on the wire: one schema validates, serialises and documents. */
+/** The messages of the wallet protocol. One schema validates, serialises and documents each message. */
 
 const strict = { additionalProperties: false }
 
@@ -373,7 +373,7 @@ const occurrence = Type.Optional(
   }),
 )
 const DepositTransaction = Type.Object(depositTransaction, strict)
-/** What both events say of a transaction. */
+/** The transaction in both deposit events. */
 export type DepositTransaction = Static<typeof DepositTransaction>
 
 /** The event that the wallet service posts to Strongroom when a deposit is final, also when it is final once more. */

@@ -34,7 +34,7 @@ export type AppParts = {
   /** null: no client can be protected. */
   authorities: AuthorityStore | null
   chains: Map<string, Chain>
-  /** What a next version of an authority must fit to. */
+  /** The settings that the next version of an authority must match. */
   around: Surroundings
   /** The page where people sign; undefined: this service serves none. */
   signingPage?: SigningPage | undefined
@@ -140,7 +140,7 @@ function replacementRoutes(routes: Routes, { pool, keyring, authorities, chains,
   }
 }
 
-/** What the chain says: balances, fees and transactions. */
+/** Adds the routes that read the chain: balances, fees and transactions. */
 function chainRoutes(routes: Routes, { pool, chains }: AppParts): void {
   routes.get(operations.getBalance.path, { schema: operations.getBalance.schema }, async (request) => {
     const chain = chainOf(chains, request.query.network)

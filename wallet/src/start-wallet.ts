@@ -114,7 +114,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
       url,
       port,
       async stop() {
-        // What is held is answered, so that the requests end.
+        // Waiting requests are answered first, so that they end.
         await feed.close()
         await app.close()
         await Promise.all(loops.map((loop) => loop.stop()))

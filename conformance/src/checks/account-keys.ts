@@ -36,12 +36,17 @@ export const accountKeys: Category = {
       rule: 'The same client and path always get the same xpub, signed by the same key',
       advice: 'Derive the key that signs from the secret that the client’s keys are derived from.',
       async run(wallet) {
-        const [one, other] = [await show(wallet), await show(wallet)]
-        expectThat(one.key.xpub === other.key.xpub, 'two answers have different keys', one.answer, other.answer)
-        expectThat(one.walletKey === other.walletKey, 'two answers have different signers', one.answer, other.answer)
+        const [first, second] = [await show(wallet), await show(wallet)]
+        expectThat(first.key.xpub === second.key.xpub, 'two answers have different keys', first.answer, second.answer)
+        expectThat(
+          first.walletKey === second.walletKey,
+          'two answers have different signers',
+          first.answer,
+          second.answer,
+        )
         const next = await show(wallet, { account: wallet.options.account + 1 })
-        expectThat(next.walletKey === one.walletKey, 'another account has another signer', one.answer, next.answer)
-        expectThat(next.key.xpub !== one.key.xpub, 'another account has the same key', one.answer, next.answer)
+        expectThat(next.walletKey === first.walletKey, 'another account has another signer', first.answer, next.answer)
+        expectThat(next.key.xpub !== first.key.xpub, 'another account has the same key', first.answer, next.answer)
       },
     },
     {
@@ -68,9 +73,9 @@ export const accountKeys: Category = {
       advice: 'Give each client a secret of its own.',
       needs: ['otherClient'],
       async run(wallet) {
-        const [one, other] = [await show(wallet), await show(wallet, { client: 'other' })]
-        expectThat(one.key.xpub !== other.key.xpub, 'they have the same key', one.answer, other.answer)
-        expectThat(one.walletKey !== other.walletKey, 'they have the same signer', one.answer, other.answer)
+        const [main, other] = [await show(wallet), await show(wallet, { client: 'other' })]
+        expectThat(main.key.xpub !== other.key.xpub, 'they have the same key', main.answer, other.answer)
+        expectThat(main.walletKey !== other.walletKey, 'they have the same signer', main.answer, other.answer)
       },
     },
     {

@@ -74,8 +74,8 @@ export const authentication: Category = {
       rule: 'Two clients never share a key, even for the same path.',
       advice: 'Give every client a seed of its own, or make the client a part of the path.',
       needs: ['otherClient'],
-      async run({ own }) {
-        const [mine, other] = [await own('shared path'), await own('shared path', 'other')]
+      async run({ own: addressOf }) {
+        const [mine, other] = [await addressOf('shared path'), await addressOf('shared path', 'other')]
         const differs = mine.address.toLowerCase() !== other.address.toLowerCase()
         expectThat(differs, `both clients have the address ${mine.address} at ${mine.derivationPath}`)
       },
@@ -100,8 +100,8 @@ export const authentication: Category = {
       rule: "the transfer was never accepted, or the address is not the client's",
       advice: 'Look addresses up by client.',
       needs: ['otherClient'],
-      async run({ call, own, options: { network } }) {
-        const [{ address }, foreign] = [await own('recipient'), await own('foreign', 'other')]
+      async run({ call, own: addressOf, options: { network } }) {
+        const [{ address }, foreign] = [await addressOf('recipient'), await addressOf('foreign', 'other')]
         const query = new URLSearchParams({ network, address: foreign.address })
         expectStatus(await call('GET', `/balances?${query}`), 404, 'GET /balances')
         const body = { network, fromAddress: foreign.address, toAddress: address, contractAddress: null, amount: '1' }
@@ -115,8 +115,8 @@ export const authentication: Category = {
       rule: 'refuse (400) when fromAddress is not the address of the path;',
       advice: 'Derive the address of the path with the keys of the client, and compare it with fromAddress.',
       needs: ['otherClient'],
-      async run({ call, order, own }) {
-        const foreign = await own('foreign', 'other')
+      async run({ call, order, own: addressOf }) {
+        const foreign = await addressOf('foreign', 'other')
         const body = await order({ derivationPath: foreign.derivationPath, fromAddress: foreign.address })
         expectStatus(await call('POST', '/transfers', { body }), 400)
       },
@@ -128,10 +128,10 @@ export const authentication: Category = {
       rule: 'Idempotent by (client, id)',
       advice: 'Make client and id the key of a transfer together.',
       needs: ['otherClient'],
-      async run({ call, order, own }) {
+      async run({ call, order, own: addressOf }) {
         const body = await order()
         expectStatus(await call('POST', '/transfers', { body }), 202, 'the first client')
-        const sender = await own('sender', 'other')
+        const sender = await addressOf('sender', 'other')
         const other = { ...body, derivationPath: sender.derivationPath, fromAddress: sender.address }
         expectStatus(await call('POST', '/transfers', { body: other, client: 'other' }), 202, 'the second client')
       },
@@ -139,9 +139,13 @@ export const authentication: Category = {
   ],
 }
 
-async function everyOperation({ own, order, options }: WalletUnderTest): Promise<[string, string, unknown?][]> {
+async function everyOperation({
+  own: addressOf,
+  order,
+  options,
+}: WalletUnderTest): Promise<[string, string, unknown?][]> {
   const { network, coinType } = options
-  const { address, derivationPath } = await own('sender')
+  const { address, derivationPath } = await addressOf('sender')
   const transfer = await order()
   const fees = { network, fromAddress: address, toAddress: address, contractAddress: null, amount: '1' }
   return [

@@ -9,7 +9,7 @@ const inOrder = 'details begins with the code of the first reason that applies'
 const advice =
   'Verify what was signed against the authority before the order is stored, and answer the code of the table.'
 
-/** What a wallet service with an authority refuses. Optional; the sender holds nothing, so that nothing can move. */
+/** The orders that a wallet service with an authority refuses. Optional; the sender has no funds, so no funds can move. */
 export const authority: Category = {
   name: 'authority',
   title: 'Signed orders (optional; nothing is moved)',

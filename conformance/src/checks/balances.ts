@@ -95,7 +95,7 @@ export const balances: Category = {
   ],
 }
 
-async function read({ call, own, options }: WalletUnderTest, changes: Record<string, string>) {
-  const { address } = await own('sender')
+async function read({ call, own: addressOf, options }: WalletUnderTest, changes: Record<string, string>) {
+  const { address } = await addressOf('sender')
   return call('GET', `/balances?${new URLSearchParams({ network: options.network, address, ...changes })}`)
 }

@@ -125,13 +125,13 @@ export const changes: Category = {
         const known = new Map<string, Answer>()
         for (const id of ids) known.set(id, await stateOf(wallet, id))
         const { changes, answer } = await readOn(wallet, cursor, 1_000)
-        for (const [id, asked] of known) {
+        for (const [id, state] of known) {
           const listed = changes.filter((change) => change.id === id).at(-1)
-          const [before, after] = [rankOf(textOf(asked, 'status')), rankOf(listed?.status)]
+          const [before, after] = [rankOf(textOf(state, 'status')), rankOf(listed?.status)]
           expectThat(
             after >= before,
-            `${id} is ${textOf(asked, 'status')} and listed as ${listed?.status}`,
-            asked,
+            `${id} is ${textOf(state, 'status')} and listed as ${listed?.status}`,
+            state,
             answer,
           )
         }

@@ -51,7 +51,7 @@ export const errors: Category = {
           if (faults !== null) throw new Violation(faults, [answer.exchange])
           const { details } = answer.json as { details: { field: string }[] }
           expectThat(
-            details.some((each) => each.field === field),
+            details.some((detail) => detail.field === field),
             `details does not name ${field}`,
             answer,
           )

@@ -80,8 +80,8 @@ export const fees: Category = {
   ],
 }
 
-async function ask({ call, own, options }: WalletUnderTest, changes: object = {}) {
-  const [from, to] = [await own('sender'), await own('recipient')]
+async function ask({ call, own: addressOf, options }: WalletUnderTest, changes: object = {}) {
+  const [from, to] = [await addressOf('sender'), await addressOf('recipient')]
   const { network } = options
   const question = { network, fromAddress: from.address, toAddress: to.address, contractAddress: null, amount: '1' }
   return call('POST', '/fees', { body: { ...question, ...changes } })

@@ -135,9 +135,9 @@ export const hostileInput: Category = {
       section,
       rule: 'Unknown fields and parameters | 400. Nothing is coerced.',
       advice: 'Require that each parameter is one text.',
-      async run({ call, own, options: { network } }) {
-        const [one, two] = [await own('sender'), await own('recipient')]
-        const query = `network=${network}&address=${one.address}&address=${two.address}`
+      async run({ call, own: addressOf, options: { network } }) {
+        const [sender, recipient] = [await addressOf('sender'), await addressOf('recipient')]
+        const query = `network=${network}&address=${sender.address}&address=${recipient.address}`
         expectStatus(await call('GET', `/balances?${query}`), 400)
       },
     },

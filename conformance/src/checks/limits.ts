@@ -27,8 +27,8 @@ export const limits: Category = {
       section,
       rule,
       advice: 'Answer requests independently of each other; queue them rather than refuse them.',
-      async run({ call, order, own, options: { network, coinType } }) {
-        const { address, derivationPath } = await own('sender')
+      async run({ call, order, own: addressOf, options: { network, coinType } }) {
+        const { address, derivationPath } = await addressOf('sender')
         const body = await order()
         const answers = await Promise.all(
           Array.from({ length: 10 }, () => [

@@ -8,7 +8,7 @@ const section = 'rules-for-every-request' as const
 const ids = 'The id is Strongroom’s transfer id: 1 to 128 of A-Z a-z 0-9 . _ : -.'
 const amounts = 'the smallest unit of the token as a string of digits, 0 to 2^256-1. Never a JSON number.'
 
-/** What a field of an order may be. */
+/** The valid values of the fields of an order. */
 export const orderFields: Category = {
   name: 'order-fields',
   title: 'Fields of an order (nothing is moved)',
@@ -113,8 +113,8 @@ export const orderFields: Category = {
       async run(wallet) {
         const { toAddress } = await wallet.order()
         const wrong = ['', 'dead', toAddress.slice(0, -1), `${toAddress}0`, toAddress.slice(2), 'vitalik.eth', null]
-        for (const each of wrong) {
-          expectStatus(await order(wallet, { toAddress: each as string }), 400, JSON.stringify(each))
+        for (const value of wrong) {
+          expectStatus(await order(wallet, { toAddress: value as string }), 400, JSON.stringify(value))
         }
       },
     },

@@ -8,7 +8,7 @@ const section = 'post-transfers' as const
 const idempotent =
   'Idempotent by (client, id): repeating an order returns its present state and starts nothing; a different order'
 
-/** How orders are accepted and repeated. Their amount is more than exists, so that none of them can move anything. */
+/** Accepting and repeating orders. Their amount exceeds every balance, so that no funds can move. */
 export const orders: Category = {
   name: 'orders',
   title: 'Orders of transfers (nothing is moved)',
@@ -91,10 +91,10 @@ export const orders: Category = {
       section,
       rule: idempotent,
       advice: 'Compare every field of a repeated order with the stored one.',
-      async run({ call, order, own, options }) {
+      async run({ call, order, own: addressOf, options }) {
         const body = await order()
         expectStatus(await call('POST', '/transfers', { body }), 202, 'the first order')
-        const other = await own('checksum')
+        const other = await addressOf('checksum')
         const sender = { derivationPath: other.derivationPath, fromAddress: other.address }
         const changes: object[] = [{ amount: (unaffordable + 1n).toString() }, { toAddress: other.address }, sender]
         if (options.isEvm) changes.push({ contractAddress: other.address })
@@ -140,8 +140,8 @@ export const orders: Category = {
       section,
       rule: 'refuse (400) when fromAddress is not the address of the path;',
       advice: 'Derive the address of the path before the order is stored, and compare.',
-      async run({ call, order, own }) {
-        const { derivationPath } = await own('checksum')
+      async run({ call, order, own: addressOf }) {
+        const { derivationPath } = await addressOf('checksum')
         expectStatus(await call('POST', '/transfers', { body: await order({ derivationPath }) }), 400)
       },
     },
@@ -151,8 +151,8 @@ export const orders: Category = {
       section: 'errors',
       rule: 'no transfer was accepted: the operation fails',
       advice: 'Validate before anything is stored.',
-      async run({ call, order, own }) {
-        const { derivationPath } = await own('checksum')
+      async run({ call, order, own: addressOf }) {
+        const { derivationPath } = await addressOf('checksum')
         const body = await order({ derivationPath })
         await call('POST', '/transfers', { body })
         expectStatus(await call('GET', `/transfers/${body.id}`), 404)

@@ -31,8 +31,10 @@ export const transactions: Category = {
         expectThat(status === 'mined', 'it is not mined, although the transfer is confirmed', answer)
         expectThat(isSame(from, order.fromAddress), 'from is not the address that paid', answer)
         const isPaid = payments.some(
-          (one) =>
-            isSame(one.toAddress, toAddress) && one.contractAddress === null && one.amount === spentAmount.toString(),
+          (payment) =>
+            isSame(payment.toAddress, toAddress) &&
+            payment.contractAddress === null &&
+            payment.amount === spentAmount.toString(),
         )
         expectThat(isPaid, 'its payments do not have what was ordered', answer)
       },

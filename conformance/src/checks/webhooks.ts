@@ -170,9 +170,9 @@ export const webhooks: Category = {
       advice: 'Derive the id from the key of the deposit.',
       needs,
       async run(wallet) {
-        const one = (await plain(wallet)).delivery
-        const two = (await refusedWithServerErrors(wallet))[0]!
-        demand(eventOf(one).id !== eventOf(two).id, 'both have the same id', one, two)
+        const first = (await plain(wallet)).delivery
+        const second = (await refusedWithServerErrors(wallet))[0]!
+        demand(eventOf(first).id !== eventOf(second).id, 'both have the same id', first, second)
       },
     },
     {
@@ -380,10 +380,10 @@ function demandSignature({ options }: WalletUnderTest, delivery: Delivery): void
   const expected = createHmac('sha256', keyOf(options.webhooks!.secret)).update(signed).digest()
   const isRight = String(headers['webhook-signature'])
     .split(' ')
-    .some((each) => {
-      const [version, signature] = each.split(',')
-      const given = Buffer.from(signature ?? '', 'base64')
-      return version === 'v1' && given.length === expected.length && timingSafeEqual(given, expected)
+    .some((part) => {
+      const [version, signature] = part.split(',')
+      const received = Buffer.from(signature ?? '', 'base64')
+      return version === 'v1' && received.length === expected.length && timingSafeEqual(received, expected)
     })
   demand(isRight, 'webhook-signature is not that of the secret', delivery)
 }

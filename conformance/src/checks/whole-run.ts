@@ -5,7 +5,7 @@ import type { AnswerSeen, WalletUnderTest } from '../wallet-under-test.ts'
 
 const section = 'rules-for-every-request' as const
 
-/** What holds for every answer of the run. These checks come last and send nothing. */
+/** The rules for every answer of the run. These checks come last and send no requests. */
 export const wholeRun: Category = {
   name: 'run',
   title: 'Every answer of this run',

@@ -492,7 +492,7 @@ const dateBack = (clientId: string) =>
     clientId,
   ])
 
-/** What a restore does: the triggers do not see it. */
+/** Sets the authority of a client back, as a restore of the database does: the triggers do not run. */
 async function unmark(clientId: string, version: number | null, hash: string | null) {
   await bench.pool.query('alter table wallet.clients disable trigger clients_authority_never_back')
   await bench.pool.query('update wallet.clients set authority_version = $2, authority_hash = $3 where id = $1', [

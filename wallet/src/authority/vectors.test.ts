@@ -11,7 +11,7 @@ import { refusalCodes } from './refusal.ts'
 const docs = new URL('../../../docs/', import.meta.url)
 const file = new URL('signed-orders.vectors.json', docs)
 
-/** Whether an order was stopped is not in its documents. */
+/** The refusals that follow from the documents of an order; a stop is not in them. */
 const ofDocuments = refusalCodes.filter((code) => code !== 'STOPPED')
 
 test('docs/signed-orders.vectors.json is current; `npm run vectors -w wallet` writes it', async () => {

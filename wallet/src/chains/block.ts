@@ -13,5 +13,5 @@ export type SeenBlock = {
   transactions: { hash: Hex; from: Address; nonce: number; receipt: TransactionReceipt | null }[]
 }
 
-/** What is kept of a block while it is not deep. */
+/** The part of a block that is kept until the block is deep. */
 export type KnownBlock = Omit<SeenBlock, 'transactions'>

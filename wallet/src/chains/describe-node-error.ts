@@ -22,7 +22,7 @@ export function describeNodeError(error: unknown): string {
     .slice(0, 500)
 }
 
-/** Whether the code was executed and reverted or failed, as opposed to the node not answering; a retry would not help. */
+/** Returns true if the code was executed and reverted or failed, so that a retry would not help. */
 export function isExecutionFault(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false
   const isKnownFault = (cause: unknown) =>
@@ -35,7 +35,7 @@ export function isExecutionFault(error: unknown): boolean {
 
 const outages = [HttpRequestError, SocketClosedError, TimeoutError, WebSocketRequestError]
 
-/** Whether the node did not answer, as opposed to refusing. */
+/** Returns true if the node did not answer. A refusal is an answer. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof BaseError)) return true
   return error.walk((cause) => outages.some((outage) => cause instanceof outage)) !== null
@@ -60,12 +60,12 @@ const executionFaultPattern = new RegExp(
   'i',
 )
 
-/** Whether the node refused because the sender cannot pay. */
+/** Returns true if the node refused because the sender cannot pay. */
 export function isInsufficientFunds(error: unknown): boolean {
   return error instanceof BaseError && error.walk((cause) => cause instanceof InsufficientFundsError) !== null
 }
 
-/** Whether a contract cannot be read as an ERC-20 token: it failed, or answered with no or other data. */
+/** Returns true if a contract cannot be read as an ERC-20 token: it failed, or its answer has no data or other data. */
 export function isContractFault(error: unknown): boolean {
   if (isExecutionFault(error)) return true
   if (!(error instanceof ContractFunctionExecutionError)) return false

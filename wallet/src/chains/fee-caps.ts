@@ -1,13 +1,13 @@
 import { pointlessFeeFactor, unsignedFeeFactor } from '../limits.ts'
 import type { FeeLevel } from '../protocol.ts'
 
-/** What a unit of gas costs now, in wei. */
+/** The price of a unit of gas now, in wei. */
 export type GasPrice = { baseFeePerGas: bigint; priorityFeePerGas: bigint }
 
 /** The most that a transaction pays for a unit of gas, in wei. */
 export type FeeCaps = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 
-/** What limits the fee of a transaction: its gas, and the most that may be paid for it in all; null: no limit. */
+/** The limits of the fee of a transaction: its gas, and `maxFee` in wei for all of the gas; null when there is no limit. */
 export type FeeLimit = { gas: bigint; maxFee: bigint | null }
 
 export const defaultFeeLevel: FeeLevel = 'medium'

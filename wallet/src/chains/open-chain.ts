@@ -33,11 +33,11 @@ export type Chain = ChainConfig & {
   scan: { blocksMax: number; hasBlockReceipts: boolean }
   /** The newest blocks that were read, by number. */
   known: Map<bigint, KnownBlock>
-  /** What was read at the newest block. */
+  /** The state that was read at the newest block. */
   market: Market | null
   /** The gas that transfers of each token needed of late. */
   tokenGas: Map<Address, { gas: bigint; until: number }>
-  /** Of which tokens this is being asked. */
+  /** The running estimates of gas, by token. */
   tokenAsked: Map<Address, Promise<void>>
   /** Closes the connection, if the node is reached by a WebSocket; the next call opens another one. */
   close(): Promise<void>

@@ -4,8 +4,8 @@ import type { TransactionState } from '../protocol.ts'
 import { type Chain, readHead } from './open-chain.ts'
 
 /**
- * What the chain holds of a transaction at this moment; null when the node does not know it. It is `mined` or `failed` only
- * at the depth at which a transfer is final, and `pending` before.
+ * Reads the present state of a transaction; null when the node does not know it. The state is `mined` or `failed` only at
+ * the depth at which a transfer is final, and `pending` before.
  */
 export async function readTransaction(chain: Chain, hash: Hex): Promise<TransactionState | null> {
   const headBlock = await readHead(chain)

@@ -93,7 +93,7 @@ export function recallBlocks(
   return isOneChain(blocks, null) ? blocks.slice(0, Number(last - first) + 1) : null
 }
 
-/** Whether each block is the child of the one before it; null: the first one may have any parent. */
+/** Returns true if every block is the child of the block before it. With null, the first block may have any parent. */
 export function isOneChain(blocks: Pick<KnownBlock, 'hash' | 'parentHash'>[], previousHash: Hex | null): boolean {
   let parent = previousHash
   for (const block of blocks) {

@@ -69,7 +69,7 @@ async function sign(to: Address, coins: string, data?: { to: Address; data: Hex 
   })
 }
 
-/** What was told of an address, in the order in which it was stored: deliveries may overtake each other. */
+/** Returns the delivered events about an address in the order of storage, because deliveries may overtake each other. */
 async function toldOf(address: Address): Promise<string[]> {
   const { rows } = await pool.query<{ told: string }>(
     `select body::json ->> 'kind' || ' ' || (body::json #>> '{tx,occurrence}') as told from wallet.webhook_deliveries

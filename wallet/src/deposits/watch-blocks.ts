@@ -186,7 +186,7 @@ async function findCandidates(parts: Parts, blocks: FullBlock[]): Promise<Candid
   )
 }
 
-/** Which of the addresses are of this wallet. */
+/** Returns those of the addresses that belong to this wallet. */
 async function listKnown({ pool, chain }: Parts, addresses: Set<Address>): Promise<Set<Address>> {
   if (addresses.size === 0) return new Set()
   const { rows } = await pool.query<{ address: Address }>(

@@ -1,6 +1,6 @@
 import { type Hex, toHex } from 'viem'
 
-/** What tests do to a local chain that mines only when they say so. */
+/** Returns the commands of a local chain that mines only on command. */
 export function controlChain(rpcUrl: string) {
   async function rpc<T = unknown>(method: string, params: unknown[] = []): Promise<T> {
     const response = await fetch(rpcUrl, {

@@ -86,7 +86,7 @@ function right(index: number, next: (below: number) => number): Vector {
 
 type Fault = [what: string, verdict: RefusalCode, spoil: (base: Base, next: (below: number) => number) => object]
 
-/** What signs the same order again, with another list of voters. */
+/** Authorizes the same order with other votes. */
 const votesOf = ({ authorization }: Base, ...votes: [TestKey, SignedVote['vote']['decision']][]) => ({
   ...authorization,
   votes: votes.map(([key, decision]) => signVote(key, { hash: hashOf(authorization.order), decision })),

@@ -64,7 +64,7 @@ const small = ordersOf('small-row', [900, 900, 900, 900, 900, 900, 900, 900], { 
 const row = rows[3]!
 
 const placed = (changes: Partial<Placed>): Row => ({ ...row, batch: { ...row.batch, ...changes } })
-/** What people signed, and what the tree is, over another list of sums. */
+/** Returns a row whose signatures and tree cover other sums. */
 const withSums = (change: (sums: Payout['sums']) => Payout['sums']): Row =>
   authorizeAll(orders, everybody, payoutOf(orders, { sums: change(payoutOf(orders).sums) }))[3]!
 const bent = (path: Placed['path'], change: (part: Placed['path'][number]) => Partial<Placed['path'][number]>) =>

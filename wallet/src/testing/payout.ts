@@ -29,7 +29,7 @@ export function placeOf(orders: Order[], order: Order, payout = payoutOf(orders)
   return { payout, position: group.indexOf(order), path }
 }
 
-/** What people sign once, for each of the orders. */
+/** Signs the payout once, and returns the authorization of every order. */
 export function authorizeAll(
   orders: Order[],
   { by, approvers = [], ...signers }: Signers,

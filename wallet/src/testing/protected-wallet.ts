@@ -102,7 +102,7 @@ type Send = <T>(token: string, path: string, body?: object) => ReturnType<typeof
 /** Orders as the service sends them, and what becomes of them. */
 function transfersOf(send: Send, pool: pg.Pool) {
   return {
-    /** What somebody does who may write to the database of the wallet service. */
+    /** Inserts a transfer as an attacker with write access to the database of the wallet service. */
     async forge(clientId: string, signed: Order, authorization: Authorization | null) {
       await pool.query(
         `insert into wallet.transfers (client_id, id, network, coin_type, derivation_path, from_address, to_address,
@@ -113,7 +113,7 @@ function transfersOf(send: Send, pool: pg.Pool) {
         ],
       )
     },
-    /** What the service would send: the order as it is, and what authorises it. */
+    /** Sends an order with its authorization, as the service does. */
     hand: (token: string, signed: Order, authorization: unknown = authorize(signed, { by: team.anna })) =>
       send<State & Refused>(token, '/transfers', { ...requestOf(signed), authorization }),
     stateOf: async (token: string, id: string) => (await send<State>(token, `/transfers/${id}`)).body,

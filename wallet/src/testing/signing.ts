@@ -88,7 +88,7 @@ function ed25519(seed: string) {
 
 type Vote = SignedVote['vote']
 
-/** What a hostile page or authenticator would do differently. */
+/** The fields that a hostile page or authenticator changes. */
 export type Assertion = Partial<{
   type: string
   challenge: string
@@ -98,9 +98,9 @@ export type Assertion = Partial<{
   flags: number
 }>
 
-/** When votes are signed that say nothing else. */
+/** The default time of signature of a vote. */
 export const signedAt = '2026-01-31T08:55:00.000Z'
-/** How long before its end an order is signed whose votes say nothing else. */
+/** The default time between the signature of a vote and the end of its order. */
 const waitMilliseconds = 24 * 3_600_000
 
 /** By default a vote names the authority of this file. */
@@ -155,10 +155,10 @@ export function requestOf({ transferId: id, ...order }: Order) {
   return { id, network, coinType, derivationPath, fromAddress, toAddress, contractAddress, amount, feeLevel, maxFee }
 }
 
-/** Who signs, and under which authority: by default that of this file, for the vault of the order. */
+/** The signers and their authority: by default the authority of this file for the vault of the order. */
 export type Signers = { by: TestKey; approvers?: TestKey[]; under?: AnyAuthority; signedAt?: string }
 
-/** What votes on an order say beside the order. */
+/** Returns the fields of the votes on an order besides the order. */
 export function aboutOf(
   { vaultId, expiresAt }: Pick<Order, 'vaultId' | 'expiresAt'>,
   { under = { ...authority, vaultId }, signedAt: said }: Omit<Signers, 'by' | 'approvers'>,

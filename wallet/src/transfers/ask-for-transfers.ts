@@ -122,7 +122,7 @@ export class Rotation {
   }
 }
 
-/** What waits in no block, and is not being sent again; `left`: how many there are from here on. */
+/** Lists transfers that are in no block and are not sent again. `left` is the number of them after `after`. */
 async function listWaiting({ pool, chain }: Parts, after: string): Promise<(TransferRow & { left: string })[]> {
   const { rows } = await pool.query<TransferRow & { left: string }>({
     name: 'list-waiting',

@@ -27,7 +27,7 @@ export async function broadcastTransaction(
   }
 }
 
-/** Whether the node has the transaction in a block or in its pool; false also when it does not answer. */
+/** Returns true if the node has the transaction in a block or in its pool; false also when it does not answer. */
 export async function isKnown(chain: Chain, hash: Hex): Promise<boolean> {
   return await chain.batched.getTransaction({ hash }).then(
     () => true,

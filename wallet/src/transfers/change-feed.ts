@@ -15,7 +15,7 @@ export type ChangeFeed = {
 export type Held = {
   /** Ends with a change of the client's transfers, or after so many milliseconds at the latest. */
   change(milliseconds: number): Promise<void>
-  /** Whether it makes no sense to wait any longer. */
+  /** Returns true when the wait must end. */
   isOver(): boolean
   end(): void
 }

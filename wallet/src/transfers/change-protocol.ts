@@ -4,7 +4,7 @@ import { TransferStatus } from '../protocol.ts'
 
 const strict = { additionalProperties: false }
 
-/** What an answer about many transfers says of each. */
+/** The state of a transfer in an answer about many transfers. */
 const TransferChange = Type.Omit(TransferStatus, ['txHashes', 'waitsFor', 'replacedBy'], strict)
 export type TransferChange = Static<typeof TransferChange>
 

@@ -26,7 +26,7 @@ let pool: pg.Pool
 let fromAddress: string
 /** Statements of the wallet service; those of the test are taken out. */
 let statements: string[]
-/** What loops ask the database for that have nothing to do. */
+/** The statements of idle loops. */
 const looks = ['next-transfer-due', 'claim-webhooks']
 
 beforeAll(async () => {

@@ -19,7 +19,7 @@ const stepsOfSeed = 6
 const transfersOfSeed = 2
 /** A nightly run shares its machine. */
 const settleMilliseconds = 150_000
-/** What is deeper is final: no reorganisation of the test goes as deep. */
+/** The depth of finality; the reorganisations of the test are less deep. */
 const confirmations = 3
 
 let anvil: Anvil
@@ -129,7 +129,7 @@ async function step({ random, ids }: Run): Promise<void> {
   }
 }
 
-/** What happens to all at once: a block at some base fee, an outage, a restart, a reorganisation. */
+/** Disturbs all transfers at once: a block at a random base fee, an outage, a restart or a reorganisation. */
 async function disturb(random: () => number): Promise<void> {
   const dice = random()
   if (dice < 0.15) proxy.control.fault = (['dropSend', 'dropSendAnswer', 'down'] as const)[Math.floor(random() * 3)]!

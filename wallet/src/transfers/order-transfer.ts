@@ -31,7 +31,7 @@ export async function orderTransfer(
   const stored = await inTransaction(pool, async (tx) => {
     await lockOrder(tx, clientId, ordered.id)
     const present = await readProtection(tx, authorities, clientId)
-    // Who asks again, for example after a lost answer, is told the state, whatever has expired or changed since.
+    // A repeated order, for example after a lost answer, returns the state even if the order has expired since.
     if (await isOrdered(tx, clientId, ordered.id)) return null
     if (present !== null && isLimitedByDay(present.authority, ordered)) await lockDay(tx, clientId, ordered)
     const { rows } = await tx.query<{ now: Date }>("select date_trunc('milliseconds', clock_timestamp()) as now")
@@ -142,7 +142,7 @@ function isSameSigned(stored: unknown, received: unknown): boolean {
   }
 }
 
-/** What is in no block waits for every lower nonce of its address. */
+/** Reads a transfer. A transfer that is in no block waits for every lower nonce of its address. */
 export async function getTransfer(pool: pg.Pool, clientId: string, id: string): Promise<PresentedRow> {
   const { rows } = await pool.query<PresentedRow>(
     `select t.*,

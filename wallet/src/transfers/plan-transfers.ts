@@ -134,7 +134,7 @@ export function movementOf(row: TransferRow): Movement {
   }
 }
 
-/** What a wallet signs for a plan, but for the nonce. */
+/** Returns the transaction that a wallet signs for a plan, without its nonce. */
 export const requestOf = (chain: Chain, movement: Movement, plan: Plan) =>
   ({
     type: 'eip1559',

@@ -63,7 +63,7 @@ export async function replaceTransaction(
   await inTransaction(pool, (tx) => storeReplacement(tx, { account, ...parts }, transfer, { newest, plan }))
 }
 
-/** What both replacements would cost at most, or why they would be refused. */
+/** Returns for both replacements the highest possible cost, or the reason for a refusal. */
 export async function quoteReplacement(parts: Parts, transfer: TransferRow): Promise<ReplacementQuote> {
   const transactions = (await listTransactions(parts.pool, [transfer]))(transfer)
   const newest = transactions[0]
@@ -83,20 +83,23 @@ export async function quoteReplacement(parts: Parts, transfer: TransferRow): Pro
     if (unsigned !== null) return { refusal: unsigned }
     if (!('refusal' in plan)) return costOf(plan)
     if (!plan.refusal.startsWith(aboveMaxFee) || (isPayment && isSigned)) return plan
-    // Who may permit more must know how much.
+    // A person who may raise the limit needs to know the cost.
     const dearer = await planReplacement(parts, transfer, kind, { ...situation, limit: null })
     return 'refusal' in dearer ? dearer : { ...plan, ...costOf(dearer) }
   }
   return { txHash: newest.hash, speedUp: await quote('payment'), cancelOnChain: await quote('cancellation') }
 }
 
-/** In a protected client: why people's signatures do not cover another transaction of the payment; null: they do. */
+/**
+ * Returns the reason for which the signatures do not cover another transaction of the payment. Returns null when they cover
+ * it, or when the client is not protected.
+ */
 async function findUnsigned({ pool, authorities, chain }: Parts, transfer: TransferRow): Promise<string | null> {
   const unauthorized = await refusalOfStored(pool, authorities, chain, transfer)
   return unauthorized === null ? null : `AUTHORIZATION_REFUSED: ${toText(unauthorized)}`
 }
 
-/** `limit`: what all transactions of the transfer may pay in fees; null: no limit. `isSigned`: nothing but a signature raises it. */
+/** `limit`: the fee limit for all transactions of the transfer; null when there is no limit. `isSigned`: only a signature raises it. */
 type Permitted = { limit: bigint | null; isSigned: boolean }
 
 async function readPermitted(
@@ -113,7 +116,7 @@ async function readPermitted(
 
 const costOf = ({ gas, caps }: Plan) => ({ maxFee: (gas * caps.maxFeePerGas).toString() })
 
-/** What the order permits; a replacement that names another limit was permitted it since. null: no limit. */
+/** Returns the fee limit of the order, or the limit that a replacement was permitted later; null when there is no limit. */
 const limitOf = ({ max_fee }: TransferRow): bigint | null => (max_fee === null ? null : BigInt(max_fee))
 
 const aboveMaxFee = 'ABOVE_MAX_FEE'
@@ -164,7 +167,7 @@ async function planReplacement(
   if (transfer.status !== 'queued' && transfer.status !== 'broadcast') return { refusal: endedRefusal }
   const nonce = Number(transfer.nonce)
   if (minedCount > nonce) return { refusal: 'ALREADY_MINED: a transaction with this nonce is in a block' }
-  // What was cancelled is not paid after all: a faster cancellation is all that can follow.
+  // Only a faster cancellation can follow a cancellation, so that the payment stays cancelled.
   const kind = newest.kind === 'cancellation' ? 'cancellation' : wanted
   if (kind === 'payment' && minedCount < nonce)
     return { refusal: 'EARLIER_FIRST: an earlier transfer of the address must be mined first' }

@@ -328,7 +328,7 @@ describe('T63 the highest fee', () => {
     const { gas, maxFeePerGas } = await signed(body.txHash!)
     expect(gas! * maxFeePerGas!).toBeGreaterThan(ordered)
     expect(gas! * maxFeePerGas!).toBeLessThanOrEqual(needed)
-    // What was permitted to this transaction is not permitted to the next one.
+    // The limit was raised for this transaction only.
     expect((await replace('raised', 'speed-up', body.txHash)).body.details).toMatch(/^ABOVE_MAX_FEE: /)
     expect(await mineUntilSettled('raised')).toMatchObject({ status: 'confirmed', txHash: body.txHash })
   })

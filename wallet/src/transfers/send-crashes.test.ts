@@ -79,7 +79,7 @@ async function sendAndDie(point: SendPoint): Promise<void> {
   await new Promise<void>((reached) => {
     const at = async (here: SendPoint) => {
       if (here !== point) return
-      // What it does for the other address comes no further either.
+      // The work for the other address stops too.
       Object.assign(mortal, { connect: never, query: never })
       reached()
       await never()
@@ -124,7 +124,7 @@ test.each(sendPoints)(
     expect((await faucet.getBalance({ address: toAddress })) - paidBefore).toBe(BigInt(2 * ofAddress))
     for (const [position, address] of addresses.entries())
       expect(await faucet.getTransactionCount({ address })).toBe(before[position]! + ofAddress)
-    // What the process had stored before it died is kept: from there on, all of an address or none.
+    // Rows that the process stored before it died are kept: all rows of an address or no row.
     const isStored = ['stored', 'sent', 'marked'].includes(point)
     expect(kept.length >= ofAddress).toBe(isStored)
   },

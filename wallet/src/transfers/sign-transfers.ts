@@ -75,7 +75,7 @@ async function signTogether(signer: Signer, { signable, ...shared }: Signing): P
   }
 }
 
-/** Whether people's signatures must cover what is signed; an authority that cannot be read protects as well. */
+/** Returns true if a client of the transfers is protected, or if its authority cannot be read. */
 export async function isAnyProtected(
   db: pg.Pool | pg.PoolClient,
   authorities: AuthorityStore | null,

@@ -7,7 +7,7 @@ import { authorize, team } from '../testing/signing.ts'
 
 const gwei = 1_000_000_000n
 const plainGas = 21_000n
-/** What an attacker names as the limit of their own. */
+/** The fee limit that an attacker names. */
 const boundless = (10n ** 24n).toString()
 
 let bench: ProtectedWallet
@@ -179,7 +179,7 @@ async function asBroadcast(id: string, nonce: number) {
   )
 }
 
-/** What the owner of the database may do: no trigger sees it. */
+/** Runs statements as the owner of the database, without triggers. */
 async function inReplica(...statements: string[]) {
   const tx = await bench.pool.connect()
   await tx.query('set session_replication_role = replica')

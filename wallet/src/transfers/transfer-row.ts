@@ -29,7 +29,7 @@ export type TransferRow = {
   attempts: number
   sequence: string
   created_at: Date
-  /** What authorises the order in a protected client, as it was received: docs/signed-orders.md. */
+  /** The authorization of the order in a protected client, as it was received: docs/signed-orders.md. */
   signed_order: unknown
 }
 
