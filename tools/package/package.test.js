@@ -113,7 +113,7 @@ it('it starts a node from nothing in an empty folder, with secrets in files, and
   const printed = await run('strongroom', ['admin', 'add', 'operator@example.org'], env)
   const link = /^http\S+$/m.exec(printed)?.[0]
   const operator = await signIn(url, link)
-  expect(await operator.me.get()).toMatchObject({ email: 'operator@example.org', isPlatformAdmin: true })
+  expect(await operator.me.get()).toMatchObject({ email: 'operator@example.org' })
   expect(await run('strongroom', ['ledger', 'verify'], env)).toContain('no difference')
 
   const ended = new Promise((resolve) => node?.once('exit', resolve))
