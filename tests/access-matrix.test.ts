@@ -110,9 +110,9 @@ describe('what is searched for in the answers', () => {
 
   it.for(viewerNames)('T39 is, of what is shared, what %s reads', async (name) => {
     const text = await readAll(world.callers[name])
-    const { shared, asked } = world.main.secrets
+    const { shared, asked: requested } = world.main.secrets
     expect(shared.size).toBeGreaterThan(10)
-    expect([...shared, ...asked].filter((secret) => !text.includes(secret))).toEqual([])
+    expect([...shared, ...requested].filter((secret) => !text.includes(secret))).toEqual([])
   })
 
   /** The answers of all reads together, with the widest parameters. */
@@ -287,12 +287,12 @@ describe('ids of another vault', () => {
       // Reports have many filters, and one way to read them.
       for (const name of isWhole ? members : isReport(operation) ? (['other'] as const) : inTurn) {
         // Within the vault too, a member must not reach what belongs to others and may not be seen by them.
-        const own = await validRequest(operation, world.main.resources)
-        const isWhatItIsAbout = own.query !== undefined && filter.name in own.query
+        const valid = await validRequest(operation, world.main.resources)
+        const isWhatItIsAbout = valid.query !== undefined && filter.name in valid.query
         const isBystander = name === 'other' || name === 'service'
         const strange = [world.rival, ...(isBystander && !isWhatItIsAbout ? [world.main] : [])]
         const ask = async (value: string) => {
-          const request = { ...own, query: { ...own.query, [filter.name]: value } }
+          const request = { ...valid, query: { ...valid.query, [filter.name]: value } }
           const { text } = await send(operation, world.callers[name], request)
           return withoutReport(text)
         }
@@ -392,7 +392,7 @@ describe('other people’s data', () => {
     const requests = await Promise.all(reads.map((operation) => standingRequests(operation)))
     // Who is refused with 403 is refused before the query is looked at, which is shown above: one request shows it. One member reads
     // each width alone and each file. Of the others, who read all widths in one request, every third reads in turn.
-    const asked = (name: Bystander, index: number) => {
+    const requestsOf = (name: Bystander, index: number) => {
       const { usual, narrow, wide, widest, file } = requests[index]!
       if (rowOf(reads[index]!.operationId).expected[name] === 403) return [usual]
       if (isWhole || name === 'other') return [usual, ...narrow, ...wide, ...file]
@@ -412,8 +412,8 @@ describe('other people’s data', () => {
       for (const index of reads.keys()) {
         // Few files are made at a time, and the others are refused until later.
         const isOfFile = ({ query }: Request) => query?.format !== undefined
-        const files = (name: Bystander) => asked(name, index).filter(isOfFile)
-        const others = (name: Bystander) => asked(name, index).filter((each) => !isOfFile(each))
+        const files = (name: Bystander) => requestsOf(name, index).filter(isOfFile)
+        const others = (name: Bystander) => requestsOf(name, index).filter((request) => !isOfFile(request))
         await Promise.all(bystanders.flatMap((name) => others(name).map((request) => readAs(name, index, request))))
         for (const name of bystanders) for (const request of files(name)) await readAs(name, index, request)
       }
@@ -550,7 +550,7 @@ function permittedCaller({ operationId, isPublic }: Operation): Caller {
   const { expected, isOfNobody } = rowOf(operationId)
   if (isOfNobody === true) return world.callers.owner
   const name = (['owner', 'admin', 'approver', 'platform'] as const).find(
-    (each) => ![401, 403, 404].includes(expected[each]),
+    (caller) => ![401, 403, 404].includes(expected[caller]),
   )
   if (name === undefined) throw new Error(`The table allows nobody ${operationId}`)
   return world.callers[name]
@@ -620,11 +620,11 @@ function leaksOf(operation: Operation, caller: Caller, request: Request, { text 
 
 /** The strings that are in the text; in one pass over texts that are long, such as openapi.json. */
 function findIn(text: string, strings: string[]): string[] {
-  if (text.length < 100_000) return strings.filter((each) => text.includes(each))
+  if (text.length < 100_000) return strings.filter((string) => text.includes(string))
   // Every caller reads the same document.
   if (longText.text !== text) longText = { text, words: new Set(text.split(/[^\w-]+/)) }
   const { words } = longText
-  return strings.filter((each) => (/^[\w-]+$/.test(each) ? words.has(each) : text.includes(each)))
+  return strings.filter((string) => (/^[\w-]+$/.test(string) ? words.has(string) : text.includes(string)))
 }
 let longText = { text: '', words: new Set<string>() }
 
@@ -647,7 +647,9 @@ function withNonsenseInside(value: unknown): unknown[] {
   return Object.entries(value).flatMap(([key, inner]) => {
     const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner)
     const broken = [...(isObject ? [{ ...inner, nonsense: 'anything' }] : []), ...withNonsenseInside(inner)]
-    return broken.map((each) => (Array.isArray(value) ? value.with(Number(key), each) : { ...value, [key]: each }))
+    return broken.map((changed) =>
+      Array.isArray(value) ? value.with(Number(key), changed) : { ...value, [key]: changed },
+    )
   })
 }
 
@@ -713,7 +715,7 @@ function operationsOf(app: App): Operation[] {
       method: method.toUpperCase(),
       path,
       isPublic: security === undefined,
-      queryNames: parameters.filter((each) => each.in === 'query').map(({ name }) => name),
+      queryNames: parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
       bodyNames:
         requestBody?.content['application/json'] === undefined
           ? null

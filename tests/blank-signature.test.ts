@@ -81,7 +81,9 @@ function signaturesReceived(): Signature[] {
   return service.received.flatMap(({ body, headers }) => {
     const header = headers['passkey-assertion']
     const confirmed = header === undefined ? [] : [JSON.parse(Buffer.from(String(header), 'base64url').toString())]
-    return [...confirmed, body?.credential, body?.confirmation].filter((each) => each?.signature !== undefined)
+    return [...confirmed, body?.credential, body?.confirmation].filter(
+      (candidate) => candidate?.signature !== undefined,
+    )
   })
 }
 

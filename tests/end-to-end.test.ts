@@ -150,7 +150,7 @@ it('carries money from a sign-in link over a deposit, two votes and the chain in
   expect(BigInt(confirmed.fee!)).toBe(receipt.gasUsed * receipt.effectiveGasPrice)
   const reconciliation = await operator('GET', '/vaults/treasury/ledger/reconciliation', 200)
   expect(reconciliation.differences).toEqual([])
-  expect(reconciliation.tokens.map((one) => [one.token.code, one.difference, one.sumOfPostings])).toEqual([
+  expect(reconciliation.tokens.map((token) => [token.token.code, token.difference, token.sumOfPostings])).toEqual([
     ['ETH', '0', '0'],
     ['TUSD', '0', '0'],
   ])
@@ -186,9 +186,9 @@ it('T75 a transfer that is stuck on the chain is sped up by its initiator, is pa
   const operator = await signIn('operator@example.org')
   const { items } = await treasurer('GET', '/vaults/treasury/addresses', 200)
   const groups = await operator('GET', '/vaults/treasury/policy-groups?limit=100', 200)
-  const group = groups.items.find((each) => each.code === 'treasury')
+  const group = groups.items.find((group) => group.code === 'treasury')
   const { items: policies } = await operator('GET', '/vaults/treasury/policies?limit=100', 200)
-  await operator('DELETE', `/policies/${policies.find((each) => each.code === 'two-votes')!.id}`, 204)
+  await operator('DELETE', `/policies/${policies.find((policy) => policy.code === 'two-votes')!.id}`, 204)
   await operator('POST', `/policy-groups/${group!.id}/policies`, 201, {
     code: 'cheap',
     name: 'Transfers with a limited fee',
@@ -234,7 +234,7 @@ it('T75 above the limit of its order it is sped up after a vote, without anybody
   const approver = await signIn('first.approver@example.org')
   const { items: addresses } = await treasurer('GET', '/vaults/treasury/addresses', 200)
   const { items: groups } = await operator('GET', '/vaults/treasury/policy-groups?limit=100', 200)
-  const idOf = (code: string) => groups.find((each) => each.code === code)!.id
+  const idOf = (code: string) => groups.find((group) => group.code === code)!.id
   await operator('POST', `/policy-groups/${idOf('treasury')}/policies`, 201, {
     code: 'dear',
     name: 'Dear transfers',
@@ -283,7 +283,7 @@ it('T16 T17 what the chain takes back leaves the books, is missed where it was s
   const chain = controlChain(anvil.rpcUrl)
   await chain.setAutomine(true)
   const { items: groups } = await operator('GET', '/vaults/treasury/policy-groups?limit=100', 200)
-  const groupOf = (code: string) => groups.find((each) => each.code === code)!.id
+  const groupOf = (code: string) => groups.find((group) => group.code === code)!.id
   await operator('POST', `/policy-groups/${groupOf('treasury')}/policies`, 201, {
     code: 'one-vote',
     name: 'Every transfer needs a vote',
@@ -332,7 +332,7 @@ it('T16 T17 what the chain takes back leaves the books, is missed where it was s
   expect(stopped.reason).toBe('address_exposed')
   const differences = async () =>
     (await operator('GET', '/vaults/treasury/ledger/reconciliation', 200)).tokens.find(
-      (one: { token: { code: string } }) => one.token.code === 'TUSD',
+      (token: { token: { code: string } }) => token.token.code === 'TUSD',
     )!.difference
   expect(await differences()).toBe('0')
 
@@ -359,7 +359,7 @@ async function signPayment(to: `0x${string}`, amount: bigint) {
 
 async function idOfCoin(operator: Call): Promise<string> {
   const { items } = await operator('GET', '/tokens?limit=100', 200)
-  return items.find((one: { code: string }) => one.code === 'ETH')!.id
+  return items.find((token: { code: string }) => token.code === 'ETH')!.id
 }
 
 const signIn = (email: string): Promise<Call> => signInTo(server, email)

@@ -88,7 +88,7 @@ async function judge({ size, past, changes, witness, seed }: Run): Promise<Verb[
   for (const command of [...certain, ...past]) await organisation.plan(command)?.run()
 
   const reads = readsOf(operations, organisation)
-  const plain = reads.flatMap((each) => each.plain)
+  const plain = reads.flatMap((read) => read.plain)
   const urls = [...plain, ...reads.flatMap(({ filtered }) => sample(filtered, filteredReads, seed))]
   // First, because the list of the member's own exports shows each file that is made.
   const filesBefore = await makeFiles(organisation)
@@ -105,8 +105,10 @@ async function judge({ size, past, changes, witness, seed }: Run): Promise<Verb[
   expect(await makeFiles(organisation), `after ${done.join()}`).toEqual(filesBefore)
 
   // What the member may see does change their answers; otherwise the comparison above would prove nothing.
-  const own: Command = { verb: 'deposit', picks: [0, 1, 1] }
-  const seen = [...witness, own].map((command) => organisation.plan(command)).find((action) => action?.to === 'seen')
+  const visible: Command = { verb: 'deposit', picks: [0, 1, 1] }
+  const seen = [...witness, visible]
+    .map((command) => organisation.plan(command))
+    .find((action) => action?.to === 'seen')
   await seen!.run()
   const others = plain.filter((url) => !url.includes('/reports/exports'))
   expect(await readAll(organisation, others)).not.toEqual(pickOf(before, others))

@@ -260,7 +260,7 @@ async function runAgainstModel(batches: Command[][]): Promise<void> {
       bench.test.clock.advance(61_000)
       for (let node = 0; node < 2; node += 1) work.push(async () => void (await deliverDueTransfers(bench.test.deps)))
     }
-    await Promise.all(work.map((one) => one()))
+    await Promise.all(work.map((task) => task()))
     // Everything that is due reaches the wallet service before the next batch.
     await bench.deliver()
     await expectAsModelled()

@@ -203,19 +203,19 @@ function expectSigned(votes: SignedVote[], hash: string): void {
 }
 
 function expectSignedHere(signed: SignedVote): void {
-  const { publicKey } = keys.find((one) => one.id === signed.keyId && one.person === signed.vote.person)!
+  const { publicKey } = keys.find((key) => key.id === signed.keyId && key.person === signed.vote.person)!
   expect(isSignedBy(signed, { kind: 'passkey', publicKey, rpId: 'localhost', origins: [origin] })).toBe(true)
 }
 
 it('a first passkey in the protected vault waits until an administrator has compared its fingerprint', async () => {
   const { thirdApprover } = bench
-  const own = await pageOf(thirdApprover)
-  const row = own.getByRole('row').filter({ hasText: 'Phone' })
-  const asked = row.getByRole('link', { name: 'Waits for a second person' })
-  await asked.waitFor()
+  const approverPage = await pageOf(thirdApprover)
+  const row = approverPage.getByRole('row').filter({ hasText: 'Phone' })
+  const waitingLink = row.getByRole('link', { name: 'Waits for a second person' })
+  await waitingLink.waitFor()
   const fingerprint = (await row.getByText(/^([0-9a-f]{4} ){15}[0-9a-f]{4}$/).textContent()) ?? ''
 
-  await administrator.goto(`${origin}${await asked.getAttribute('href')}`)
+  await administrator.goto(`${origin}${await waitingLink.getAttribute('href')}`)
   await administrator.getByRole('heading', { name: 'First passkey of a person' }).waitFor()
   await administrator.getByText(fingerprint).first().waitFor()
   await administrator.getByRole('button', { name: 'Approve' }).click()
@@ -223,7 +223,7 @@ it('a first passkey in the protected vault waits until an administrator has comp
   await administrator.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
   await administrator.getByText('You approved this.').waitFor()
 
-  await own.reload()
+  await approverPage.reload()
   await row.getByText('Never').waitFor()
-  expect(await asked.count()).toBe(0)
+  expect(await waitingLink.count()).toBe(0)
 })

@@ -293,13 +293,13 @@ describe('T78 who signs on the page of the wallet service', () => {
     const voter = await approvalPage(id)
     await voter.getByText('300').first().waitFor()
     const forged = { ...payload, toAddress: attacker, amount: '999000000' }
-    const asked = {
+    const forgedVote = {
       order: forged,
       decision: 'approve',
       person: bench.firstApprover.userId,
       authority: hashOf(authority),
     }
-    const fragment = Buffer.from(JSON.stringify(asked)).toString('base64url')
+    const fragment = Buffer.from(JSON.stringify(forgedVote)).toString('base64url')
     // Scripts that a taken-over server has put into its own page.
     const popup = await signing(openWindow(voter, `${page}/sign#${fragment}`))
     await popup.getByText('The recipient is NOT on the signed address list').waitFor()

@@ -144,10 +144,10 @@ function alteringOf({ seed, target, part, isFickle = false }: Part) {
   const start = firstSeed + seed
   const fickle = randomOf(start)
   const names: string[] = []
-  const alter = (asked: string, answer: unknown): unknown => {
-    if (asked !== target) return answer
+  const alter = (path: string, answer: unknown): unknown => {
+    if (path !== target) return answer
     const { altered, name } = withAltered(answer as Answer, part?.split('.') ?? [], isFickle ? fickle : randomOf(start))
-    names.push(`${asked} ${part ?? ''} ${name}`)
+    names.push(`${path} ${part ?? ''} ${name}`)
     return altered
   }
   return { alter, names }
@@ -350,8 +350,8 @@ describe('T80 on the pages of the console', () => {
   ])('T80 an initiator does not sign an order with %s', async (_, alter) => {
     const [sender] = senders
     const orders: unknown[] = []
-    const seen = sender.takeOver((asked, answer) => {
-      if (asked !== `${base}/transfers/preview`) return answer
+    const seen = sender.takeOver((path, answer) => {
+      if (path !== `${base}/transfers/preview`) return answer
       const order = alter((answer as { order: Order }).order)
       orders.push(order)
       return { ...(answer as Answer), order, vote: { ...(answer as { vote: object }).vote, hash: undefined } }
@@ -570,8 +570,8 @@ describe('T80 on the pages of the console', () => {
       const { page } = lying
       const id = kind === 'transfer' ? await waitingOrder('500') : await waitingRequest()
       let isSwapped = false
-      const seen = lying.takeOver((asked, answer) => {
-        if (!isSwapped || !asked.endsWith(id)) return answer
+      const seen = lying.takeOver((path, answer) => {
+        if (!isSwapped || !path.endsWith(id)) return answer
         const { payload, boundPayload, ...rest } = answer as { payload: Order; boundPayload: object }
         return kind === 'transfer'
           ? { ...rest, payload: { ...payload, amount: `${payload.amount}000` } }
@@ -596,8 +596,8 @@ describe('T80 on the pages of the console', () => {
   it('T80 an order is not swapped under the hand of its initiator', async () => {
     const [sender] = senders
     let isSwapped = false
-    const seen = sender.takeOver((asked, answer) => {
-      if (!isSwapped || asked !== `${base}/transfers/preview`) return answer
+    const seen = sender.takeOver((path, answer) => {
+      if (!isSwapped || path !== `${base}/transfers/preview`) return answer
       const { order, ...rest } = answer as { order: Order }
       return { ...rest, order: { ...order, derivationPath: 'm/44/60/9/9' } }
     })

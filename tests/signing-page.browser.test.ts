@@ -136,24 +136,24 @@ type Asked = {
   authority?: string
 }
 const urlOf = ({ decision = 'approve', person = 'ben', authority: under = hashOf(authority), ...about }: Asked) => {
-  const asked = Buffer.from(JSON.stringify({ ...about, decision, person, authority: under }))
+  const handed = Buffer.from(JSON.stringify({ ...about, decision, person, authority: under }))
   const fragment =
-    asked.length > 8_192 ? `z.${deflateRawSync(asked).toString('base64url')}` : asked.toString('base64url')
+    handed.length > 8_192 ? `z.${deflateRawSync(handed).toString('base64url')}` : handed.toString('base64url')
   return `${origin}/sign#${fragment}`
 }
 
-async function shown(asked: Asked): Promise<Page> {
+async function shown(order: Asked): Promise<Page> {
   const page = await context.newPage()
-  await page.goto(urlOf(asked))
+  await page.goto(urlOf(order))
   await page.getByRole('heading', { level: 1 }).waitFor()
   return page
 }
 
 /** A page of some origin that opens the page for signatures, and keeps whatever it is handed. */
-async function openFrom(opener: string, asked: Asked, registered: Registered): Promise<{ page: Page; popup: Page }> {
+async function openFrom(opener: string, request: Asked, registered: Registered): Promise<{ page: Page; popup: Page }> {
   const page = await context.newPage()
   await page.goto(opener)
-  const popup = await openWindow(page, urlOf(asked))
+  const popup = await openWindow(page, urlOf(request))
   await addAuthenticator(popup, [registered.credential])
   await popup.getByRole('button', { name: /^Sign/ }).waitFor()
   return { page, popup }
@@ -255,8 +255,8 @@ describe('T78 the page of the wallet service', () => {
     ['an end that is no time', { order: orderOf({ expiresAt: '2026-02-30T09:30:00.000Z' }) }],
     ['another decision', { order: orderOf(), decision: 'constructor' }],
     ['the order of somebody else', { order: orderOf(), decision: 'initiate', person: 'ben' }],
-  ])('refuses %s', async (_what, asked) => {
-    const page = await shown(asked)
+  ])('refuses %s', async (_what, request) => {
+    const page = await shown(request)
     expect(await page.getByRole('heading').textContent()).toBe('Nothing is signed')
     expect(await page.getByRole('button').count()).toBe(0)
     expect(await page.locator('img, b').count()).toBe(0)
@@ -341,8 +341,8 @@ describe('T78 the page of the wallet service', () => {
     ['cannot be read', { next: { ...follow(authority, {}, []).authority, memo: 'x' } }, 'cannot read this document'],
     ['does not wait', { next: follow(authority, {}, []).authority, decision: 'reject' }, 'there is nothing to cancel'],
     ['follows another one', { authority: '0'.repeat(64) }, 'Another version'],
-  ])('signs no next authority that %s', async (_what, asked, text) => {
-    const { next = follow(authority, {}, []).authority, decision, authority: under } = asked
+  ])('signs no next authority that %s', async (_what, request, text) => {
+    const { next = follow(authority, {}, []).authority, decision, authority: under } = request
     const page = await shown({
       next,
       ...(decision === undefined ? {} : { decision }),
@@ -524,8 +524,8 @@ describe('T78 the page of the wallet service', () => {
 })
 
 describe('T58 T81 a service that keeps to itself what people signed against a payment or a version', () => {
-  const signAgainst = async (asked: Asked, registered: Registered, action: string) => {
-    const { page, popup } = await openFrom(consoleOrigin, asked, registered)
+  const signAgainst = async (request: Asked, registered: Registered, action: string) => {
+    const { page, popup } = await openFrom(consoleOrigin, request, registered)
     const button = popup.getByRole('button', { name: action })
     await expect.poll(() => button.isEnabled()).toBe(true)
     return { page, popup, button }
@@ -537,17 +537,17 @@ describe('T58 T81 a service that keeps to itself what people signed against a pa
     const keys = [...authority.keys, ben.entry as AuthorityKey]
     const { present, hand, orderFrom } = await protect(name, { keys })
     const [first, second] = [orderFrom({ transferId: 'first' }), orderFrom({ transferId: 'second' })]
-    const [asked, action] =
+    const [request, action] =
       kind === 'order'
         ? [{ order: first, decision: 'reject' }, 'Sign the rejection']
         : [{ payoutId: 'payout-1', orders: [first, second], decision: 'cancel' }, 'Sign the cancellation']
-    const { page, popup, button } = await signAgainst({ ...asked, authority: hashOf(present) }, ben, action)
+    const { page, popup, button } = await signAgainst({ ...request, authority: hashOf(present) }, ben, action)
     const closed = popup.waitForEvent('close')
     await button.click()
     await popup.getByText('The wallet service has it: it signs nothing of this from now on.').waitFor()
     await closed
     const [{ data }] = (await handedTo(page)) as [Handed]
-    expect(data.signed.vote).toMatchObject({ decision: asked.decision, person: 'ben' })
+    expect(data.signed.vote).toMatchObject({ decision: request.decision, person: 'ben' })
     // The service has it now, and hands over what others signed instead.
     const [of] = kind === 'payout' ? authorizeAll([first, second], { by: team.anna, under: present }) : []
     const { status, body } = await hand(first, of)
@@ -563,9 +563,9 @@ describe('T58 T81 a service that keeps to itself what people signed against a pa
     const { present, clientId, store } = await protect('vault-that-changes', { keys, change })
     const next = follow(present, { delayHours: 1 }, [team.anna, team.dora, team.emil])
     await store.append(clientId, { ...next, inForceAt: inAnHour() })
-    const asked = { next: next.authority, decision: 'reject', authority: hashOf(present) }
+    const request = { next: next.authority, decision: 'reject', authority: hashOf(present) }
     const pressed = async (registered: Registered, person: string, said: string) => {
-      const { page, popup, button } = await signAgainst({ ...asked, person }, registered, 'Sign the cancellation')
+      const { page, popup, button } = await signAgainst({ ...request, person }, registered, 'Sign the cancellation')
       expect(await factOf(popup, 'Waits already')).toBe(hashOf(next.authority))
       const closed = popup.waitForEvent('close')
       await button.click()

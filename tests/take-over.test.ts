@@ -142,7 +142,9 @@ describe('T58 who has taken over the service', () => {
     const { payload } = (await service.query('select payload from transfers where id = $1', [id])).rows[0]
     await service.query('update transfers set payload_hash = $2 where id = $1', [id, sha256(canonicalJson(payload))])
     await people.first!.call('POST', `/vaults/treasury/transfers/${id}/approve`, 409, await voteAs('first', id))
-    expect((await verifyTransfers(server.deps.db)).differences.map((one) => JSON.stringify(one)).join()).toContain(id)
+    expect(
+      (await verifyTransfers(server.deps.db)).differences.map((difference) => JSON.stringify(difference)).join(),
+    ).toContain(id)
     await nothingMoved()
   })
 
@@ -340,9 +342,9 @@ function forgedOrder(honest: Captured['order'], random: Random): Record<string, 
 /** Nothing, the honest votes, or votes by keys of the attacker in the names of the people. */
 function forgedAuthorization(honest: Captured, order: Record<string, unknown>, random: Random): unknown {
   const hash = sha256(canonicalJson(order)).toString('hex')
-  const own = new Authenticator(server.url)
+  const authenticator = new Authenticator(server.url)
   const forged = ['treasurer', 'first', 'second'].map((name, i) =>
-    own.vote(
+    authenticator.vote(
       newVote({
         subject: 'transfer',
         hash,
@@ -436,9 +438,9 @@ async function openVault(): Promise<string> {
   await until(async () => (await people.treasurer!.call('GET', '/vaults/treasury/balances', 200)).totals.length === 1)
   administrator = await withPasskey(operator)
   const protection = { protection: 'votes' }
-  const asked = { method: 'PUT', path: '/api/v1/vaults/treasury/protection', bodyHash: hashOfBody(protection)! }
-  const prepared = await operator('POST', '/users/me/passkeys/confirmation', 200, asked)
-  const assertion = await administrator.key.confirm(asked, prepared)
+  const confirmed = { method: 'PUT', path: '/api/v1/vaults/treasury/protection', bodyHash: hashOfBody(protection)! }
+  const prepared = await operator('POST', '/users/me/passkeys/confirmation', 200, confirmed)
+  const assertion = await administrator.key.confirm(confirmed, prepared)
   const header = Buffer.from(JSON.stringify(assertion)).toString('base64url')
   await operator('PUT', '/vaults/treasury/protection', 200, protection, { [confirmationHeader]: header })
   return vaultId

@@ -49,11 +49,11 @@ async function faultsOf(stack: Stack, person: Person, visits: Visit[], { theme, 
     const state = await settled(page).catch(() => 'does not finish loading')
     const overflow = await overflowOf(page)
     const violations = await axeViolations(page)
-    const own = [...(state === undefined ? [] : [state]), ...violations, ...faults.splice(0)]
+    const faultsOfPage = [...(state === undefined ? [] : [state]), ...violations, ...faults.splice(0)]
     const headings = await page.locator('h1').count()
-    if (headings !== 1) own.push(`has ${headings} headings of the first level`)
-    if (overflow > 0) own.push(`stands ${overflow} pixels beyond the edge`)
-    found.push(...own.map((fault) => `${person} ${theme} ${width} ${path}: ${fault}`))
+    if (headings !== 1) faultsOfPage.push(`has ${headings} headings of the first level`)
+    if (overflow > 0) faultsOfPage.push(`stands ${overflow} pixels beyond the edge`)
+    found.push(...faultsOfPage.map((fault) => `${person} ${theme} ${width} ${path}: ${fault}`))
   }
   await context.close()
   return found

@@ -98,7 +98,7 @@ function methodsAt(node: ts.Node, { checker, names }: Wanted): ts.Symbol[] {
     const object = checker.getTypeAtLocation(node.expression)
     const key = checker.getTypeAtLocation(node.argumentExpression)
     const keys = key.isUnion() ? key.types : [key]
-    return keys.flatMap((each) => (each.isStringLiteral() ? some(checker.getPropertyOfType(object, each.value)) : []))
+    return keys.flatMap((key) => (key.isStringLiteral() ? some(checker.getPropertyOfType(object, key.value)) : []))
   }
   if (ts.isBindingElement(node) && ts.isObjectBindingPattern(node.parent)) {
     const name = (node.propertyName ?? node.name).getText()

@@ -36,7 +36,7 @@ export type Row = {
   /** It names a version by its number, and every vault has the same numbers. */
   ofNumbers?: true
   /** Requests from the caller's own vault that name `strange` resources elsewhere than in the path. */
-  reaches?(own: Resources, strange: Resources): Promise<Request[]>
+  reaches?(resources: Resources, strange: Resources): Promise<Request[]>
 }
 
 const vaultBody = () => ({
@@ -563,8 +563,8 @@ function row(statuses: string, request: Row['request'], more: Omit<Row, 'expecte
 }
 
 /** The approvers and rules of a policy name resources too. */
-async function reachByPolicy(own: Resources, strange: Resources): Promise<Request[]> {
-  const params = { id: await own.group() }
+async function reachByPolicy(resources: Resources, strange: Resources): Promise<Request[]> {
+  const params = { id: await resources.group() }
   const rule = (selectorType: string, value: string) => [
     { conditionType: 'require', selectors: [{ selectorType, value }] },
   ]
@@ -577,8 +577,8 @@ async function reachByPolicy(own: Resources, strange: Resources): Promise<Reques
 }
 
 /** An order may name a counterparty. */
-async function reachByOrder(own: Resources, strange: Resources): Promise<Request[]> {
-  const { body } = await order(own)
+async function reachByOrder(resources: Resources, strange: Resources): Promise<Request[]> {
+  const { body } = await order(resources)
   return [{ body: { ...body, counterpartyId: await strange.counterparty() } }]
 }
 
@@ -591,48 +591,48 @@ async function reachByHold(_: Resources, strange: Resources): Promise<Request[]>
   ]
 }
 
-async function reachByPayout(own: Resources, strange: Resources): Promise<Request[]> {
-  const { body } = await payout(own)
+async function reachByPayout(resources: Resources, strange: Resources): Promise<Request[]> {
+  const { body } = await payout(resources)
   const [row] = body.rows
   return [{ body: { ...body, rows: [{ ...row, counterpartyId: await strange.counterparty() }] } }]
 }
 
 /** A grant names its subject. */
-async function reachByAddressGrant(own: Resources, strange: Resources): Promise<Request[]> {
-  return [{ params: { id: await own.address() }, body: await grantBody(strange) }]
+async function reachByAddressGrant(resources: Resources, strange: Resources): Promise<Request[]> {
+  return [{ params: { id: await resources.address() }, body: await grantBody(strange) }]
 }
 
-async function reachByFolderGrant(own: Resources, strange: Resources): Promise<Request[]> {
-  return [{ params: { id: await own.folder() }, body: await grantBody(strange) }]
+async function reachByFolderGrant(resources: Resources, strange: Resources): Promise<Request[]> {
+  return [{ params: { id: await resources.folder() }, body: await grantBody(strange) }]
 }
 
-async function reachByFolder(own: Resources, strange: Resources): Promise<Request[]> {
-  return [{ params: { id: await own.folder() }, body: { addressId: await strange.address() } }]
+async function reachByFolder(resources: Resources, strange: Resources): Promise<Request[]> {
+  return [{ params: { id: await resources.folder() }, body: { addressId: await strange.address() } }]
 }
 
-async function reachByMember(own: Resources, strange: Resources): Promise<Request[]> {
-  const params = { id: await own.counterpartyGroup() }
+async function reachByMember(resources: Resources, strange: Resources): Promise<Request[]> {
+  const params = { id: await resources.counterpartyGroup() }
   return [{ params, body: { counterpartyId: await strange.counterparty() } }]
 }
 
-async function reachByRelation(own: Resources, strange: Resources): Promise<Request[]> {
+async function reachByRelation(resources: Resources, strange: Resources): Promise<Request[]> {
   return [
-    { body: relationBody(await strange.transfer(), await own.deposit()) },
-    { body: relationBody(await own.transfer(), await strange.deposit()) },
+    { body: relationBody(await strange.transfer(), await resources.deposit()) },
+    { body: relationBody(await resources.transfer(), await strange.deposit()) },
   ]
 }
 
-async function reachByCategoryGrant(own: Resources, strange: Resources): Promise<Request[]> {
-  return [{ params: { id: await own.category() }, body: { grants: [categoryGrant(await strange.group())] } }]
+async function reachByCategoryGrant(resources: Resources, strange: Resources): Promise<Request[]> {
+  return [{ params: { id: await resources.category() }, body: { grants: [categoryGrant(await strange.group())] } }]
 }
 
-async function reachByCategoryApprover(own: Resources, strange: Resources): Promise<Request[]> {
+async function reachByCategoryApprover(resources: Resources, strange: Resources): Promise<Request[]> {
   const approvers = [{ kind: 'group', groupId: await strange.group() }]
-  return [{ params: { id: await own.category() }, body: { approvers } }]
+  return [{ params: { id: await resources.category() }, body: { approvers } }]
 }
 
-async function reachByAssignment(own: Resources, strange: Resources): Promise<Request[]> {
-  const params = { type: 'transfer', id: await own.transfer(), categoryId: await strange.category() }
+async function reachByAssignment(resources: Resources, strange: Resources): Promise<Request[]> {
+  const params = { type: 'transfer', id: await resources.transfer(), categoryId: await strange.category() }
   return [{ params, body: { values: {} } }]
 }
 
@@ -666,6 +666,6 @@ const bulkVote = (vaultCode: string, id: string) => ({
 })
 
 /** A vote names its vault and its transfer. */
-async function reachByVotes(own: Resources, strange: Resources): Promise<Request[]> {
-  return [bulkVote(own.code, await strange.transfer())]
+async function reachByVotes(resources: Resources, strange: Resources): Promise<Request[]> {
+  return [bulkVote(resources.code, await strange.transfer())]
 }

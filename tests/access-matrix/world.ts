@@ -257,8 +257,8 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
   const { members } = groups
   const join = async (name: string, ...groupNames: (keyof typeof groups)[]) => {
     const person = await test.signIn(`${name}.${code}@example.org`)
-    for (const each of groupNames) {
-      await post(vault.admin, `/policy-groups/${groups[each]}/members`, { userId: person.userId })
+    for (const groupName of groupNames) {
+      await post(vault.admin, `/policy-groups/${groups[groupName]}/members`, { userId: person.userId })
     }
     return person
   }
@@ -327,13 +327,13 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
 
   const addressOf = async (person: Person, label: string, secretTo: Set<string>) => {
     const address = await createAddress(person, { vault: code, token: 'ETH', label })
-    for (const each of [address.id, address.address, label]) secretTo.add(each)
+    for (const secret of [address.id, address.address, label]) secretTo.add(secret)
     return address
   }
   const depositTo = async (address: { address: string }, secretTo: Set<string>) => {
     const txHash = fakeTxHash(`${code} ${fresh()}`)
     const answer = await deposit(test, { address: address.address, amount: '1000', txHash })
-    for (const each of [txHash, answer.body.depositId]) secretTo.add(each)
+    for (const secret of [txHash, answer.body.depositId]) secretTo.add(secret)
     return answer.body.depositId as string
   }
   const paying = await addressOf(owner, `paying of ${code}`, secrets.asked)
@@ -351,7 +351,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
   const order = async (fromAddressId: string, secretTo: Set<string>) => {
     const toAddress = fakeAddress(`recipient ${fresh()}`)
     const { id } = await post(owner, `/vaults/${code}/transfers`, { fromAddressId, toAddress, amount: '0.5' })
-    for (const each of [id, toAddress]) secretTo.add(each)
+    for (const secret of [id, toAddress]) secretTo.add(secret)
     return id as string
   }
   const transfer = () => order(paying.id, secrets.asked)
@@ -376,7 +376,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
   const createFolder = async (secretTo: Set<string>, ...addresses: { id: string }[]) => {
     const name = `Folder ${fresh()} of ${code}`
     const { id } = await post(owner, `/vaults/${code}/address-groups`, { name })
-    for (const each of [id, name]) secretTo.add(each)
+    for (const secret of [id, name]) secretTo.add(secret)
     for (const address of addresses)
       await post(owner, `/vaults/${code}/address-groups/${id}/members`, { addressId: address.id })
     return id as string
@@ -392,7 +392,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
   const counterparty = async () => {
     const body = { name: `Supplier ${fresh()} of ${code}`, kind: 'company' }
     const { id } = await post(owner, `/vaults/${code}/counterparties`, body)
-    for (const each of [id, body.name]) secrets.vault.add(each)
+    for (const secret of [id, body.name]) secrets.vault.add(secret)
     return id as string
   }
   const counterpartyGroup = async () => {
@@ -418,7 +418,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
   const newestCategory = keep('category', async () => {
     const key = `category_${fresh()}`
     const { id } = await post(admin, `/vaults/${code}/operation-categories`, { key, name: 'A category' })
-    for (const each of [id, key]) secrets.vault.add(each)
+    for (const secret of [id, key]) secrets.vault.add(secret)
     const editor = { subjectType: 'user', subjectUserId: other.userId, canEdit: true }
     const grants = [categoryGrant(await group()), editor]
     const answer = await admin.put(`/vaults/${code}/operation-categories/${id}/grants`, { grants })
@@ -472,10 +472,10 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       }
       await test.deps.db.deleteFrom('platform_changes').where('status', '=', 'held').execute()
       const id = newId()
-      const asked = { id, status: 'held', created_by_id: vault.admin.userId, created_at: new Date() }
+      const heldChange = { id, status: 'held', created_by_id: vault.admin.userId, created_at: new Date() }
       await test.deps.db
         .insertInto('platform_changes')
-        .values({ ...row, ...asked })
+        .values({ ...row, ...heldChange })
         .execute()
       return id
     }),
@@ -484,8 +484,8 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       const txHash = fakeTxHash(`${code} ${fresh()}`)
       for (const amount of ['3', '4']) await deposit(test, { address: hidden.address, amount, txHash })
       const { body } = await admin.get(`/vaults/${code}/deposits?outcome=quarantined`)
-      const { id } = body.items.find((each) => each.txHash === txHash)!
-      for (const each of [id, txHash]) secrets.vault.add(each)
+      const { id } = body.items.find((deposit) => deposit.txHash === txHash)!
+      for (const secret of [id, txHash]) secrets.vault.add(secret)
       return id as string
     }),
     transfer: keep('transfer', transfer),
@@ -493,16 +493,16 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       const row = { externalId: `salary ${fresh()} of ${code}`, toAddress: fakeAddress(`recipient ${fresh()}`) }
       const rows = [{ ...row, fromAddressId: paying.id, amount: '0.5' }]
       const { id } = await post(owner, `/vaults/${code}/payouts`, { name: `payout ${code}`, rows })
-      for (const each of [id, row.externalId, row.toAddress]) secrets.asked.add(each)
+      for (const secret of [id, row.externalId, row.toAddress]) secrets.asked.add(secret)
       return id as string
     }),
     hold: keep('hold', async () => {
       // On an address that nothing else is done with.
       const address = await createAddress(owner, { vault: code })
-      for (const each of [address.id, address.address]) secrets.owner.add(each)
+      for (const secret of [address.id, address.address]) secrets.owner.add(secret)
       const body = { subjectType: 'address', subjectId: address.id, reason: `hold ${fresh()}` }
       const { id } = await post(admin, `/vaults/${code}/holds`, body)
-      for (const each of [id, body.reason]) secrets.owner.add(each)
+      for (const secret of [id, body.reason]) secrets.owner.add(secret)
       return id as string
     }),
     waitingVersion: async () => waitingVersion,
@@ -511,14 +511,14 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       await post(vault.admin, `/policy-groups/${members}/members`, { userId: person.userId })
       const body = { subjectType: 'user', subjectId: person.userId, reason: `hold ${fresh()}` }
       const { id } = await post(vault.admin, `/vaults/${code}/holds`, body)
-      for (const each of [id, body.reason]) secrets.administrators.add(each)
+      for (const secret of [id, body.reason]) secrets.administrators.add(secret)
       return id as string
     }),
     adjustment: keep('adjustment', async () => {
       const reason = `adjustment ${fresh()} of ${code}`
       const body = { addressId: adjusted.id, tokenId: vault.tokens.eth.id, amount: '1', reason }
       const { id } = await post(admin, `/vaults/${code}/adjustments`, body)
-      for (const each of [id, reason]) secrets.owner.add(each)
+      for (const secret of [id, reason]) secrets.owner.add(secret)
       return id as string
     }),
     lateRatedTransfer: keep('lateRatedTransfer', async () => {
@@ -550,20 +550,20 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     invitation: keep('invitation', async () => {
       const email = `invited-${fresh()}.${code}@example.org`
       const { id, token } = await post(admin, '/invitations', { email, groupIds: [members] })
-      for (const each of [email, id, token]) secrets.administrators.add(each)
+      for (const secret of [email, id, token]) secrets.administrators.add(secret)
       return id
     }),
     serviceToken: keep('serviceToken', async () => {
       const body = { name: `Service ${fresh()}`, groupIds: [members] }
       const { id, token } = await post(admin, `/vaults/${code}/service-tokens`, body)
-      for (const each of [id, token]) secrets.administrators.add(each)
+      for (const secret of [id, token]) secrets.administrators.add(secret)
       return id
     }),
     serviceKey: async () => {
       const body = { name: `Service ${fresh()}`, groupIds: [members] }
       const { id } = await post(admin, `/vaults/${code}/service-tokens`, body)
       const added = await post(admin, `/vaults/${code}/service-tokens/${id}/keys`, serviceKeyBody())
-      for (const each of [id, added.id]) secrets.administrators.add(each)
+      for (const secret of [id, added.id]) secrets.administrators.add(secret)
       return { id, keyId: added.id }
     },
     changeSet: async () => {
@@ -631,7 +631,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       const id = await counterparty()
       const body = { network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) }
       const address = await post(owner, `/vaults/${code}/counterparties/${id}/addresses`, body)
-      for (const each of [address.id, body.address]) secrets.vault.add(each)
+      for (const secret of [address.id, body.address]) secrets.vault.add(secret)
       return { id, addressId: address.id }
     }),
     counterpartyGroup: keep('counterpartyGroup', counterpartyGroup),
@@ -654,7 +654,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       const url = `/vaults/${code}/operations/transfer/${params.id}/categories/${id}` as const
       const answer = await owner.put(url, { values: { [key]: value } })
       expect(answer.status, JSON.stringify(answer.body)).toBe(201)
-      for (const each of [value, answer.body.id]) secrets.asked.add(each)
+      for (const secret of [value, answer.body.id]) secrets.asked.add(secret)
       return params
     }),
     relation: keep('relation', async () => {

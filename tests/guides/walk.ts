@@ -72,7 +72,7 @@ function matches(expected: string, actual: string): boolean {
   return new RegExp(`^${parts.join('[\\s\\S]*')}${isOpen ? '(\\n[\\s\\S]*)?' : ''}$`).test(actual)
 }
 
-const firstMismatch = (found: (string | null)[]): string | null => found.find((each) => each !== null) ?? null
+const firstMismatch = (found: (string | null)[]): string | null => found.find((mismatch) => mismatch !== null) ?? null
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

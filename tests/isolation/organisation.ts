@@ -128,14 +128,14 @@ export async function createOrganisation(
   }
   const groups: Group[] = [everyone]
   for (const name of ['members', 'treasury', 'audit']) groups.push({ id: await ensureGroup(vault, name), people: [] })
-  for (let each = 0; each < peopleCount; each += 1) {
-    const person = await test.signIn(`person-${each}.${code}@example.org`)
+  for (let personIndex = 0; personIndex < peopleCount; personIndex += 1) {
+    const person = await test.signIn(`person-${personIndex}.${code}@example.org`)
     people.push(person)
     // The first three are all members; the others are distributed over the rest, including the compared member.
     for (const [index, group] of groups.entries()) {
-      if (index === 0 || index === 1 || (each + index + number) % 2 === 0) {
+      if (index === 0 || index === 1 || (personIndex + index + number) % 2 === 0) {
         if (index > 0) await join(group.id, person)
-        group.people.push(each)
+        group.people.push(personIndex)
       }
     }
   }
@@ -215,7 +215,7 @@ export async function createOrganisation(
     sees(address) || initiator === 0 || (type === 'transfer' && memberVotes)
   /** The address is in nothing that the member reads: not even in a transfer that they initiated or vote on. */
   const knows = (address: Address) =>
-    sees(address) || operations.some((each) => each.address === address && seesOperation(each))
+    sees(address) || operations.some((operation) => operation.address === address && seesOperation(operation))
   const seesCategory = ({ seenBy }: Category, { address, initiator }: Operation) =>
     seenBy === 'everyone' || (seenBy === 'owner' && (address.owner === 0 || initiator === 0))
   const hiddenUnless = (isSeen: boolean): 'hidden' | 'seen' => (isSeen ? 'seen' : 'hidden')
@@ -261,10 +261,10 @@ export async function createOrganisation(
       }
     },
     order([which, who, where]) {
-      const funded = addresses.filter((address) => operations.some((each) => each.address === address))
+      const funded = addresses.filter((address) => operations.some((operation) => operation.address === address))
       const address = pickOf(funded, which)
       if (address === null) return null
-      const elsewhere = addresses.filter((each) => each !== address)
+      const elsewhere = addresses.filter((candidate) => candidate !== address)
       const initiator = mayTransfer(address) ? 0 : address.owner
       const toAddress =
         where % 3 === 0
@@ -288,7 +288,7 @@ export async function createOrganisation(
       }
     },
     payout([which, who, how]) {
-      const funded = addresses.filter((address) => operations.some((each) => each.address === address))
+      const funded = addresses.filter((address) => operations.some((operation) => operation.address === address))
       const address = pickOf(funded, which)
       if (address === null) return null
       const initiator = mayTransfer(address) ? 0 : address.owner
@@ -423,8 +423,10 @@ export async function createOrganisation(
     file([which, what]) {
       const folder = pickOf(folders, which)
       if (folder === null) return null
-      const own = addresses.filter((address) => address.owner === folder.manager && !folder.addresses.has(address))
-      const address = pickOf(own, what)
+      const candidates = addresses.filter(
+        (address) => address.owner === folder.manager && !folder.addresses.has(address),
+      )
+      const address = pickOf(candidates, what)
       if (address === null) return null
       return {
         to: hiddenUnless(seesFolder(folder)),
@@ -437,7 +439,7 @@ export async function createOrganisation(
     },
     unfile([which, what]) {
       const folder = pickOf(
-        folders.filter((each) => each.addresses.size > 0),
+        folders.filter((folder) => folder.addresses.size > 0),
         which,
       )
       if (folder === null) return null
@@ -524,8 +526,8 @@ export async function createOrganisation(
       return {
         to: hiddenOrOther(seesOperation(operation) && seesCategory(category, operation)),
         async run() {
-          for (const each of assigned) {
-            if (each.operation === operation && each.category === category) assigned.delete(each)
+          for (const entry of assigned) {
+            if (entry.operation === operation && entry.category === category) assigned.delete(entry)
           }
           await send(admin, 'delete', `/operations/${operation.type}/${operation.id}/categories/${category.id}`)
         },

@@ -15,7 +15,7 @@ export function readOperationsOf(app: App): ReadOperation[] {
     // Its cursors are sealed and never equal; a test beside its routes shows that they and their number tell nothing.
     get?.security === undefined || get.operationId === 'listChanges'
       ? []
-      : [{ ...get, path, queries: (get.parameters ?? []).filter((each) => each.in === 'query') }],
+      : [{ ...get, path, queries: (get.parameters ?? []).filter((parameter) => parameter.in === 'query') }],
   )
 }
 
@@ -41,7 +41,7 @@ export function readsOf(
     const widths: Record<string, string>[] = [{}]
     if (known.some(({ name }) => name === 'includeShared')) widths.push({ includeShared: 'true' })
     if (known.some(({ name }) => name === 'access')) widths.push({ access: 'all' }, { access: 'shared' })
-    const required = known.filter((each) => each.required === true)
+    const required = known.filter((parameter) => parameter.required === true)
     const bases = subjectsOf(operationId, required, choicesOf).flatMap((base) =>
       widths.map((width) => ({ ...base, ...width })),
     )
@@ -77,13 +77,13 @@ function subjectsOf(
 ): Record<string, string>[] {
   let all: Record<string, string>[] = [{}]
   for (const parameter of required) {
-    all = all.flatMap((one) => choicesOf(parameter).map((value) => ({ ...one, [parameter.name]: value })))
+    all = all.flatMap((query) => choicesOf(parameter).map((value) => ({ ...query, [parameter.name]: value })))
   }
   // Required by the operation, but not by its schema: one of two.
   const either = operationId === 'reportAddressActivity' ? ['addressId', 'folderId'] : []
   if (either.length === 0) return all
   return either.flatMap((name) =>
-    choicesOf({ in: 'query', name, schema: {} }).flatMap((value) => all.map((one) => ({ ...one, [name]: value }))),
+    choicesOf({ in: 'query', name, schema: {} }).flatMap((value) => all.map((query) => ({ ...query, [name]: value }))),
   )
 }
 

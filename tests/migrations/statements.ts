@@ -12,7 +12,7 @@ export function statementsOf(file: string): string[] {
 /** Whether a statement rewrites rows, or constrains or drops existing tables and columns. New columns and indexes do not. */
 export function touchesWhatWasThere(statement: string, all: string[]): boolean {
   if (/^(update|delete from|insert into|drop)\b/.test(statement)) return true
-  const made = all.map((each) => /^create table (\w+)/.exec(each)?.[1])
+  const made = all.map((statement) => /^create table (\w+)/.exec(statement)?.[1])
   const table = /^(?:alter table|create unique index \w+ on) (\w+)/.exec(statement)?.[1]
   if (/^alter index/.test(statement)) return true
   if (table === undefined || made.includes(table)) return false

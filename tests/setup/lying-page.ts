@@ -86,7 +86,7 @@ export class LyingPage {
     const page = await context.newPage()
     page.setDefaultTimeout(10_000)
     const lying = new LyingPage(page, origin, person)
-    await page.exposeFunction('answer', (asked: Asked) => lying.#answer(asked))
+    await page.exposeFunction('answer', (request: Asked) => lying.#answer(request))
     await page.addInitScript(inPlaceOfService)
     const authenticator = await addAuthenticator(page, keys)
     lying.keys = () => credentialsOf(authenticator)

@@ -67,7 +67,7 @@ const isJson = (headers: Headers) => (headers['content-type'] ?? '').startsWith(
 const jsonOf = (bytes: Buffer, headers: Headers): Json =>
   isJson(headers) && bytes.length > 0 ? JSON.parse(bytes.toString()) : null
 
-function lieAbout(lie: Lie, asked: Omit<Asked, 'method'>, bytes: Buffer, headers: Headers): Buffer {
+function lieAbout(lie: Lie, request: Omit<Asked, 'method'>, bytes: Buffer, headers: Headers): Buffer {
   const body = jsonOf(bytes, headers)
-  return body === null ? bytes : Buffer.from(JSON.stringify(lie(asked.path, body, asked.headers)))
+  return body === null ? bytes : Buffer.from(JSON.stringify(lie(request.path, body, request.headers)))
 }

@@ -174,8 +174,8 @@ export async function switchOn({ operator, proxy }: ProtectedStack): Promise<voi
   const { creation } = await operator('POST', '/users/me/passkeys/options', 200, {})
   await operator('POST', '/users/me/passkeys', 201, { name: 'Phone', credential: await key.register(creation) })
   const protection = { protection: 'votes' }
-  const asked = { method: 'PUT', path: '/api/v1/vaults/treasury/protection', bodyHash: hashOfBody(protection)! }
-  const prepared = await operator('POST', '/users/me/passkeys/confirmation', 200, asked)
-  const header = Buffer.from(JSON.stringify(await key.confirm(asked, prepared))).toString('base64url')
+  const confirmed = { method: 'PUT', path: '/api/v1/vaults/treasury/protection', bodyHash: hashOfBody(protection)! }
+  const prepared = await operator('POST', '/users/me/passkeys/confirmation', 200, confirmed)
+  const header = Buffer.from(JSON.stringify(await key.confirm(confirmed, prepared))).toString('base64url')
   await operator('PUT', '/vaults/treasury/protection', 200, protection, { [confirmationHeader]: header })
 }

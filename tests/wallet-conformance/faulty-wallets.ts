@@ -38,7 +38,7 @@ const has =
 const all =
   (...which: Which[]): Which =>
   (call) =>
-    which.every((each) => each(call))
+    which.every((matches) => matches(call))
 const asFirst = (call: Call) => authorize(call, vaultToken)
 
 const balance = { balance: '0', blockNumber: 1 }

@@ -82,16 +82,16 @@ async function asksOnce(stack: Stack): Promise<void> {
 async function asksOnceOn(stack: Stack, { path, person }: Visit): Promise<void> {
   const context = await stack.contextOf(person)
   const page = await context.newPage()
-  const asked: string[] = []
+  const requestedUrls: string[] = []
   const warnings: string[] = []
-  page.on('request', (request) => asked.push(request.url().replace(stack.url, '')))
+  page.on('request', (request) => requestedUrls.push(request.url().replace(stack.url, '')))
   page.on('console', (message) => warnings.push(message.text()))
   const answer = await page.goto(stack.url + path)
   const announced = [...answer!.headers().link!.matchAll(/<([^>]+)>/g)].map(([, url]) => url!)
   expect(announced.filter((url) => url.startsWith('/api/')).length).toBeGreaterThan(1)
   expect(announced.filter((url) => url.endsWith('.js')).length).toBeGreaterThan(1)
   await settled(page)
-  const times = announced.map((url) => [url, asked.filter((each) => each === url).length])
+  const times = announced.map((url) => [url, requestedUrls.filter((requestedUrl) => requestedUrl === url).length])
   expect(times).toEqual(announced.map((url) => [url, 1]))
   // Chromium warns some seconds after a page was loaded of what was announced in vain.
   await page.waitForTimeout(4_000)

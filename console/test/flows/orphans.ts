@@ -40,7 +40,7 @@ export function orphanFlows(stack: () => Stack): void {
       await page.getByRole('heading', { name: 'Balances' }).waitFor()
       expect(await page.getByRole('region', { name: 'Exposure' }).count()).toBe(0)
       expect([...faults, ...sender.faults]).toEqual([])
-      for (const each of [page, sender.page]) await each.context().close()
+      for (const openPage of [page, sender.page]) await openPage.context().close()
     })
   })
 }

@@ -49,8 +49,8 @@ export function proofFlows(stack: () => Stack): void {
     it('is checked from a file by somebody without a session, and one altered byte is found', async () => {
       const evidence = await evidenceOfConfirmed(stack())
       const { page, faults } = await watchPage(await stack().browser.newContext(), stack().url)
-      const asked: string[] = []
-      page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+      const requestedPaths: string[] = []
+      page.on('request', (request) => requestedPaths.push(new URL(request.url()).pathname))
       await page.goto(`${stack().url}/verify`)
       await take(evidence)
       await page.getByText('Nothing contradicts it', { exact: true }).waitFor()
@@ -59,7 +59,7 @@ export function proofFlows(stack: () => Stack): void {
 
       await take(evidence.replace(/"amount":"(\d)/, (_, digit: string) => `"amount":"${(Number(digit) + 1) % 10}`))
       await page.getByText('The file contradicts itself').waitFor()
-      expect(asked.filter((path) => path.startsWith('/api/'))).toEqual([])
+      expect(requestedPaths.filter((path) => path.startsWith('/api/'))).toEqual([])
       expect(faults).toEqual([])
       await page.context().close()
 

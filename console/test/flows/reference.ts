@@ -53,8 +53,8 @@ async function findAndRun(stack: Stack): Promise<void> {
 async function readOnPhone(stack: Stack): Promise<void> {
   const context = await stack.browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true })
   const { page, faults } = await watchPage(context, stack.url)
-  const asked: string[] = []
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  const requestedPaths: string[] = []
+  page.on('request', (request) => requestedPaths.push(new URL(request.url()).pathname))
   await page.goto(`${stack.url}/docs`)
   await page.getByRole('button', { name: 'All operations' }).tap()
   await page.getByRole('navigation').getByRole('link', { name: 'Transfers', exact: true }).tap()
@@ -73,7 +73,7 @@ async function readOnPhone(stack: Stack): Promise<void> {
   await page.getByText('paymentPurpose', { exact: true }).first().waitFor()
   expect(await axeViolations(page)).toEqual([])
   expect(await overflowOf(page)).toBe(0)
-  expect(asked.filter((path) => path.startsWith('/api/'))).toEqual([])
+  expect(requestedPaths.filter((path) => path.startsWith('/api/'))).toEqual([])
 
   await page.goto(`${stack.url}/docs/sign-in/getCurrentSession`)
   await page.getByRole('button', { name: 'Run as me' }).tap()

@@ -147,7 +147,7 @@ function offboarding(stack: () => Stack, open: Open): void {
       await dialog.getByRole('button', { name: 'Enable' }).click()
       await page.getByText('Nobody is disabled.').waitFor()
       expect(faults).toEqual([])
-      for (const each of [page, person.page]) await each.context().close()
+      for (const openPage of [page, person.page]) await openPage.context().close()
     })
   })
 }

@@ -80,11 +80,11 @@ function validatorOf(document: OpenApiDocument) {
           compile({ schema: toNamedRefs(schema) as Record<string, unknown>, httpPart, method, url }),
         )
       for (const [place, httpPart] of Object.entries(places)) {
-        const own = parameters.filter((parameter) => parameter.in === place) as (Named & { required?: boolean })[]
+        const placed = parameters.filter((parameter) => parameter.in === place) as (Named & { required?: boolean })[]
         add(httpPart, {
           type: 'object',
-          properties: Object.fromEntries(own.map(({ name, schema }) => [nameOf(name, httpPart), schema ?? {}])),
-          required: own.filter(({ required }) => required === true).map(({ name }) => nameOf(name, httpPart)),
+          properties: Object.fromEntries(placed.map(({ name, schema }) => [nameOf(name, httpPart), schema ?? {}])),
+          required: placed.filter(({ required }) => required === true).map(({ name }) => nameOf(name, httpPart)),
           // Each request has headers that no operation names.
           additionalProperties: httpPart === 'headers',
         })
@@ -113,8 +113,8 @@ function mediaTypeOf(headers: Record<string, string>): string {
 }
 
 function segmentsOf(url: string, pathname: string): Record<string, string> {
-  const given = pathname.split('/')
-  const named = url.split('/').map((part, at) => [/^\{(.+)\}$/.exec(part)?.[1], given[at]!] as const)
+  const parts = pathname.split('/')
+  const named = url.split('/').map((part, at) => [/^\{(.+)\}$/.exec(part)?.[1], parts[at]!] as const)
   return Object.fromEntries(
     named.flatMap(([name, text]) => (name === undefined ? [] : [[name, decodeURIComponent(text)]])),
   )

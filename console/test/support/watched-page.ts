@@ -27,8 +27,8 @@ export async function watchPage(context: BrowserContext, origin: string): Promis
     if (response.status() >= 500) note(`${response.status()} ${response.request().method()} ${response.url()}`)
   })
   page.on('request', (request) => {
-    const { protocol, origin: asked } = new URL(request.url())
-    if (protocol.startsWith('http') && asked !== origin) note(`asks another host: ${request.url()}`)
+    const { protocol, origin: requestOrigin } = new URL(request.url())
+    if (protocol.startsWith('http') && requestOrigin !== origin) note(`asks another host: ${request.url()}`)
   })
   await checkCalls(page, note)
   await page.addInitScript(

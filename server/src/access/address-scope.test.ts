@@ -140,7 +140,7 @@ describe('SQL of a scope', () => {
       (['own', 'shared', 'all'] as const).map((access) =>
         addressParts(addressScopeOf(viewer, { access, folderId }), 'a'),
       )
-    const counts = (...asked: Parameters<typeof partsFor>) => partsFor(...asked).map(({ length }) => length)
+    const counts = (...scopes: Parameters<typeof partsFor>) => partsFor(...scopes).map(({ length }) => length)
     expect([counts(member), counts(admin)]).toEqual([
       [1, 1, 2],
       [1, 1, 1],

@@ -62,9 +62,10 @@ describe('an auditor', () => {
       'counterparties',
     ]
     for (const list of [...lists, ...others, 'ledger/reconciliation', 'reports/transaction_activity?from=2026-01-01']) {
-      const [own, theirs] = [await auditor.get(`${url}/${list}`), await admin.get(`${url}/${list}`)]
-      expect([own.status, theirs.status], `${list} ${JSON.stringify(own.body)}`).toEqual([200, 200])
-      if (own.body.items !== undefined) expect(own.body.items.length, list).toBe(theirs.body.items.length)
+      const [auditorAnswer, theirs] = [await auditor.get(`${url}/${list}`), await admin.get(`${url}/${list}`)]
+      expect([auditorAnswer.status, theirs.status], `${list} ${JSON.stringify(auditorAnswer.body)}`).toEqual([200, 200])
+      if (auditorAnswer.body.items !== undefined)
+        expect(auditorAnswer.body.items.length, list).toBe(theirs.body.items.length)
     }
     const { items } = (await auditor.get(`${url}/addresses`)).body
     expect(items.map(({ id }) => id)).toContain(addressId)
@@ -91,8 +92,8 @@ describe('an auditor', () => {
 
   it('simulates, and exports what they read', async () => {
     const payload = order()
-    const asked = { actionType: 'transfer', initiatorId: bench.owner.userId, payload }
-    expect((await auditor.post(`${url}/policies/simulate`, asked)).status).toBe(200)
+    const simulation = { actionType: 'transfer', initiatorId: bench.owner.userId, payload }
+    expect((await auditor.post(`${url}/policies/simulate`, simulation)).status).toBe(200)
     const exported = await auditor.post(`${url}/reports/transaction_activity/exports`, { format: 'csv' })
     expect(exported.status).toBe(202)
     await runDueExports(bench.test.deps, new AbortController().signal)
@@ -111,8 +112,8 @@ describe('an auditor', () => {
     ]
     await bench.policy({ code: 'two-votes', effect: 'requireApproval', approvalThreshold: 2, approvers })
     const { id } = (await bench.owner.post(`${url}/transfers`, order())).body
-    const asked = (await bench.owner.get(`${url}/transfers/${id}`)).body.approvers
-    expect(asked.map(({ userId }) => userId).sort()).toEqual([voter.userId, second.userId].sort())
+    const named = (await bench.owner.get(`${url}/transfers/${id}`)).body.approvers
+    expect(named.map(({ userId }) => userId).sort()).toEqual([voter.userId, second.userId].sort())
     expect((await second.post(`${url}/transfers/${id}/approve`)).status).toBe(200)
     await vault.admin.post(`/policy-groups/${await groupId('auditors')}/members`, { userId: second.userId })
     expect((await voter.post(`${url}/transfers/${id}/approve`)).body).toMatchObject({ status: 'awaiting_approval' })

@@ -239,9 +239,9 @@ function findUnscopedReaders(path: string, read: Read): string[] {
     return parameters.some(({ type }) => /\b(Db|Trx|Reader)\b/.test(type?.getText() ?? ''))
   }
 
-  const own = load(path)!
+  const routesFile = load(path)!
   const folder = relative(modules, dirname(path))
-  return [...own.declared].flatMap(([name, start]) => {
+  return [...routesFile.declared].flatMap(([name, start]) => {
     const callable = callableOf(start.node)
     if (!start.isExported || callable === null) return []
     const takes = (names: string[]) =>
@@ -287,7 +287,7 @@ function parse(path: string, source: string): SourceFile {
 
 function namesIn(statement: ts.Statement): [string, ts.Node][] {
   if (ts.isVariableStatement(statement)) {
-    return statement.declarationList.declarations.map((one) => [one.name.getText(), one])
+    return statement.declarationList.declarations.map((declaration) => [declaration.name.getText(), declaration])
   }
   const isNamed =
     ts.isFunctionDeclaration(statement) || ts.isTypeAliasDeclaration(statement) || ts.isInterfaceDeclaration(statement)

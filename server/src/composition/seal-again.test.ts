@@ -43,7 +43,7 @@ function sealOld(secretKey: string, plain: string, firstByte = 0): Buffer {
 
 /** As the owner of the database, past the check of the present key. */
 async function write({ table, column, row }: Place, sealed: Buffer): Promise<void> {
-  const { key: names } = sealedColumns.find((one) => one.table === table && one.column === column)!
+  const { key: names } = sealedColumns.find((entry) => entry.table === table && entry.column === column)!
   const where = names.map((name, i) => `${name} = $${i + 2}`).join(' and ')
   await bench.sql(`alter table ${table} disable trigger user`)
   await bench.sql(`update ${table} set ${column} = $1 where ${where}`, [sealed, ...row])
@@ -100,7 +100,7 @@ async function setBack(): Promise<void> {
   )
 }
 const sealedAt = async (place: Place) =>
-  (await listSealed()).find((one) => JSON.stringify(one.place) === JSON.stringify(place))!.sealed
+  (await listSealed()).find((entry) => JSON.stringify(entry.place) === JSON.stringify(place))!.sealed
 const adopt = (secretKey = key) =>
   inTransaction(bench.test.deps.db, (trx) => adoptKey(trx, createSealer(secretKey), new Date()))
 /** As the command does it, beside the running node. */
@@ -123,13 +123,13 @@ async function fill(): Promise<string> {
   const invited = await admin.post('/invitations', { email: 'new@example.org', groupIds: [bench.membersId] })
   expect(invited.status).toBe(201)
   await bench.govern({ threshold: 1 })
-  const asked = await admin.patch(
+  const waiting = await admin.patch(
     bench.url,
     { walletServiceSecret: 'a-secret-that-waits-for-votes' },
     { 'idempotency-key': 'asked-once' },
   )
-  expect(asked.status).toBe(202)
-  return asked.body.request.id
+  expect(waiting.status).toBe(202)
+  return waiting.body.request.id
 }
 
 describe('T60 a sealed secret', () => {
@@ -270,7 +270,7 @@ describe('T60 a sealed secret', () => {
     expect(await rotate()).toBeNull()
     const next = createSealer(nextKey)
     for (const { place, sealed } of await listSealed()) {
-      const was = before.find((one) => JSON.stringify(one.place) === JSON.stringify(place))!.sealed
+      const was = before.find((entry) => JSON.stringify(entry.place) === JSON.stringify(place))!.sealed
       expect(next.open(place, sealed)).toBe(sealer.open(place, was))
       expect(markOf(sealed)).toEqual(markOf(was))
       expect(() => sealer.open(place, sealed)).toThrow('is sealed under another key')

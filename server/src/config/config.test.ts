@@ -208,7 +208,7 @@ describe('settings', () => {
       const [fault, ...more] = faultsOf({ ...production, [name]: value })
       expect(more).toEqual([])
       expect(fault).toMatch(new RegExp(`^${name} .*\\(ALLOW_INSECURE=${risk} accepts it\\)$`))
-      for (const other of ['public-url', 'secrets', 'smtp'].filter((one) => one !== risk)) {
+      for (const other of ['public-url', 'secrets', 'smtp'].filter((name) => name !== risk)) {
         expect(faultsOf({ ...production, [name]: value, ALLOW_INSECURE: other })).toEqual([fault])
       }
       const allowed = readConfig({ ...production, [name]: value, ALLOW_INSECURE: risk })
@@ -402,7 +402,7 @@ describe('the environment', () => {
     const folder = new URL('..', import.meta.url)
     const names = (await readdir(folder, { recursive: true })).filter((name) => /(?<!\.test)\.ts$/.test(name))
     const readers: string[] = []
-    for (const name of names.filter((one) => !one.startsWith('testing/'))) {
+    for (const name of names.filter((file) => !file.startsWith('testing/'))) {
       if ((await readFile(new URL(name, folder), 'utf8')).includes('process.env')) readers.push(name)
     }
     // The programs of the embedded PostgreSQL inherit the environment as it is. The address and token of the service that

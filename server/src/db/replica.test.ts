@@ -97,9 +97,9 @@ describe('a replica for reports', () => {
   })
 
   it('is read by verifications', async () => {
-    const asked = await vault.admin.post('/vaults/main-vault/ledger/verifications', {})
+    const requested = await vault.admin.post('/vaults/main-vault/ledger/verifications', {})
     await runDueVerifications(test.deps, new AbortController().signal)
-    const { body } = await vault.admin.get(`/vaults/main-vault/ledger/verifications/${asked.body.id}`)
+    const { body } = await vault.admin.get(`/vaults/main-vault/ledger/verifications/${requested.body.id}`)
     expect(body).toMatchObject({ status: 'done', findings: [] })
     expect(test.logged).toEqual([])
   })

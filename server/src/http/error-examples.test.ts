@@ -19,14 +19,14 @@ const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
 
 describe('the example of an error', () => {
   const patterns = sources.flatMap(patternsIn)
-  const given = reasonsWithExample.filter((reason) => !(reason in saidByOthers))
+  const reasons = reasonsWithExample.filter((reason) => !(reason in saidByOthers))
 
   it('is looked for in many reasons and files', () => {
-    expect(given.length).toBeGreaterThan(60)
+    expect(reasons.length).toBeGreaterThan(60)
     expect(sources.length).toBeGreaterThan(400)
   })
 
-  it.each(given)('of %s is what the code says somewhere', (reason) => {
+  it.each(reasons)('of %s is what the code says somewhere', (reason) => {
     const { message, details } = exampleOfError(reason).value
     const said = Array.isArray(details) ? details.map(({ message }) => message) : [message, details ?? message]
     expect(said.filter((words) => !isSaid(patterns, words))).toEqual([])

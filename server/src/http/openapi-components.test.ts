@@ -45,13 +45,13 @@ describe('shareComponents', () => {
 
   it('shares the answer of each error, but not one that an operation describes in its own words', () => {
     const responses = { 200: { description: 'Success' }, 404: { description: 'Not found' } }
-    const own = { 409: { description: 'The vault is locked' } }
-    const shared = share(documentOf({ one: { responses: { ...responses, ...own } }, two: { responses } }))
+    const answers = { 409: { description: 'The vault is locked' } }
+    const shared = share(documentOf({ one: { responses: { ...responses, ...answers } }, two: { responses } }))
     expect(shared.components.responses).toEqual({ NotFound: { description: 'Not found' } })
     expect(shared.paths['/one']!.get!.responses).toEqual({
       200: { description: 'Success' },
       404: { $ref: '#/components/responses/NotFound' },
-      ...own,
+      ...answers,
     })
   })
 })

@@ -87,7 +87,7 @@ describe('the examples of openapi.json', () => {
       const query = new URLSearchParams(
         examplesIn('query')
           .filter(({ name }) => !excluded.has(name) && !excluded.has(`${operation.operationId} ${name}`))
-          .flatMap(({ name, value }) => [value].flat().map((each): [string, string] => [name, String(each)])),
+          .flatMap(({ name, value }) => [value].flat().map((entry): [string, string] => [name, String(entry)])),
       )
       const body = requestBody?.content?.['application/json']?.example as object | undefined
       const answer = await send(method, `${path}?${query}`, body)

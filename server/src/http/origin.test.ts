@@ -5,7 +5,7 @@ import { createTestShell } from '../testing/shell.ts'
 import type { App } from './endpoints.ts'
 import { route } from './route.ts'
 
-const own = 'http://localhost:8420'
+const publicOrigin = 'http://localhost:8420'
 let test: TestApp
 let person: Person
 let shell: App
@@ -34,11 +34,11 @@ afterAll(async () => {
 describe('T48 the session cookie', () => {
   it.each([
     ['GET', {}],
-    ['POST', { origin: own, 'content-type': 'application/json' }],
-    ['POST', { origin: own, 'content-type': 'application/json; charset=utf-8' }],
-    ['PATCH', { origin: own, 'content-type': 'application/json' }],
+    ['POST', { origin: publicOrigin, 'content-type': 'application/json' }],
+    ['POST', { origin: publicOrigin, 'content-type': 'application/json; charset=utf-8' }],
+    ['PATCH', { origin: publicOrigin, 'content-type': 'application/json' }],
     ['POST', { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' }],
-    ['DELETE', { origin: own }],
+    ['DELETE', { origin: publicOrigin }],
   ] as const)('lets %s with %j in', async (method, headers) => {
     expect(await send(method, headers)).toBe(200)
   })
@@ -56,16 +56,16 @@ describe('T48 the session cookie', () => {
     ['POST', { ...json, 'sec-fetch-site': 'cross-site' }],
     ['POST', { ...json, 'sec-fetch-site': 'same-site' }],
     ['POST', { ...json, 'sec-fetch-site': 'none' }],
-    ['POST', { ...json, referer: `${own}/` }],
+    ['POST', { ...json, referer: `${publicOrigin}/` }],
     ['PATCH', { ...json, origin: 'https://evil.example' }],
     ['DELETE', { origin: 'https://evil.example' }],
     ['DELETE', {}],
-    ['POST', { origin: own, 'content-type': 'text/plain' }],
-    ['POST', { origin: own, 'content-type': 'application/x-www-form-urlencoded' }],
-    ['POST', { origin: own, 'content-type': 'multipart/form-data; boundary=x' }],
-    ['POST', { origin: own, 'content-type': 'text/plain; application/json' }],
-    ['POST', { origin: own }],
-    ['DELETE', { origin: own, 'content-type': 'text/plain' }],
+    ['POST', { origin: publicOrigin, 'content-type': 'text/plain' }],
+    ['POST', { origin: publicOrigin, 'content-type': 'application/x-www-form-urlencoded' }],
+    ['POST', { origin: publicOrigin, 'content-type': 'multipart/form-data; boundary=x' }],
+    ['POST', { origin: publicOrigin, 'content-type': 'text/plain; application/json' }],
+    ['POST', { origin: publicOrigin }],
+    ['DELETE', { origin: publicOrigin, 'content-type': 'text/plain' }],
   ] as const)('refuses %s with %j', async (method, headers) => {
     const before = writes
     expect(await send(method, headers)).toBe(403)

@@ -44,10 +44,14 @@ function textsOf(schema: Schema, path: string[] = [], inside: string[] = []): st
   if (schema.type === 'string' && schema.enum === undefined && schema.const === undefined) return [path]
   const free = [...Object.values(schema.patternProperties ?? {}), schema.additionalProperties]
   return [
-    ...(schema.anyOf ?? []).flatMap((one) => textsOf(one, path, inside)),
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, one]) => textsOf(one, [...path, name], inside)),
+    ...(schema.anyOf ?? []).flatMap((alternative) => textsOf(alternative, path, inside)),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
+      textsOf(property, [...path, name], inside),
+    ),
     ...(schema.items === undefined ? [] : textsOf(schema.items, [...path, '0'], inside)),
-    ...free.flatMap((one) => (typeof one === 'object' ? textsOf(one, [...path, '*'], inside) : [])),
+    ...free.flatMap((valueSchema) =>
+      typeof valueSchema === 'object' ? textsOf(valueSchema, [...path, '*'], inside) : [],
+    ),
   ]
 }
 

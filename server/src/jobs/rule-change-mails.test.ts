@@ -333,12 +333,12 @@ describe('T35 mails about what a vault relies on', () => {
   })
 
   it('notify the subject, before and after, what an administrator shares with them, and nothing of other members', async () => {
-    const own = await createAddress(admin, { token: 'USDT' })
+    const sharedAddress = await createAddress(admin, { token: 'USDT' })
     const folder = (await admin.post('/vaults/main-vault/address-groups', { name: 'Suppliers' })).body
     await mails()
     await outbox.clear()
     const to = { subjectType: 'group', subjectId: approversId }
-    const url = `/vaults/main-vault/addresses/${own.id}/grants` as const
+    const url = `/vaults/main-vault/addresses/${sharedAddress.id}/grants` as const
     const { body: grant } = await admin.post(url, to)
     expect((await admin.post(url, { ...to, canTransfer: true })).status).toBe(200)
     expect((await admin.post(url, { ...to, canTransfer: true })).status).toBe(200)

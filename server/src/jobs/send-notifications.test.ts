@@ -113,8 +113,8 @@ describe('mails about approvals', () => {
     ])
 
     // T71 a name can be chosen, an e-mail address cannot: an approver reads both.
-    const [asked] = await readdir(join(test.deps.config.dataDir, 'outbox'))
-    const text = await readFile(join(test.deps.config.dataDir, 'outbox', asked!), 'utf8')
+    const [mailFile] = await readdir(join(test.deps.config.dataDir, 'outbox'))
+    const text = await readFile(join(test.deps.config.dataDir, 'outbox', mailFile!), 'utf8')
     expect(text.replace(/=?\n/g, ' ').replace(/\s+/g, ' ')).toContain(
       'owner (owner@example.org) requested the transfer',
     )

@@ -47,7 +47,7 @@ describe('T58 a signed payout', () => {
       [...orders, orderOf(4)],
       [{ ...orders[0]!, amount: '9' }, ...orders.slice(1)],
     ]
-    const hashes = [orders, ...others].map((each) => planOf(each).hash.toString('hex'))
+    const hashes = [orders, ...others].map((variant) => planOf(variant).hash.toString('hex'))
     expect(new Set(hashes).size).toBe(hashes.length)
   })
 

@@ -91,14 +91,17 @@ describe('the mail that asks for a vote', () => {
   })
 
   it('leads to the approval request', async () => {
-    const asked = await bench.owner.post('/vaults/main-vault/counterparties', { name: 'Supplier <b>', kind: 'company' })
-    expect(asked.status).toBe(202)
+    const requested = await bench.owner.post('/vaults/main-vault/counterparties', {
+      name: 'Supplier <b>',
+      kind: 'company',
+    })
+    expect(requested.status).toBe(202)
     const [mail] = await mailsTo(bench.firstApprover)
     const [link] = linksIn(mail!)
-    expect(link).toBe(`http://localhost:8420/v/main-vault/approvals/request/${asked.body.request.id}`)
+    expect(link).toBe(`http://localhost:8420/v/main-vault/approvals/request/${requested.body.request.id}`)
     expect((await open(link!, bench.firstApprover)).body).toContain('<div id="console">')
     expect(
-      (await bench.owner.post(`/vaults/main-vault/approval-requests/${asked.body.request.id}/cancel`)).status,
+      (await bench.owner.post(`/vaults/main-vault/approval-requests/${requested.body.request.id}/cancel`)).status,
     ).toBe(200)
   })
 })

@@ -64,8 +64,8 @@ describe('the sign-in pages', () => {
   )
 
   it('T45 hand on only a path of this origin', async () => {
-    const own = await test.anonymous.get('//sign-in?redirectTo=%2Fdocs%3Fa%3D%22')
-    expect(own.body).toContain('data-redirect="/docs?a=&quot;"')
+    const answerOfPath = await test.anonymous.get('//sign-in?redirectTo=%2Fdocs%3Fa%3D%22')
+    expect(answerOfPath.body).toContain('data-redirect="/docs?a=&quot;"')
     for (const url of ['//sign-in?redirectTo=https://evil.example.org', '//sign-in?redirectTo=//evil.example.org']) {
       const answer = await test.anonymous.get(url)
       expect(answer.status).toBe(200)

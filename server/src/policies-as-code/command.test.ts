@@ -188,7 +188,7 @@ it('has what categories and variants are approved and enabled by', async () => {
   expect(category.approvers).toMatchObject([{ groupId: bench.membersId }])
   const { routes } = (await vault.admin.get(bench.url)).body
   const variants = routes.find((route) => route.code === 'purpose')!.variants
-  expect(variants.map((one) => [one.code, one.enabled, one.tokenId])).toEqual([
+  expect(variants.map((variant) => [variant.code, variant.enabled, variant.tokenId])).toEqual([
     ['ops', true, null],
     ['payroll', false, vault.tokens.eth.id],
     ['bonus', true, vault.tokens.usdt.id],
@@ -211,9 +211,9 @@ it('asks for votes once, and waits for them', async () => {
   expect((await bench.govern({ threshold: 1 })).status).toBe(200)
   await exported()
   await edit(addPolicy('medium'))
-  const asked = await apply()
-  expect(asked.code).toBe(3)
-  const [, id] = /The change set (\S+) waits for votes\./.exec(asked.out)!
+  const applied = await apply()
+  expect(applied.code).toBe(3)
+  const [, id] = /The change set (\S+) waits for votes\./.exec(applied.out)!
   expect((await apply()).out).toContain(`The change set ${id} waits for votes.`)
   const open = (await bench.vault.admin.get(`${bench.url}/change-sets?open=true`)).body.items
   expect(open).toHaveLength(1)

@@ -10,7 +10,9 @@ import { applyRules, planRules } from './command.ts'
 /** docs/policies-as-code.md: its file is applied, and its workflow does what it says. */
 const manual = await readFile(new URL('../../../docs/policies-as-code.md', import.meta.url), 'utf8')
 const blocks = (kind: string) =>
-  [...manual.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].filter(([, given]) => given === kind).map(([, , text]) => text!)
+  [...manual.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+    .filter(([, language]) => language === kind)
+    .map(([, , text]) => text!)
 const [rules, workflow] = blocks('yaml')
 
 let bench: GovernanceBench

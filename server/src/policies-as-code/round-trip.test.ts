@@ -176,9 +176,12 @@ it('rules that are exported and read again are the same, of every organisation',
 function applied(present: RulesDocument, changes: Change[], { categories: known, routes }: Known): RulesDocument {
   const none = { approvalScope: 'none', approvalThreshold: 0, allowInitiatorApproval: false, approvers: [] }
   const categories = new Map<string, object>(
-    known.map((one) => [one.id, { ...one, ...none, ...present.categories.find(({ id }) => id === one.id) }]),
+    known.map((category) => [
+      category.id,
+      { ...category, ...none, ...present.categories.find(({ id }) => id === category.id) },
+    ]),
   )
-  const variants = new Map<string, object>(present.variants.map((one) => [one.id, one]))
+  const variants = new Map<string, object>(present.variants.map((variant) => [variant.id, variant]))
   for (const [i, { action, targetId, payload }] of changes.entries()) {
     const { token, id: pathId, ...fields } = payload as { token?: string | null; id?: number }
     const tokenId = present.tokens.find(({ code }) => code === token)?.id ?? null
@@ -210,13 +213,13 @@ it('a plan makes of the categories and variants of one organisation those of ano
     const [eth] = present.tokens
     const elsewhere: RulesDocument = {
       ...present,
-      categories: other.categories.map((one) => ({ ...one, id: ids.get(one.key)!, approvers: [] })),
-      variants: other.variants.map((one) => {
-        const was = present.variants.find(({ route, code }) => route === one.route && code === one.code)
+      categories: other.categories.map((category) => ({ ...category, id: ids.get(category.key)!, approvers: [] })),
+      variants: other.variants.map((variant) => {
+        const was = present.variants.find(({ route, code }) => route === variant.route && code === variant.code)
         // What stands in a file as an id can only stay.
         const tokenId =
-          one.tokenId === other.tokens[0]!.id ? eth!.id : one.tokenId === null ? null : (was?.tokenId ?? null)
-        return { ...one, tokenId, pathId: was?.pathId ?? 100 + one.pathId }
+          variant.tokenId === other.tokens[0]!.id ? eth!.id : variant.tokenId === null ? null : (was?.tokenId ?? null)
+        return { ...variant, tokenId, pathId: was?.pathId ?? 100 + variant.pathId }
       }),
     }
     const file = readRules(writeRules(toFile('main-vault', elsewhere, known.people)))

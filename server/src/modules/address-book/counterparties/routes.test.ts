@@ -123,9 +123,12 @@ describe('the address book', () => {
   })
 
   it('changes fields and addresses in one step of the version', async () => {
-    const one = await createOne({ description: 'old', addresses: [ethereum('moving 1'), ethereum('moving 2')] })
-    const [first, second] = one.addresses
-    const { status, body } = await clerk.patch(`${base}/${one.id}`, {
+    const counterparty = await createOne({
+      description: 'old',
+      addresses: [ethereum('moving 1'), ethereum('moving 2')],
+    })
+    const [first, second] = counterparty.addresses
+    const { status, body } = await clerk.patch(`${base}/${counterparty.id}`, {
       kind: 'exchange',
       description: null,
       removeAddressIds: [first!.id],
@@ -133,13 +136,13 @@ describe('the address book', () => {
       addAddresses: [{ ...ethereum('moving 1'), label: 'Cold' }, ethereum('moving 3')],
     })
     expect(status).toBe(200)
-    expect(body).toMatchObject({ name: one.name, kind: 'exchange', description: null, version: 2 })
+    expect(body).toMatchObject({ name: counterparty.name, kind: 'exchange', description: null, version: 2 })
     expect(body.addresses.map(({ address, label }) => [address, label])).toEqual([
       [second!.address, null],
       [fakeAddress('moving 1'), 'Cold'],
       [fakeAddress('moving 3'), null],
     ])
-    expect(await lastAudit(one.id)).toMatchObject({
+    expect(await lastAudit(counterparty.id)).toMatchObject({
       action: 'counterparty.updated',
       details: {
         changes: { before: { kind: 'company', description: 'old' }, after: { kind: 'exchange', description: null } },
@@ -150,35 +153,38 @@ describe('the address book', () => {
   })
 
   it('adds and removes one address', async () => {
-    const one = await createOne()
-    const added = await clerk.post(`${base}/${one.id}/addresses`, { ...ethereum('single'), label: 'Hot wallet' })
+    const counterparty = await createOne()
+    const added = await clerk.post(`${base}/${counterparty.id}/addresses`, {
+      ...ethereum('single'),
+      label: 'Hot wallet',
+    })
     expect(added.status).toBe(201)
     expect(added.body).toMatchObject({ ...ethereum('single'), label: 'Hot wallet' })
-    const upper = await clerk.post(`${base}/${one.id}/addresses`, {
+    const upper = await clerk.post(`${base}/${counterparty.id}/addresses`, {
       network: 'bitcoin',
       address: 'BC1SW50QGDZ25J',
     })
     expect(upper.body.address).toBe('bc1sw50qgdz25j')
-    expect((await clerk.delete(`${base}/${one.id}/addresses/${added.body.id}`)).status).toBe(204)
-    const { body } = await clerk.get(`${base}/${one.id}`)
+    expect((await clerk.delete(`${base}/${counterparty.id}/addresses/${added.body.id}`)).status).toBe(204)
+    const { body } = await clerk.get(`${base}/${counterparty.id}`)
     expect(body).toMatchObject({ version: 4, addresses: [upper.body] })
     // A removed address can be given to another counterparty.
     expect((await createOne({ addresses: [ethereum('single')] })).addresses).toHaveLength(1)
   })
 
   it('archives for good and stays readable', async () => {
-    const one = await createOne({ addresses: [ethereum('archived')] })
-    const { status, body } = await clerk.post(`${base}/${one.id}/archive`)
+    const counterparty = await createOne({ addresses: [ethereum('archived')] })
+    const { status, body } = await clerk.post(`${base}/${counterparty.id}/archive`)
     expect(status).toBe(200)
-    expect(body).toMatchObject({ version: 2, archivedAt: body.updatedAt, addresses: one.addresses })
-    expect((await lastAudit(one.id)).action).toBe('counterparty.archived')
-    expect((await clerk.get(`${base}/${one.id}`)).body).toEqual(body)
-    const url = `${base}/${one.id}` as const
+    expect(body).toMatchObject({ version: 2, archivedAt: body.updatedAt, addresses: counterparty.addresses })
+    expect((await lastAudit(counterparty.id)).action).toBe('counterparty.archived')
+    expect((await clerk.get(`${base}/${counterparty.id}`)).body).toEqual(body)
+    const url = `${base}/${counterparty.id}` as const
     const refused = [
       await clerk.post(`${url}/archive`),
       await clerk.patch(url, { name: 'Again' }),
       await clerk.post(`${url}/addresses`, ethereum('too late')),
-      await clerk.delete(`${url}/addresses/${one.addresses[0]!.id}`),
+      await clerk.delete(`${url}/addresses/${counterparty.addresses[0]!.id}`),
     ]
     for (const answer of refused) {
       expect(answer.status).toBe(409)
@@ -238,11 +244,11 @@ describe('the address book', () => {
 
   it('gives the same answer for the same Idempotency-Key', async () => {
     const body = { name: 'Once', kind: 'other' }
-    const [one, two] = [
+    const [first, two] = [
       await clerk.post(base, body, { 'idempotency-key': 'once' }),
       await clerk.post(base, body, { 'idempotency-key': 'once' }),
     ]
-    expect(two.body).toEqual(one.body)
+    expect(two.body).toEqual(first.body)
     expect((await clerk.get(`${base}?search=Once`)).body.items).toHaveLength(1)
   })
 })
@@ -326,13 +332,13 @@ describe('what is refused', () => {
   })
 
   it('409 for an address of the vault itself', async () => {
-    const own = await createAddress(clerk)
+    const vaultAddress = await createAddress(clerk)
     const { status, body } = await clerk.post(base, {
       name: 'x',
       kind: 'company',
-      addresses: [{ network: 'ethereum', address: own.address }],
+      addresses: [{ network: 'ethereum', address: vaultAddress.address }],
     })
-    expect([status, body.message]).toEqual([409, `${own.address} on ethereum is an address of this vault`])
+    expect([status, body.message]).toEqual([409, `${vaultAddress.address} on ethereum is an address of this vault`])
   })
 
   it('409 for more addresses than an answer holds', async () => {
@@ -345,7 +351,7 @@ describe('what is refused', () => {
   })
 
   it('404 for what the vault does not have', async () => {
-    const one = await createOne({ addresses: [ethereum('somebody’s')] })
+    const counterparty = await createOne({ addresses: [ethereum('somebody’s')] })
     const { id } = await createOne()
     const url = `${base}/cmi8h2k1p0a1b2c3d4e5f6g7h` as const
     for (const answer of [
@@ -354,12 +360,12 @@ describe('what is refused', () => {
       await clerk.post(`${url}/archive`),
       await clerk.post(`${url}/addresses`, ethereum('z')),
       await clerk.delete(`${url}/addresses/x`),
-      await clerk.delete(`${base}/${id}/addresses/${one.addresses[0]!.id}`),
-      await clerk.patch(`${base}/${id}`, { removeAddressIds: [one.addresses[0]!.id] }),
+      await clerk.delete(`${base}/${id}/addresses/${counterparty.addresses[0]!.id}`),
+      await clerk.patch(`${base}/${id}`, { removeAddressIds: [counterparty.addresses[0]!.id] }),
     ]) {
       expect(answer.status).toBe(404)
     }
-    expect((await clerk.get(`${base}/${one.id}`)).body).toEqual(one)
+    expect((await clerk.get(`${base}/${counterparty.id}`)).body).toEqual(counterparty)
   })
 
   it('400 for a step reference outside a chain', async () => {
@@ -523,10 +529,10 @@ describe('policies', () => {
     }
 
     it('are carried out after it, in the name of the requester', async () => {
-      const asked = await requester.post(base, { name: 'Waits', kind: 'service', addresses: [ethereum('waits')] })
-      expect(asked.body.request).toMatchObject({ action: 'counterparty_create', targetType: 'counterparty' })
+      const requested = await requester.post(base, { name: 'Waits', kind: 'service', addresses: [ethereum('waits')] })
+      expect(requested.body.request).toMatchObject({ action: 'counterparty_create', targetType: 'counterparty' })
       expect((await clerk.get(`${base}?search=Waits`)).body.items).toEqual([])
-      const { body } = await approve(asked)
+      const { body } = await approve(requested)
       expect(body.status).toBe('applied')
       const made = (await clerk.get(`${base}/${body.resolvedResultId}`)).body
       expect(made).toMatchObject({ name: 'Waits', addresses: [{ address: fakeAddress('waits') }] })
@@ -544,20 +550,24 @@ describe('policies', () => {
 
     it('T38 do nothing once the target is another version', async () => {
       const { id } = await createOne({ name: 'Moved on' })
-      const asked = await requester.patch(`${base}/${id}`, { name: 'From the old version' })
-      expect(asked.body.request.baseVersion).toBe('1')
+      const requested = await requester.patch(`${base}/${id}`, { name: 'From the old version' })
+      expect(requested.body.request.baseVersion).toBe('1')
       await clerk.patch(`${base}/${id}`, { description: 'new' })
-      expect((await approve(asked)).status).toBe(409)
-      const request = await requester.get(`/vaults/main-vault/approval-requests/${asked.body.request.id}`)
+      expect((await approve(requested)).status).toBe(409)
+      const request = await requester.get(`/vaults/main-vault/approval-requests/${requested.body.request.id}`)
       expect(request.body.status).toBe('stale')
       expect((await clerk.get(`${base}/${id}`)).body).toMatchObject({ name: 'Moved on', version: 2 })
     })
 
     it('fail when an address was given to somebody else meanwhile', async () => {
-      const asked = await requester.post(base, { name: 'Late', kind: 'company', addresses: [ethereum('contested')] })
+      const requested = await requester.post(base, {
+        name: 'Late',
+        kind: 'company',
+        addresses: [ethereum('contested')],
+      })
       await createOne({ addresses: [ethereum('contested')] })
-      expect((await approve(asked)).status).toBe(409)
-      const request = await requester.get(`/vaults/main-vault/approval-requests/${asked.body.request.id}`)
+      expect((await approve(requested)).status).toBe(409)
+      const request = await requester.get(`/vaults/main-vault/approval-requests/${requested.body.request.id}`)
       expect(request.body.status).toBe('failed')
       expect((await clerk.get(`${base}?search=Late`)).body.items).toEqual([])
     })
@@ -566,7 +576,7 @@ describe('policies', () => {
 
 describe('T39 access', () => {
   it('is for members of the vault only, and reveals nothing about ids of other vaults', async () => {
-    const one = await createOne({ addresses: [ethereum('private')] })
+    const counterparty = await createOne({ addresses: [ethereum('private')] })
     const other = await createVaultFixture(test, { code: 'other-vault', adminEmail: 'other@example.org' })
     for (const verb of ['create', 'update', 'archive']) await allowAll(other, `counterparty_${verb}`)
     const outsider = other.admin
@@ -577,11 +587,11 @@ describe('T39 access', () => {
       Promise.all([
         client.get(url),
         client.post(url, { name: 'x', kind: 'company' }),
-        client.get(`${url}/${one.id}`),
-        client.patch(`${url}/${one.id}`, { name: 'x' }),
-        client.post(`${url}/${one.id}/archive`),
-        client.post(`${url}/${one.id}/addresses`, ethereum('y')),
-        client.delete(`${url}/${one.id}/addresses/${one.addresses[0]!.id}`),
+        client.get(`${url}/${counterparty.id}`),
+        client.patch(`${url}/${counterparty.id}`, { name: 'x' }),
+        client.post(`${url}/${counterparty.id}/archive`),
+        client.post(`${url}/${counterparty.id}/addresses`, ethereum('y')),
+        client.delete(`${url}/${counterparty.id}/addresses/${counterparty.addresses[0]!.id}`),
       ])
     const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status)
     expect(statuses(await calls(test.anonymous, base))).toEqual(Array(7).fill(401))
@@ -597,6 +607,6 @@ describe('T39 access', () => {
       addresses: [ethereum('private')],
     })
     expect(shared.status).toBe(201)
-    expect((await clerk.get(`${base}/${one.id}`)).body).toEqual(one)
+    expect((await clerk.get(`${base}/${counterparty.id}`)).body).toEqual(counterparty)
   })
 })

@@ -111,22 +111,22 @@ describe('counterparty groups', () => {
 
   it('hold counterparties', async () => {
     const group = await createGroup()
-    const [one, two] = [await createCounterparty(), await createCounterparty()]
-    const added = await add(group.id, one)
+    const [first, two] = [await createCounterparty(), await createCounterparty()]
+    const added = await add(group.id, first)
     expect(added.status).toBe(201)
     expect(added.body).toEqual({
       groupId: group.id,
-      counterpartyId: one,
+      counterpartyId: first,
       createdAt: added.body.createdAt,
-      counterparty: { id: one, name: added.body.counterparty.name, kind: 'company' },
+      counterparty: { id: first, name: added.body.counterparty.name, kind: 'company' },
     })
     test.clock.advance(1000)
     expect((await add(group.id, two)).status).toBe(201)
     const { body } = await approver.get(`${base}/${group.id}/members`)
-    expect(body.items.map(({ counterpartyId }) => counterpartyId)).toEqual([two, one])
+    expect(body.items.map(({ counterpartyId }) => counterpartyId)).toEqual([two, first])
     expect((await approver.get(`${base}/${group.id}`)).body._count).toEqual({ memberships: 2 })
-    expect((await clerk.delete(`${base}/${group.id}/members/${one}`)).status).toBe(204)
-    expect((await clerk.delete(`${base}/${group.id}/members/${one}`)).status).toBe(404)
+    expect((await clerk.delete(`${base}/${group.id}/members/${first}`)).status).toBe(204)
+    expect((await clerk.delete(`${base}/${group.id}/members/${first}`)).status).toBe(404)
     expect((await approver.get(`${base}/${group.id}`)).body._count).toEqual({ memberships: 1 })
     expect(await audited(group.id)).toEqual([
       'counterparty_group.created',
@@ -318,10 +318,10 @@ describe('policies', () => {
     }
     const created = await approve(await requester.post(base, { code: 'voted', name: 'Voted' }))
     const id = created.body.resolvedResultId!
-    const [one, two, three] = [await createCounterparty(), await createCounterparty(), await createCounterparty()]
-    const asked = [await add(id, one, requester), await add(id, two, requester), await add(id, three, requester)]
-    for (const request of asked.slice(0, 2)) expect((await approve(request)).status).toBe(200)
-    expect((await approve(await requester.delete(`${base}/${id}/members/${one}`))).status).toBe(200)
+    const [first, two, three] = [await createCounterparty(), await createCounterparty(), await createCounterparty()]
+    const answers = [await add(id, first, requester), await add(id, two, requester), await add(id, three, requester)]
+    for (const request of answers.slice(0, 2)) expect((await approve(request)).status).toBe(200)
+    expect((await approve(await requester.delete(`${base}/${id}/members/${first}`))).status).toBe(200)
     expect((await clerk.get(`${base}/${id}`)).body._count.memberships).toBe(1)
 
     const late = await createCounterparty()
@@ -332,8 +332,8 @@ describe('policies', () => {
     expect(failed.body).toMatchObject({ status: 'failed', failureReason: 'The counterparty is archived' })
 
     expect((await approve(await requester.patch(`${base}/${id}`, { name: 'Changed' }))).status).toBe(200)
-    expect((await approve(asked[2]!)).status).toBe(409)
-    const stale = await requester.get(`/vaults/main-vault/approval-requests/${asked[2]!.body.request.id}`)
+    expect((await approve(answers[2]!)).status).toBe(409)
+    const stale = await requester.get(`/vaults/main-vault/approval-requests/${answers[2]!.body.request.id}`)
     expect(stale.body.status).toBe('stale')
     expect((await approve(await requester.post(`${base}/${id}/archive`))).status).toBe(200)
     expect((await clerk.get(`${base}/${id}`)).body.archivedAt).not.toBeNull()
@@ -370,12 +370,15 @@ describe('T39 access', () => {
     const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status)
     expect(statuses(await calls(test.anonymous, base))).toEqual(Array(8).fill(401))
     expect(statuses(await calls(other.admin, base))).toEqual(Array(8).fill(403))
-    const own = await calls(other.admin, '/vaults/other-vault/counterparty-groups')
-    expect(statuses(own)).toEqual([200, 201, 404, 404, 404, 404, 404, 404])
+    const answersToAdmin = await calls(other.admin, '/vaults/other-vault/counterparty-groups')
+    expect(statuses(answersToAdmin)).toEqual([200, 201, 404, 404, 404, 404, 404, 404])
     // A counterparty of another vault cannot be added to a group.
-    const strange = await other.admin.post(`/vaults/other-vault/counterparty-groups/${own[1]!.body.id}/members`, {
-      counterpartyId: member,
-    })
+    const strange = await other.admin.post(
+      `/vaults/other-vault/counterparty-groups/${answersToAdmin[1]!.body.id}/members`,
+      {
+        counterpartyId: member,
+      },
+    )
     expect([strange.status, strange.body.details[0]!.field]).toEqual([400, 'counterpartyId'])
     expect((await other.admin.get(`/vaults/other-vault/counterparties?groupId=${id}`)).body.items).toEqual([])
   })

@@ -52,9 +52,9 @@ const order = async (by = bench.owner, from = address) => {
   return expectStatus(await by.post(`${base}/transfers`, body), 201).id as string
 }
 const pathOf = (id: string) => `${base}/operations/transfer/${id}/categories` as const
-const put = (by: Person, id: string, one: { id: string }, values: object = { invoice: '4711' }) =>
-  by.put(`${pathOf(id)}/${one.id}`, { values })
-const remove = (by: Person, id: string, one: { id: string }) => by.delete(`${pathOf(id)}/${one.id}`)
+const put = (by: Person, id: string, category: { id: string }, values: object = { invoice: '4711' }) =>
+  by.put(`${pathOf(id)}/${category.id}`, { values })
+const remove = (by: Person, id: string, category: { id: string }) => by.delete(`${pathOf(id)}/${category.id}`)
 const items = async (id: string) => (await admin.get(pathOf(id))).body.items
 const waiting = (answer: Answer<{ request: ApprovalRequest }>) => expectStatus(answer, 202).request
 const vote = (by: Person, { id }: { id: string }, verb: 'approve' | 'reject' | 'cancel' = 'approve') =>
@@ -67,27 +67,34 @@ const approveBoth = async (request: { id: string }) => {
 
 describe('a category that demands approval', () => {
   it('assigns with the last vote, what was voted on and nothing else', async () => {
-    const one = await category()
+    const newCategory = await category()
     const id = await order()
-    const request = waiting(await put(bench.owner, id, one, { invoice: '4711', salary: '9000' }))
+    const request = waiting(await put(bench.owner, id, newCategory, { invoice: '4711', salary: '9000' }))
     expect(request).toMatchObject({
       action: 'category_assign',
       status: 'pending',
       initiatorId: bench.owner.userId,
       targetType: 'category_assignment',
       targetId: null,
-      baseVersion: String(one.version),
+      baseVersion: String(newCategory.version),
       payload: {
         operationType: 'transfer',
         operationId: id,
-        categoryId: one.id,
+        categoryId: newCategory.id,
         values: { invoice: '4711', salary: '9000' },
       },
-      decisionPolicyId: one.id,
-      decisionPolicyCode: one.key,
+      decisionPolicyId: newCategory.id,
+      decisionPolicyCode: newCategory.key,
       approvalThreshold: 2,
       requirements: [
-        { stepIndex: 0, policyId: one.id, policyCode: one.key, threshold: 2, approvalsCount: 0, bypassed: false },
+        {
+          stepIndex: 0,
+          policyId: newCategory.id,
+          policyCode: newCategory.key,
+          threshold: 2,
+          approvalsCount: 0,
+          bypassed: false,
+        },
       ],
       quorumReachable: true,
     })
@@ -97,7 +104,7 @@ describe('a category that demands approval', () => {
     const applied = expectStatus(await vote(bench.secondApprover, request), 200)
     const [assignment] = await items(id)
     expect(assignment).toMatchObject({
-      categoryId: one.id,
+      categoryId: newCategory.id,
       values: { invoice: '4711', salary: '9000' },
       version: 1,
       assignedById: bench.owner.userId,
@@ -116,14 +123,14 @@ describe('a category that demands approval', () => {
   })
 
   it('edits and unassigns with the last vote', async () => {
-    const one = await category({ approvalScope: 'edit' })
+    const newCategory = await category({ approvalScope: 'edit' })
     const id = await order()
-    const { id: assignmentId } = expectStatus(await put(bench.owner, id, one), 201)
-    const edit = waiting(await put(bench.owner, id, one, { salary: '1' }))
+    const { id: assignmentId } = expectStatus(await put(bench.owner, id, newCategory), 201)
+    const edit = waiting(await put(bench.owner, id, newCategory, { salary: '1' }))
     expect(edit).toMatchObject({
       action: 'category_edit',
       targetId: assignmentId,
-      baseVersion: `${one.version}:1`,
+      baseVersion: `${newCategory.version}:1`,
       payload: { values: { invoice: '4711', salary: '1' } },
     })
     expect((await items(id))[0]!.version).toBe(1)
@@ -134,7 +141,7 @@ describe('a category that demands approval', () => {
       values: { invoice: '4711', salary: '1' },
     })
 
-    const unassign = waiting(await remove(bench.owner, id, one))
+    const unassign = waiting(await remove(bench.owner, id, newCategory))
     expect(unassign).toMatchObject({ action: 'category_edit', payload: { values: null } })
     expect(await items(id)).toHaveLength(1)
     const applied = expectStatus(await approveBoth(unassign), 200)
@@ -150,29 +157,29 @@ describe('a category that demands approval', () => {
     expectStatus(await vote(admin, request), 200)
     expect(await items(id)).toHaveLength(1)
 
-    const own = [{ kind: 'user', userId: bench.owner.userId }]
-    const closed = await category({ approvalThreshold: 1 }, own)
+    const approvers = [{ kind: 'user', userId: bench.owner.userId }]
+    const closed = await category({ approvalThreshold: 1 }, approvers)
     const refused = await put(bench.owner, id, closed)
     expect([refused.status, refused.body.message]).toEqual([409, 'quorum unreachable'])
-    const allowed = await category({ approvalThreshold: 1, allowInitiatorApproval: true }, own)
+    const allowed = await category({ approvalThreshold: 1, allowInitiatorApproval: true }, approvers)
     expectStatus(await vote(bench.owner, waiting(await put(bench.owner, id, allowed))), 200)
     expect(await items(id)).toHaveLength(2)
   })
 
   it('T35 does not waive votes for an administrator', async () => {
-    const one = await category()
+    const newCategory = await category()
     const id = await order()
-    const request = waiting(await put(admin, id, one))
+    const request = waiting(await put(admin, id, newCategory))
     expect((await vote(admin, request)).status).toBe(403)
     expect(await items(id)).toEqual([])
   })
 
   it('a veto, a cancellation and expiry leave nothing', async () => {
-    const one = await category()
+    const newCategory = await category()
     const id = await order()
-    const vetoed = waiting(await put(bench.owner, id, one))
+    const vetoed = waiting(await put(bench.owner, id, newCategory))
     expectStatus(await vote(bench.firstApprover, vetoed, 'reject'), 200)
-    const taken = waiting(await put(bench.owner, id, one))
+    const taken = waiting(await put(bench.owner, id, newCategory))
     expectStatus(await vote(bench.owner, taken, 'cancel'), 200)
     expect((await read(vetoed)).status).toBe('rejected')
     expect((await read(taken)).status).toBe('cancelled')
@@ -181,23 +188,23 @@ describe('a category that demands approval', () => {
   })
 
   it('is checked before a request is created: 400, 403, 404 and 409 as without approval', async () => {
-    const one = await category()
+    const newCategory = await category()
     const id = await order()
     const count = () => bench.count('approval_requests')
     const before = await count()
-    expect((await put(bench.owner, id, one, {})).body.message).toBe('values.invoice: is required')
-    expect((await remove(bench.owner, id, one)).status).toBe(404)
-    expect((await put(bench.firstApprover, id, one)).status).toBe(404)
+    expect((await put(bench.owner, id, newCategory, {})).body.message).toBe('values.invoice: is required')
+    expect((await remove(bench.owner, id, newCategory)).status).toBe(404)
+    expect((await put(bench.firstApprover, id, newCategory)).status).toBe(404)
     const { id: waitingId } = (await bench.order(address.id, '200')).body
-    expect((await put(bench.firstApprover, waitingId, one)).status).toBe(403)
-    expectStatus(await admin.patch(`${base}/operation-categories/${one.id}`, { archived: true }), 200)
-    expect((await put(bench.owner, id, one)).status).toBe(409)
+    expect((await put(bench.firstApprover, waitingId, newCategory)).status).toBe(403)
+    expectStatus(await admin.patch(`${base}/operation-categories/${newCategory.id}`, { archived: true }), 200)
+    expect((await put(bench.owner, id, newCategory)).status).toBe(409)
     expect(await count()).toBe(before)
   })
 
   it('T39 its requests are read by initiator, approvers and administrators alone', async () => {
-    const one = await category()
-    const request = waiting(await put(bench.owner, await order(), one, { invoice: '1', salary: '9000' }))
+    const newCategory = await category()
+    const request = waiting(await put(bench.owner, await order(), newCategory, { invoice: '1', salary: '9000' }))
     const bystander = await addMember(bench.test, bench.vault, 'bystander@example.org')
     const statuses = await Promise.all(
       [bench.owner, bench.thirdApprover, admin, bystander].map(
@@ -220,57 +227,60 @@ describe('what an approved change meets when it is applied', () => {
   }
 
   it('T38 a category that changed makes it stale', async () => {
-    const one = await category()
+    const newCategory = await category()
     const id = await order()
-    const request = waiting(await put(bench.owner, id, one))
-    expectStatus(await admin.patch(`${base}/operation-categories/${one.id}`, { approvalThreshold: 3 }), 200)
+    const request = waiting(await put(bench.owner, id, newCategory))
+    expectStatus(await admin.patch(`${base}/operation-categories/${newCategory.id}`, { approvalThreshold: 3 }), 200)
     await staleWith(request)
-    const archived = waiting(await put(bench.owner, id, one))
-    expectStatus(await admin.patch(`${base}/operation-categories/${one.id}`, { archived: true }), 200)
+    const archived = waiting(await put(bench.owner, id, newCategory))
+    expectStatus(await admin.patch(`${base}/operation-categories/${newCategory.id}`, { archived: true }), 200)
     expectStatus(await vote(bench.thirdApprover, archived), 200)
     await staleWith(archived)
     expect(await items(id)).toEqual([])
   })
 
   it('T38 of two that compete the second is stale', async () => {
-    const one = await category()
+    const newCategory = await category()
     const id = await order()
     const [first, second] = [
-      waiting(await put(bench.owner, id, one)),
-      waiting(await put(bench.owner, id, one, { invoice: '2' })),
+      waiting(await put(bench.owner, id, newCategory)),
+      waiting(await put(bench.owner, id, newCategory, { invoice: '2' })),
     ]
     expectStatus(await approveBoth(second), 200)
     await staleWith(first)
     const edits = [
-      waiting(await put(bench.owner, id, one, { salary: '1' })),
-      waiting(await put(bench.owner, id, one, { salary: '2' })),
+      waiting(await put(bench.owner, id, newCategory, { salary: '1' })),
+      waiting(await put(bench.owner, id, newCategory, { salary: '2' })),
     ]
     expectStatus(await approveBoth(edits[0]!), 200)
     await staleWith(edits[1]!)
-    const removals = [waiting(await remove(bench.owner, id, one)), waiting(await remove(bench.owner, id, one))]
+    const removals = [
+      waiting(await remove(bench.owner, id, newCategory)),
+      waiting(await remove(bench.owner, id, newCategory)),
+    ]
     expectStatus(await approveBoth(removals[0]!), 200)
     await staleWith(removals[1]!)
     expect(await items(id)).toEqual([])
   })
 
   it('T38 an assignment that was made anew is another one', async () => {
-    const one = await category({ approvalScope: 'edit', editScope: 'owner_only' })
+    const newCategory = await category({ approvalScope: 'edit', editScope: 'owner_only' })
     const id = await order()
-    expectStatus(await put(bench.owner, id, one), 201)
-    const edit = waiting(await put(bench.owner, id, one, { salary: '1' }))
-    expectStatus(await approveBoth(waiting(await remove(bench.owner, id, one))), 200)
-    expectStatus(await put(bench.owner, id, one), 201)
+    expectStatus(await put(bench.owner, id, newCategory), 201)
+    const edit = waiting(await put(bench.owner, id, newCategory, { salary: '1' }))
+    expectStatus(await approveBoth(waiting(await remove(bench.owner, id, newCategory))), 200)
+    expectStatus(await put(bench.owner, id, newCategory), 201)
     await staleWith(edit)
   })
 
   it('T29 an initiator who lost the right makes it fail, and one who left makes it wait', async () => {
     const clerks = await ensureGroup(bench.vault, 'clerks')
     const clerk = await addMember(bench.test, bench.vault, 'clerk@example.org', ['clerks', 'treasury'])
-    const one = await category({ assignScope: 'restricted' })
+    const newCategory = await category({ assignScope: 'restricted' })
     const grants = [{ subjectType: 'group', subjectGroupId: clerks, canView: true, canAssign: true }]
-    expectStatus(await admin.put(`${base}/operation-categories/${one.id}/grants`, { grants }), 200)
+    expectStatus(await admin.put(`${base}/operation-categories/${newCategory.id}/grants`, { grants }), 200)
     const id = await order(clerk, await bench.fundedAddress({}, clerk))
-    const [first, second] = [waiting(await put(clerk, id, one)), waiting(await put(clerk, id, one))]
+    const [first, second] = [waiting(await put(clerk, id, newCategory)), waiting(await put(clerk, id, newCategory))]
     expect((await admin.delete(`/policy-groups/${clerks}/members/${clerk.userId}`)).status).toBe(204)
     expect((await approveBoth(first)).status).toBe(409)
     expect(await read(first)).toMatchObject({ status: 'failed', failureReason: 'You may not assign this category' })
@@ -283,9 +293,9 @@ describe('what an approved change meets when it is applied', () => {
   })
 
   it('T27 a payload that was tampered with is not voted on', async () => {
-    const one = await category()
+    const newCategory = await category()
     const id = await order()
-    const request = waiting(await put(bench.owner, id, one))
+    const request = waiting(await put(bench.owner, id, newCategory))
     await bench.sql(
       `update approval_requests set steps = jsonb_set(steps, '{0,step,payload,values,invoice}', '"1"') where id = $1`,
       [request.id],
@@ -295,11 +305,11 @@ describe('what an approved change meets when it is applied', () => {
   })
 
   it('T37 is no step of a chain, and no action that policies are simulated on', async () => {
-    const one = await category()
+    const newCategory = await category()
     const payload = {
       operationType: 'transfer',
       operationId: await order(),
-      categoryId: one.id,
+      categoryId: newCategory.id,
       values: { invoice: '1' },
     }
     for (const action of ['category_assign', 'category_edit', 'create_address']) {

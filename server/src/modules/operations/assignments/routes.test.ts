@@ -107,48 +107,50 @@ describe('category assignments', () => {
   it('are listed in the order in which they were assigned', async () => {
     const id = await order()
     const categories = [await category(), await category(), await category()]
-    for (const one of categories.toReversed()) expectStatus(await put(bench.owner, one, {}, path(id)), 201)
+    for (const category of categories.toReversed()) expectStatus(await put(bench.owner, category, {}, path(id)), 201)
     const { items } = (await bench.owner.get(path(id))).body
     expect(items.map(({ key }) => key)).toEqual(categories.toReversed().map(({ key }) => key))
   })
 
   it('are of deposits, too', async () => {
-    const one = await category({ appliesTo: 'deposit' })
-    expectStatus(await put(bench.owner, one, {}, path(depositId, 'deposit')), 201)
-    expect((await bench.owner.get(`${base}/deposits/${depositId}`)).body.metadata.category).toBe(one.key)
+    const newCategory = await category({ appliesTo: 'deposit' })
+    expectStatus(await put(bench.owner, newCategory, {}, path(depositId, 'deposit')), 201)
+    expect((await bench.owner.get(`${base}/deposits/${depositId}`)).body.metadata.category).toBe(newCategory.key)
     const { items } = (await bench.owner.get(`${base}/deposits?addressId=${address.id}`)).body
-    expect((items[0] as Deposit).metadata.category).toBe(one.key)
+    expect((items[0] as Deposit).metadata.category).toBe(newCategory.key)
   })
 
   it('keep the value of an archived field, and refuse a new one', async () => {
-    const one = await category({}, [invoice, net])
-    expectStatus(await put(bench.owner, one, { invoice: '1', net: '5' }), 201)
-    const field = one.fields.find(({ key }) => key === 'net')!
-    const archived = await admin.patch(`${base}/operation-categories/${one.id}/fields/${field.id}`, { archived: true })
+    const newCategory = await category({}, [invoice, net])
+    expectStatus(await put(bench.owner, newCategory, { invoice: '1', net: '5' }), 201)
+    const field = newCategory.fields.find(({ key }) => key === 'net')!
+    const archived = await admin.patch(`${base}/operation-categories/${newCategory.id}/fields/${field.id}`, {
+      archived: true,
+    })
     expectStatus(archived, 200)
-    expect((await put(bench.owner, one, { invoice: '2' })).body.values).toEqual({ invoice: '2', net: '5.00' })
-    expect((await put(bench.owner, one, { invoice: '2', net: '5.00' })).status).toBe(200)
-    expect((await put(bench.owner, one, { net: '6' })).body.message).toBe('values.net: is archived')
+    expect((await put(bench.owner, newCategory, { invoice: '2' })).body.values).toEqual({ invoice: '2', net: '5.00' })
+    expect((await put(bench.owner, newCategory, { invoice: '2', net: '5.00' })).status).toBe(200)
+    expect((await put(bench.owner, newCategory, { net: '6' })).body.message).toBe('values.net: is archived')
   })
 
   it('begin with defaults', async () => {
-    const one = await category({}, [
+    const newCategory = await category({}, [
       { ...net, defaultJson: '7' },
       { ...invoice, defaultJson: 'none yet' },
     ])
-    expect((await put(bench.owner, one)).body.values).toEqual({ invoice: 'none yet', net: '7.00' })
+    expect((await put(bench.owner, newCategory)).body.values).toEqual({ invoice: 'none yet', net: '7.00' })
   })
 
   it('take a JSON number of a field of type number, as a value and as a default', async () => {
     const number = { ...net, type: 'number', scale: 2 }
-    const one = await category({}, [
+    const newCategory = await category({}, [
       { ...number, key: 'weight' },
       { ...number, key: 'count', defaultJson: 5 },
       { ...number, key: 'ratio', scale: null },
     ])
-    expect(one.fields.find(({ key }) => key === 'count')!.defaultJson).toBe(5)
-    const given = { weight: 12.5, ratio: 0.000001 }
-    expect((await put(bench.owner, one, given)).body.values).toEqual({
+    expect(newCategory.fields.find(({ key }) => key === 'count')!.defaultJson).toBe(5)
+    const values = { weight: 12.5, ratio: 0.000001 }
+    expect((await put(bench.owner, newCategory, values)).body.values).toEqual({
       weight: '12.50',
       count: '5.00',
       ratio: '0.000001',
@@ -156,10 +158,11 @@ describe('category assignments', () => {
   })
 
   it('may be put again under an Idempotency-Key', async () => {
-    const one = await category()
-    const again = () => bench.owner.put(`${path()}/${one.id}`, { values: {} }, { 'idempotency-key': 'the-same' })
+    const newCategory = await category()
+    const again = () =>
+      bench.owner.put(`${path()}/${newCategory.id}`, { values: {} }, { 'idempotency-key': 'the-same' })
     expect([(await again()).status, (await again()).status]).toEqual([201, 201])
-    expect((await put(bench.owner, one)).body.version).toBe(2)
+    expect((await put(bench.owner, newCategory)).body.version).toBe(2)
   })
 
   it('lists what the caller may assign to an operation', async () => {
@@ -193,16 +196,16 @@ describe('category assignments are refused', () => {
     ['a JSON number that is rounded', { invoice: '1', net: 1234567890123456 }, 'values.net'],
     ['a JSON number as a currency', { invoice: '1', fee: 1 }, 'values.fee'],
   ])('with %s: 400', async (_name, values, field) => {
-    const one = await category({}, [invoice, net, { key: 'fee', label: 'Fee', type: 'currency' }])
-    const answer = await put(bench.owner, one, values)
+    const newCategory = await category({}, [invoice, net, { key: 'fee', label: 'Fee', type: 'currency' }])
+    const answer = await put(bench.owner, newCategory, values)
     expect([answer.status, answer.body.details?.[0]?.field]).toEqual([400, field])
-    expect((await bench.owner.get(path())).body.items.some(({ key }) => key === one.key)).toBe(false)
+    expect((await bench.owner.get(path())).body.items.some(({ key }) => key === newCategory.key)).toBe(false)
   })
 
   it('T37 with keys of prototypes: 400', async () => {
-    const one = await category({}, [net])
+    const newCategory = await category({}, [net])
     for (const key of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
-      const answer = await bench.owner.put(`${path()}/${one.id}`, `{"values":{"${key}":"1"}}`, {
+      const answer = await bench.owner.put(`${path()}/${newCategory.id}`, `{"values":{"${key}":"1"}}`, {
         'content-type': 'application/json',
       })
       expect([key, answer.status]).toEqual([key, 400])
@@ -229,7 +232,7 @@ describe('category assignments are refused', () => {
   })
 
   it('T39 for an operation that the caller does not see, of the other type, or of another vault: 404', async () => {
-    const one = await category()
+    const newCategory = await category()
     const foreign = `/vaults/other-vault/operations/transfer/${transferId}/categories` as const
     const attempts: [Person, Path][] = [
       [bystander, path()],
@@ -243,8 +246,8 @@ describe('category assignments are refused', () => {
       const answers = [
         await by.get(operation),
         await by.get(`${operation}/available`),
-        await put(by, one, {}, operation),
-        await by.delete(`${operation}/${one.id}`),
+        await put(by, newCategory, {}, operation),
+        await by.delete(`${operation}/${newCategory.id}`),
         await by.patch(operation.replace('/categories', '/metadata'), { note: 'mine' }),
       ]
       const statuses = answers.map(({ status }) => status)
@@ -256,7 +259,7 @@ describe('category assignments are refused', () => {
   it('T39 an approver of the transfer sees its categories, and no owner-only ones', async () => {
     const { id } = (await bench.order(address.id, '200')).body
     const [visible, hidden] = [await category(), await category({ viewScope: 'owner_only' })]
-    for (const one of [visible, hidden]) expectStatus(await put(bench.owner, one, {}, path(id)), 201)
+    for (const assigned of [visible, hidden]) expectStatus(await put(bench.owner, assigned, {}, path(id)), 201)
     const { items } = expectStatus(await bench.firstApprover.get(path(id)), 200)
     expect(items.map(({ key }) => key)).toEqual([visible.key])
     expect((await bench.firstApprover.get(path())).status).toBe(404)
@@ -307,11 +310,11 @@ describe('category assignments are refused', () => {
 
   it('T39 sensitive values are null for viewers who may not edit them, whether or not they are set', async () => {
     const bonus = { ...salary, key: 'bonus', label: 'Bonus' }
-    const one = await category({ editScope: 'owner_only' }, [invoice, salary, bonus])
-    const made = expectStatus(await put(viewer, one, { invoice: '1', salary: '9000' }), 201)
+    const newCategory = await category({ editScope: 'owner_only' }, [invoice, salary, bonus])
+    const made = expectStatus(await put(viewer, newCategory, { invoice: '1', salary: '9000' }), 201)
     expect([made.values, made.redacted]).toEqual([{ invoice: '1', salary: null, bonus: null }, true])
     const read = async (by: Person) => {
-      const { values, redacted } = (await by.get(path())).body.items.find(({ key }) => key === one.key)!
+      const { values, redacted } = (await by.get(path())).body.items.find(({ key }) => key === newCategory.key)!
       return [values, redacted]
     }
     expect(await read(viewer)).toEqual([{ invoice: '1', salary: null, bonus: null }, true])
@@ -332,15 +335,15 @@ describe('category assignments are refused', () => {
       await category({ viewScope: 'restricted' }, [], [seesOnly]),
       await category({ viewScope: 'restricted' }, [], [blind]),
     ]
-    for (const one of categories) expectStatus(await put(admin, one, {}, path(id)), 201)
+    for (const category of categories) expectStatus(await put(admin, category, {}, path(id)), 201)
     const seen: Record<string, string[]> = {}
     for (const person of [bench.owner, viewer, bystander, admin]) {
       const membership = (await findInitiator(db, bench.vault.id, person.userId))!
       const viewer = { ...membership, readsAll: membership.isAdmin, vault: { id: bench.vault.id } }
       const bySql = (await listAssignments(db, visibleScopeOf(viewer), operation)).map(({ key }) => key)
       const byRule: string[] = []
-      for (const one of categories) {
-        const row = (await findAssignment(db, operation, one.id))!
+      for (const category of categories) {
+        const row = (await findAssignment(db, operation, category.id))!
         if (rightsOf(row, operationViewer(viewer, operation)).canView) byRule.push(row.key)
       }
       expect(bySql).toEqual(byRule)
@@ -359,24 +362,24 @@ describe('category assignments are refused', () => {
 describe('at the same time', () => {
   it('twenty edits are twenty versions, and none is lost', async () => {
     const fields = Array.from({ length: 20 }, (_, i) => ({ key: `field_${i}`, label: `Field ${i}`, type: 'text' }))
-    const one = await category({}, fields)
-    expectStatus(await put(bench.owner, one), 201)
+    const newCategory = await category({}, fields)
+    expectStatus(await put(bench.owner, newCategory), 201)
     const edits = await Promise.all(
-      fields.map(({ key }, i) => patiently(() => put(bench.owner, one, { [key]: `value ${i}` }))),
+      fields.map(({ key }, i) => patiently(() => put(bench.owner, newCategory, { [key]: `value ${i}` }))),
     )
     expect(edits.map(({ status }) => status)).toEqual(Array(20).fill(200))
     expect(edits.map(({ body }) => body.version).sort((a, b) => a - b)).toEqual(
       Array.from({ length: 20 }, (_, i) => i + 2),
     )
     const { items } = (await bench.owner.get(path())).body
-    const { values, version } = items.find(({ key }) => key === one.key)!
+    const { values, version } = items.find(({ key }) => key === newCategory.key)!
     expect(version).toBe(21)
     expect(values).toEqual(Object.fromEntries(fields.map(({ key }, i) => [key, `value ${i}`])))
   })
 
   it('ten who assign make one assignment', async () => {
-    const one = await category()
-    const answers = await Promise.all(Array.from({ length: 10 }, () => patiently(() => put(bench.owner, one))))
+    const newCategory = await category()
+    const answers = await Promise.all(Array.from({ length: 10 }, () => patiently(() => put(bench.owner, newCategory))))
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(9).fill(200), 201])
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
   })

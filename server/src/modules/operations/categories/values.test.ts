@@ -82,12 +82,12 @@ const faulty: [
 ]
 
 describe('values of an assignment', () => {
-  it.each(cases)('%s', (_name, given, current, plan) => {
-    expect(planValues(fields, given, current)).toEqual({ values: plan })
+  it.each(cases)('%s', (_name, values, current, plan) => {
+    expect(planValues(fields, values, current)).toEqual({ values: plan })
   })
 
-  it.each(faulty)('refuses %s', (_name, given, current, faults) => {
-    const outcome = planValues(fields, given, current)
+  it.each(faulty)('refuses %s', (_name, values, current, faults) => {
+    const outcome = planValues(fields, values, current)
     expect('faults' in outcome && outcome.faults.map(({ field, message }) => `${field}: ${message}`)).toEqual(faults)
   })
 })

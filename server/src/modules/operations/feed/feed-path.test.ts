@@ -26,7 +26,7 @@ const unfiltered: ResolvedFilters = {
 const viewer = (readsAll: boolean) => ({ userId: 'me', readsAll, groupIds: [], vault: { id: 'v' } })
 const vault = addressScopeOf(viewer(true))
 const person = addressScopeOf(viewer(true), { userId: 'owner' })
-const own = addressScopeOf(viewer(false))
+const ownedOnly = addressScopeOf(viewer(false))
 const withShared = addressScopeOf(viewer(false), { includeShared: true })
 const sharedOnly = addressScopeOf(viewer(false), { access: 'shared' })
 const many = Array.from({ length: 1_001 }, (_, i) => `k${i}`)
@@ -88,14 +88,14 @@ describe('the path through the whole vault', () => {
 
 describe('the path of a person', () => {
   it.each<[string, AddressScope, Partial<ResolvedFilters>]>([
-    ['owner me + initiator me', own, {}],
+    ['owner me + initiator me', ownedOnly, {}],
     ['owner owner + initiator owner', person, {}],
     ['owner me + initiator me + address s', withShared, { visibleAddressIds: ['s'] }],
     ['owner me + initiator me', withShared, { visibleAddressIds: [] }],
     ['address s', sharedOnly, { visibleAddressIds: ['s'] }],
     ['nothing', sharedOnly, { visibleAddressIds: [] }],
-    ['initiator me + address a | address', own, { addressIds: ['a', 'foreign'], visibleAddressIds: ['a'] }],
-    ['initiator me | address', own, { addressIds: ['foreign'], visibleAddressIds: [] }],
+    ['initiator me + address a | address', ownedOnly, { addressIds: ['a', 'foreign'], visibleAddressIds: ['a'] }],
+    ['initiator me | address', ownedOnly, { addressIds: ['foreign'], visibleAddressIds: [] }],
     ['address a', sharedOnly, { addressIds: ['a', 'foreign'], visibleAddressIds: ['a'] }],
   ])('is %s', (path, scope, resolved) => {
     expect(pathOf(scope, resolved)).toBe(path)
@@ -112,16 +112,16 @@ describe('the path of a person', () => {
     ['flowType', { flowType: 'internal' }],
     ['type', { type: 'transfer' }],
   ])('T40 never leads through the rows of others: %s is checked row by row', (checked, resolved) => {
-    expect(pathOf(own, resolved)).toBe(`owner me + initiator me | ${checked}`)
+    expect(pathOf(ownedOnly, resolved)).toBe(`owner me + initiator me | ${checked}`)
   })
 
   it('leads to a hash, whose range is cut to the scope', () => {
-    expect(pathOf(own, { txHash: 'h', type: 'deposit' })).toBe('hash h | type')
+    expect(pathOf(ownedOnly, { txHash: 'h', type: 'deposit' })).toBe('hash h | type')
   })
 
   it('awaits the vote of the caller on transfers of the person that an administrator names', () => {
     expect(pathOf(person, { awaitsVote: true })).toBe('waiting | person | awaiting')
-    expect(pathOf(own, { awaitsVote: true })).toBe('waiting | awaiting')
+    expect(pathOf(ownedOnly, { awaitsVote: true })).toBe('waiting | awaiting')
   })
 })
 
@@ -136,7 +136,7 @@ describe('filters that nothing can meet', () => {
     ['an empty group', { counterpartyIds: [] }],
     ['no such category', { categoryIds: [] }],
   ])('%s', (_, resolved) => {
-    for (const scope of [vault, person, own, withShared]) expect(pathOf(scope, resolved)).toBe('nothing')
+    for (const scope of [vault, person, ownedOnly, withShared]) expect(pathOf(scope, resolved)).toBe('nothing')
   })
 })
 
@@ -172,7 +172,7 @@ describe('every combination of filters', () => {
   it('T40 leads a member through ranges of their own only', () => {
     const feeds = new Set<string>()
     for (const resolved of combinations) {
-      for (const scope of [own, withShared]) {
+      for (const scope of [ownedOnly, withShared]) {
         const path = chooseFeedPath(scope, { ...resolved, visibleAddressIds: resolved.addressIds ?? ['s'] })
         for (const { feed } of path?.ranges ?? []) feeds.add(feed)
       }

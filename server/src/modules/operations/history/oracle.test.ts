@@ -227,7 +227,7 @@ describe('history against a plain loop over everything', () => {
       fc.record({ viewer: perhaps(person), folder: perhaps(fc.nat(3)), includeShared: perhaps(fc.boolean()) }),
       { numRuns: 12, seed },
     )
-    for (const scope of scopes.filter((one) => isPossible(vault, { ...nothingAsked, ...one }))) {
+    for (const scope of scopes.filter((candidate) => isPossible(vault, { ...nothingAsked, ...candidate }))) {
       for (const status of [null, ...statuses]) {
         const query: Query = { ...nothingAsked, ...scope, status, limit: 6 }
         const found = await walkHttp(vault, query, 'transfers')
@@ -282,20 +282,20 @@ describe('history against a plain loop over everything', () => {
     for (const world of fc.sample(anyWorld, { numRuns: 4, seed: seed + 4 })) {
       const vault = await store(world)
       for (const viewer of [0, 1, 2, 3]) {
-        const asked = queries.splice(0, 30).map((query) => ({ ...query, viewer }))
-        const before = await Promise.all(asked.map((query) => walk(vault, query)))
+        const queriesOfViewer = queries.splice(0, 30).map((query) => ({ ...query, viewer }))
+        const before = await Promise.all(queriesOfViewer.map((query) => walk(vault, query)))
         const everything = { ...nothingAsked, viewer, includeShared: true }
         const foreign = additions
-          .map((one) => ({
-            ...one,
-            isOut: one.isOut,
+          .map((addition) => ({
+            ...addition,
+            isOut: addition.isOut,
             initiator: null,
-            voters: one.voters.filter((voter) => voter.person !== viewer),
+            voters: addition.voters.filter((voter) => voter.person !== viewer),
           }))
-          .filter((one) => expected({ ...vault, rows: [{ ...one, id: 'x' }] }, everything).length === 0)
+          .filter((addition) => expected({ ...vault, rows: [{ ...addition, id: 'x' }] }, everything).length === 0)
         await addOperations(vault, foreign)
         grown += foreign.length
-        const after = await Promise.all(asked.map((query) => walk(vault, query)))
+        const after = await Promise.all(queriesOfViewer.map((query) => walk(vault, query)))
         expect(after.map(({ pages }) => pages)).toEqual(before.map(({ pages }) => pages))
       }
     }
@@ -439,7 +439,9 @@ function expected(vault: Vault, query: Query): Row[] {
     row.isOut &&
     row.status === 'awaiting_approval' &&
     initiatorOf(row) !== viewer &&
-    row.voters.some((one) => one.person === viewer && !one.hasVoted && one.isEntitled && isMember(vault, one.person)) &&
+    row.voters.some(
+      (voter) => voter.person === viewer && !voter.hasVoted && voter.isEntitled && isMember(vault, voter.person),
+    ) &&
     (viewer !== null || query.userId === null || isOf(row, query.userId))
   const is = <T>(wanted: T | null, value: T | null) => wanted === null || wanted === value
   return vault.rows
@@ -474,8 +476,8 @@ function expected(vault: Vault, query: Query): Row[] {
 
 function isGrantedTo(vault: Vault, viewer: number | null, to: number[]): boolean {
   const subjects =
-    viewer === null ? [] : subjectsOf(viewerOf(vault, viewer)).map((one) => vault.ids.subjects.indexOf(one))
-  return to.some((one) => subjects.includes(one))
+    viewer === null ? [] : subjectsOf(viewerOf(vault, viewer)).map((subject) => vault.ids.subjects.indexOf(subject))
+  return to.some((subject) => subjects.includes(subject))
 }
 
 function isCategoryVisible(vault: Vault, viewer: number | null, row: Row, category: number): boolean {
@@ -521,7 +523,7 @@ async function store(world: World): Promise<Vault> {
     return { subject_type, subject_id, can_view: true, grantor_id: admin.userId, created_at: at(0) }
   }
   const administrators = newId()
-  const own = { vault_id: id, created_at: at(0), updated_at: at(0) }
+  const common = { vault_id: id, created_at: at(0), updated_at: at(0) }
   const vault: Vault = { ...world, id, code: `v${id}`, ids, rows: [] }
   await insert('vaults', [
     {
@@ -534,8 +536,8 @@ async function store(world: World): Promise<Vault> {
     },
   ])
   await insert('policy_groups', [
-    ...ids.groups.map((group, i) => ({ ...own, id: group, code: `group-${i}`, name: 'Group', is_system: false })),
-    { ...own, id: administrators, code: 'administrators', name: 'Administrators', is_system: true },
+    ...ids.groups.map((group, i) => ({ ...common, id: group, code: `group-${i}`, name: 'Group', is_system: false })),
+    { ...common, id: administrators, code: 'administrators', name: 'Administrators', is_system: true },
   ])
   await insert('policy_group_memberships', [
     { vault_id: id, id: newId(), group_id: administrators, user_id: admin.userId, created_at: at(0) },
@@ -555,7 +557,7 @@ async function store(world: World): Promise<Vault> {
   await insert(
     'addresses',
     ids.addresses.map((address, i) => ({
-      ...own,
+      ...common,
       id: address,
       network_id: networks[0]!.id,
       address,
@@ -580,15 +582,15 @@ async function store(world: World): Promise<Vault> {
   )
   await insert(
     'address_groups',
-    ids.folders.map((folder, i) => ({ ...own, id: folder, name: 'Folder', created_by_id: people[i]!.userId })),
+    ids.folders.map((folder, i) => ({ ...common, id: folder, name: 'Folder', created_by_id: people[i]!.userId })),
   )
   await insert(
     'address_group_members',
     world.folders.flatMap(({ members }, i) =>
-      members.map((one) => ({
+      members.map((member) => ({
         vault_id: id,
         group_id: ids.folders[i],
-        address_id: ids.addresses[one + i],
+        address_id: ids.addresses[member + i],
         created_at: at(0),
       })),
     ),
@@ -607,9 +609,9 @@ async function store(world: World): Promise<Vault> {
   )
   await insert(
     'counterparties',
-    ids.counterparties.map((one) => ({
-      ...own,
-      id: one,
+    ids.counterparties.map((counterparty) => ({
+      ...common,
+      id: counterparty,
       name: 'Supplier',
       kind: 'company',
       version: 1,
@@ -618,15 +620,15 @@ async function store(world: World): Promise<Vault> {
   )
   await insert(
     'counterparty_groups',
-    [0, 1].map((i) => ({ ...own, id: `${id}-${i}`, code: `group-${i}`, name: 'Group', version: 1 })),
+    [0, 1].map((i) => ({ ...common, id: `${id}-${i}`, code: `group-${i}`, name: 'Group', version: 1 })),
   )
   await insert(
     'counterparty_group_memberships',
     world.counterpartyGroups.flatMap((members, i) =>
-      members.map((one) => ({
+      members.map((member) => ({
         vault_id: id,
         group_id: `${id}-${i}`,
-        counterparty_id: ids.counterparties[one],
+        counterparty_id: ids.counterparties[member],
         created_at: at(0),
       })),
     ),
@@ -640,11 +642,11 @@ async function store(world: World): Promise<Vault> {
   const rest = { approval_threshold: 0, allow_initiator_approval: false, is_system: false, archived: false, version: 1 }
   await insert(
     'operation_categories',
-    ids.categories.map((one, i) => ({
-      ...own,
+    ids.categories.map((category, i) => ({
+      ...common,
       ...shape,
       ...rest,
-      id: one,
+      id: category,
       key: categoryKeys[i],
       name: 'Category',
       view_scope: categoryScopes[i],
@@ -670,7 +672,7 @@ async function store(world: World): Promise<Vault> {
 async function addOperations(vault: Vault, operations: World['operations']): Promise<void> {
   const { id: vault_id, ids } = vault
   // Ids are made like in the service: an id sorts by the time of its operation.
-  const rows: Row[] = operations.map((one) => ({ ...one, id: newId(at(one.minute)) }))
+  const rows: Row[] = operations.map((operation) => ({ ...operation, id: newId(at(operation.minute)) }))
   vault.rows.push(...rows)
   const out = rows.filter(({ isOut }) => isOut)
   await insert(
@@ -731,13 +733,13 @@ async function addOperations(vault: Vault, operations: World['operations']): Pro
   await insert(
     'category_assignments',
     rows.flatMap(({ id, isOut, minute, categories }) =>
-      categories.map((one, order) => ({
+      categories.map((category, order) => ({
         vault_id,
         id: newId(),
         operation_id: id,
         operation_type: isOut ? 'transfer' : 'deposit',
         operation_created_at: at(minute),
-        category_id: ids.categories[one],
+        category_id: ids.categories[category],
         values: {},
         version: 1,
         assigned_by_id: admin.userId,
@@ -747,7 +749,7 @@ async function addOperations(vault: Vault, operations: World['operations']): Pro
     ),
   )
   const votes = out.flatMap(({ id, minute, status, voters }) =>
-    voters.map((one) => ({ ...one, subject_id: id, minute, held: status === 'awaiting_approval' ? null : true })),
+    voters.map((voter) => ({ ...voter, subject_id: id, minute, held: status === 'awaiting_approval' ? null : true })),
   )
   await insert(
     'approval_voters',

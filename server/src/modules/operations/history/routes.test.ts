@@ -441,8 +441,8 @@ describe('filters', () => {
         .concat('counterpartyAddressId', 'category', 'paymentPurpose', 'decisionPolicyId', 'txHash', 'cursor')
         .map((name): [string, string, string] => [name, 'a', 'b']),
     ]
-    for (const [name, one, other] of twice) {
-      const { status, body } = await history(`${name}=${one}&${name}=${other}`, bench.owner)
+    for (const [name, value, other] of twice) {
+      const { status, body } = await history(`${name}=${value}&${name}=${other}`, bench.owner)
       expect([name, status, body.details?.[0]?.field]).toEqual([name, 400, name])
     }
   })

@@ -85,11 +85,11 @@ describe('adding the rate of an operation', () => {
   it('never changes a rate that is there', async () => {
     const transfer = await unrated()
     await record('1.01', transfer, 3)
-    const [one, ...others] = await Promise.all(Array.from({ length: 8 }, () => addRate(transfer)))
-    expect(one!.body.usdRate).toBe('1.01')
-    for (const other of others) expect(other.body).toEqual(one!.body)
+    const [first, ...others] = await Promise.all(Array.from({ length: 8 }, () => addRate(transfer)))
+    expect(first!.body.usdRate).toBe('1.01')
+    for (const other of others) expect(other.body).toEqual(first!.body)
     await record('1.05', transfer, 1)
-    expect((await addRate(transfer)).body).toEqual(one!.body)
+    expect((await addRate(transfer)).body).toEqual(first!.body)
     expect(await recordsOf(transfer)).toHaveLength(1)
 
     const rated = (await bench.order(address.id, '1')).body

@@ -101,7 +101,7 @@ describe('the metadata of an operation', () => {
   it('name the first category, which is replaced', async () => {
     const id = await order()
     const [a, b, c] = [await category(), await category(), await category()]
-    for (const one of [a, b]) await assign(id, one)
+    for (const assigned of [a, b]) await assign(id, assigned)
     expect((await patch(bench.owner, id, { category: a.key })).body.category).toBe(a.key)
     expect(await keysOf(id)).toEqual([a.key, b.key])
     expect((await patch(bench.owner, id, { category: c.key })).body.category).toBe(c.key)
@@ -115,8 +115,8 @@ describe('the metadata of an operation', () => {
 
   it('assign with defaults', async () => {
     const id = await order()
-    const one = await category({}, [text({ required: true, defaultJson: 'none yet' })])
-    expectStatus(await patch(bench.owner, id, { category: one.key }), 200)
+    const newCategory = await category({}, [text({ required: true, defaultJson: 'none yet' })])
+    expectStatus(await patch(bench.owner, id, { category: newCategory.key }), 200)
     const { values } = (await admin.get(`${base}/operations/transfer/${id}/categories`)).body.items[0]!
     expect(values).toEqual({ invoice: 'none yet' })
   })
@@ -144,9 +144,9 @@ describe('metadata are refused', () => {
     [
       'an archived category',
       async () => {
-        const one = await category()
-        expectStatus(await admin.patch(`${base}/operation-categories/${one.id}`, { archived: true }), 200)
-        return one
+        const newCategory = await category()
+        expectStatus(await admin.patch(`${base}/operation-categories/${newCategory.id}`, { archived: true }), 200)
+        return newCategory
       },
       'category: is not an active category of this vault',
     ],
@@ -191,16 +191,16 @@ describe('metadata are refused', () => {
 
   it('when the first category needs approval to be taken off: 400', async () => {
     const id = await order()
-    const one = await category({ approvalScope: 'edit', approvalThreshold: 1 })
-    await assign(id, one)
+    const newCategory = await category({ approvalScope: 'edit', approvalThreshold: 1 })
+    await assign(id, newCategory)
     const answer = await patch(bench.owner, id, { category: null })
     expect(answer.body.details).toEqual([
       {
         field: 'category',
-        message: `${one.key} needs approval to be replaced: unassign it by DELETE …/categories/{categoryId}`,
+        message: `${newCategory.key} needs approval to be replaced: unassign it by DELETE …/categories/{categoryId}`,
       },
     ])
-    expect(await keysOf(id)).toEqual([one.key])
+    expect(await keysOf(id)).toEqual([newCategory.key])
   })
 
   it('T41 with a field that is no metadata: 400', async () => {
@@ -213,7 +213,7 @@ describe('metadata are refused', () => {
   it('T39 each reader is shown the first category that they may see', async () => {
     const id = await order()
     const [mine, shared] = [await category({ viewScope: 'owner_only' }), await category()]
-    for (const one of [mine, shared]) await assign(id, one)
+    for (const assigned of [mine, shared]) await assign(id, assigned)
     const readBy = async (by: Person) => {
       const list = (await by.get(`${base}/transfers?includeShared=true&limit=100`)).body.items
       const listed = list.find((item) => item.id === id)

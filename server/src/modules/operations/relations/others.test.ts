@@ -68,7 +68,7 @@ async function answersTo({ person, operations }: Holder, others: Holder[], outsi
     note(url, await person.get(url))
   }
   for (const id of outsiders) note(`${path}/${id}`, await person.delete(`${path}/${id}`))
-  return answers.map((one) => JSON.stringify(one))
+  return answers.map((answer) => JSON.stringify(answer))
 }
 
 it('T40 relations among the operations of others change no answer to a member', async () => {
@@ -76,7 +76,7 @@ it('T40 relations among the operations of others change no answer to a member', 
   const others = [await holder('first.other@example.org'), await holder('second.other@example.org')]
   const { admin } = bench.vault
   const [a, b, c, d] = member.operations
-  const own = []
+  const ownAnswers = []
   for (const [source, target, type] of [
     [d, a, 'refund'],
     [b, a, 'reversal'],
@@ -85,12 +85,12 @@ it('T40 relations among the operations of others change no answer to a member', 
   ] as const) {
     const answer = await relate(member.person, source!, target!, type)
     expect(answer.status, JSON.stringify(answer.body)).toBe(201)
-    own.push(answer.body.id)
+    ownAnswers.push(answer.body.id)
   }
   const unknown = Array.from({ length: 8 }, (_, index) => `cnothing00000000000000000${index}`)
   const before = await answersTo(member, others, unknown)
   // The comparison is meaningful only if the answers hold what the member created.
-  for (const id of own) expect(before.join('')).toContain(id)
+  for (const id of ownAnswers) expect(before.join('')).toContain(id)
 
   const made: string[] = []
   const add = async (by: Person, source: object, target: object, type: string) => {

@@ -160,11 +160,11 @@ describe('relations', () => {
 describe('the list', () => {
   it('filters by type, ends, token and time, and pages newest first', async () => {
     const person = await addMember(bench.test, bench.vault, 'bookkeeper@example.org', ['treasury'])
-    const own = await bench.fundedAddress({ usdt: '100', eth: '1' }, person)
+    const ownAddress = await bench.fundedAddress({ usdt: '100', eth: '1' }, person)
     const [a, b, c] = [
-      await depositOf('10', usdtContract, own),
-      await depositOf('10', usdtContract, own),
-      await depositOf('1', null, own),
+      await depositOf('10', usdtContract, ownAddress),
+      await depositOf('10', usdtContract, ownAddress),
+      await depositOf('1', null, ownAddress),
     ]
     const refund = await related(a, b, {}, person)
     const reversal = await related(c, b, { relationType: 'reversal' }, person)
@@ -214,11 +214,11 @@ describe('the list', () => {
 
   it('pages rows of one millisecond without gaps or repeats', async () => {
     const person = await addMember(bench.test, bench.vault, 'controller@example.org', ['treasury'])
-    const own = await bench.fundedAddress({ usdt: '0' }, person)
-    const target = await depositOf('10', usdtContract, own)
+    const ownAddress = await bench.fundedAddress({ usdt: '0' }, person)
+    const target = await depositOf('10', usdtContract, ownAddress)
     const ids = []
     for (let i = 0; i < 5; i += 1)
-      ids.push((await related(await depositOf('1', usdtContract, own), target, {}, person)).id)
+      ids.push((await related(await depositOf('1', usdtContract, ownAddress), target, {}, person)).id)
     for (const statement of [
       `update operation_relation_readers set relation_created_at = '2026-03-01' where relation_id = any($1)`,
       `update operation_relations set created_at = '2026-03-01' where id = any($1)`,
@@ -375,13 +375,13 @@ describe('conflicts', () => {
 
   it('a circle of one type, also at once', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const [one, other] = [await depositOf('10'), await depositOf('10')]
+      const [first, other] = [await depositOf('10'), await depositOf('10')]
       const answers = await Promise.all([
-        relate(one, other, { relationType: 'correction' }),
-        relate(other, one, { relationType: 'correction' }),
+        relate(first, other, { relationType: 'correction' }),
+        relate(other, first, { relationType: 'correction' }),
       ])
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
-      await related(other, one, { relationType: 'replacement' })
+      await related(other, first, { relationType: 'replacement' })
     }
   })
 
@@ -475,37 +475,37 @@ describe('who', () => {
   })
 
   it('owns or initiated one of the two, or administers the vault', async () => {
-    const [one, two] = [await depositOf('10', usdtContract, foreign), await depositOf('10', usdtContract, foreign)]
+    const [first, two] = [await depositOf('10', usdtContract, foreign), await depositOf('10', usdtContract, foreign)]
     const mine = await depositOf('10')
     const grant = await share(owner.userId)
-    const { status, body } = await relate(one, two)
+    const { status, body } = await relate(first, two)
     expect([status, body.message]).toEqual([
       403,
       'Only the owner or initiator of one of the operations and administrators may relate them',
     ])
     const relatedAmountRaw = '1000000'
-    const asSource = await related(mine, one, { relatedAmountRaw })
+    const asSource = await related(mine, first, { relatedAmountRaw })
     const asTarget = await related(two, mine, { relatedAmountRaw })
-    const byAdmin = await related(one, two, { relatedAmountRaw }, admin)
+    const byAdmin = await related(first, two, { relatedAmountRaw }, admin)
     expect(byAdmin.createdById).toBe(admin.userId)
     // The initiator of a transfer from a shared address owns neither end.
     const ordered = await transferOf('1', stranger, foreign)
     await bench.sql('update operations set initiator_id = $1 where id = $2', [owner.userId, ordered.id])
-    const asInitiator = await related(ordered, one)
+    const asInitiator = await related(ordered, first)
     expect((await list('limit=100&from=2026-06-01')).slice(0, 4)).toEqual([
       asInitiator.id,
       byAdmin.id,
       asTarget.id,
       asSource.id,
     ])
-    expect(await rolesOf(one)).toEqual([
+    expect(await rolesOf(first)).toEqual([
       [asInitiator.id, 'target'],
       [byAdmin.id, 'source'],
       [asSource.id, 'target'],
     ])
     // Without the grant, only relations between their own operations remain.
     await bench.sql('delete from address_grants where id = $1', [grant])
-    expect((await relationsOf(one)).status).toBe(404)
+    expect((await relationsOf(first)).status).toBe(404)
     expect(await rolesOf(mine)).toEqual([])
     const left = await list('limit=100&from=2026-06-01')
     for (const gone of [asSource, asTarget, byAdmin, asInitiator]) expect(left).not.toContain(gone.id)
@@ -555,8 +555,8 @@ describe('who', () => {
   it('sees what a folder shares, once, also when another grant shares it', async () => {
     const group = await ensureGroup(bench.vault, 'readers')
     const reader = await addMember(bench.test, bench.vault, 'reader@example.org', ['readers'])
-    const [one, two] = [await depositOf('10', usdtContract, foreign), await depositOf('10', usdtContract, foreign)]
-    const relation = await related(one, two, {}, stranger)
+    const [first, two] = [await depositOf('10', usdtContract, foreign), await depositOf('10', usdtContract, foreign)]
+    const relation = await related(first, two, {}, stranger)
     expect(await list('limit=100', reader)).toEqual([])
     await bench.sql(
       `insert into address_groups (vault_id, id, name, created_by_id, created_at, updated_at)
@@ -579,17 +579,17 @@ describe('who', () => {
     expect(await pagesOf('limit=1', reader)).toEqual(seen.map((id) => [id]))
     expect(await list(`from=${relation.createdAt}&to=${relation.createdAt}`, reader)).toEqual([relation.id])
     expect(await list(`to=2026-01-01`, reader)).toEqual([])
-    expect((await relate(two, one, { relationType: 'correction' }, reader)).status).toBe(403)
+    expect((await relate(two, first, { relationType: 'correction' }, reader)).status).toBe(403)
     expect((await reader.delete(`${base}/${relation.id}`)).status).toBe(403)
   })
 
   it('deletes: its creator, and administrators', async () => {
-    const [one, two] = [await depositOf('10'), await depositOf('10')]
-    const byAdmin = await related(one, two, {}, admin)
+    const [first, two] = [await depositOf('10'), await depositOf('10')]
+    const byAdmin = await related(first, two, {}, admin)
     const { status, body } = await owner.delete(`${base}/${byAdmin.id}`)
     expect([status, body.message]).toEqual([403, 'Only the creator of the relation and administrators may delete it'])
     expect((await admin.delete(`${base}/${byAdmin.id}`)).status).toBe(204)
-    const byOwner = await related(one, two)
+    const byOwner = await related(first, two)
     expect((await bystander.delete(`${base}/${byOwner.id}`)).status).toBe(404)
     // Both requests have found the relation before either deletes it.
     const both = await bench.rolledBack(async (query) => {
@@ -604,15 +604,15 @@ describe('who', () => {
   })
 
   it('T41 sets nothing but what the body is for', async () => {
-    const [one, two] = [await depositOf('10'), await depositOf('10')]
+    const [first, two] = [await depositOf('10'), await depositOf('10')]
     for (const field of ['createdById', 'id', 'vaultId', 'createdAt', 'role']) {
-      const { status, body } = await relate(one, two, { [field]: 'x' })
+      const { status, body } = await relate(first, two, { [field]: 'x' })
       expect([status, body.details[0]!.field]).toEqual([400, field])
     }
     for (const field of ['sourceOperationType', 'targetOperationId', 'relationType']) {
-      expect((await relate(one, two, { [field]: undefined })).status).toBe(400)
+      expect((await relate(first, two, { [field]: undefined })).status).toBe(400)
     }
-    expect((await relate(one, two, { relationType: 'gift' })).status).toBe(400)
-    expect((await owner.get(`/vaults/main-vault/operations/refund/${one.id}/relations`)).status).toBe(400)
+    expect((await relate(first, two, { relationType: 'gift' })).status).toBe(400)
+    expect((await owner.get(`/vaults/main-vault/operations/refund/${first.id}/relations`)).status).toBe(400)
   })
 })

@@ -254,11 +254,11 @@ describe('DELETE /vaults/{code}/members/{userId}', () => {
     await disable(second.userId)
     expect((await vault.admin.delete(url(vault.admin.userId))).body.reason).toBe('last_administrator')
     await enable(second.userId)
-    const [one, other] = await Promise.all([
+    const [first, other] = await Promise.all([
       vault.admin.delete(url(second.userId)),
       (await bench.test.signIn(second.email)).delete(url(vault.admin.userId)),
     ])
-    expect([one.status, other.status].sort()).not.toEqual([204, 204])
+    expect([first.status, other.status].sort()).not.toEqual([204, 204])
     expect((await bench.owner.delete(url(bench.owner.userId))).status).toBe(403)
   })
 })

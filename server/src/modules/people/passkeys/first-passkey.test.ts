@@ -164,7 +164,7 @@ describe('the first passkey of a member of a protected vault', () => {
     expect((await confirmed(admin, adminKey, { method: 'delete', url })).status).toBe(204)
     expect(outcome(await acceptRequest(by, gone))).toEqual([409, 'initiator_lost_permission'])
     // Outside of protected vaults a session adds one, and then that one confirms the next.
-    const own = await addPasskey(leaver)
+    const passkey = await addPasskey(leaver)
     const invited = { email: leaver.email, groupIds: [bench.membersId] }
     expect((await confirmed(admin, adminKey, { method: 'post', url: '/invitations', body: invited })).status).toBe(201)
     await acceptInvitations(leaver.email)
@@ -175,7 +175,7 @@ describe('the first passkey of a member of a protected vault', () => {
       'They have a passkey by now, with which they confirm others',
     ])
     expect(await listed(leaver)).toHaveLength(1)
-    expect((await signIn(own)).status).toBe(200)
+    expect((await signIn(passkey)).status).toBe(200)
   })
 
   it('of an auditor is accepted, too', async () => {

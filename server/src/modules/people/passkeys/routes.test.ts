@@ -40,9 +40,9 @@ async function withPasskey(algorithm: 'ES256' | 'EdDSA' = 'ES256') {
 }
 
 async function confirm(person: Person, key: Authenticator, path: string, method = 'DELETE') {
-  const asked = { method, path: `/api/v1${path}`, bodyHash: ofNoBody }
-  const { body } = await person.post('/users/me/passkeys/confirmation', asked)
-  return headerOf(await key.confirm(asked, body))
+  const confirmed = { method, path: `/api/v1${path}`, bodyHash: ofNoBody }
+  const { body } = await person.post('/users/me/passkeys/confirmation', confirmed)
+  return headerOf(await key.confirm(confirmed, body))
 }
 
 type Answering = (options: { nonce: string }) => Assertion | Promise<Assertion>
@@ -129,8 +129,8 @@ describe('POST /users/me/passkeys', () => {
     const { creation } = await optionsFor(stranger)
     const send = (credential: unknown) => person.post('/users/me/passkeys', { name: 'Phone', credential })
     expect((await send(await new Authenticator().register(creation))).status).toBe(409)
-    const own = (await optionsFor(person)).creation
-    const changed = Buffer.from(own.nonce, 'base64url')
+    const options = (await optionsFor(person)).creation
+    const changed = Buffer.from(options.nonce, 'base64url')
     changed[23]! ^= 1
     const late = await new Authenticator().register({ nonce: changed.toString('base64url') })
     expect((await send(late)).body.reason).toBe('passkey_not_accepted')
@@ -213,22 +213,22 @@ describe('POST /auth/passkey', () => {
   it('takes no confirmation for a sign-in, and no sign-in for a confirmation', async () => {
     const { person, key, id } = await withPasskey()
     const path = `/users/me/passkeys/${id}` as const
-    const asked = { method: 'DELETE', path: `/api/v1${path}`, bodyHash: ofNoBody }
-    const { body: confirmation } = await person.post('/users/me/passkeys/confirmation', asked)
+    const removal = { method: 'DELETE', path: `/api/v1${path}`, bodyHash: ofNoBody }
+    const { body: confirmation } = await person.post('/users/me/passkeys/confirmation', removal)
     // With the nonce of one purpose, a signature for either.
     expect((await signInWith(() => key.signIn(confirmation))).first.status).toBe(401)
-    expect((await signInWith(() => key.confirm(asked, confirmation))).first.status).toBe(401)
-    expect((await signInWith((options) => key.confirm(asked, options))).first.status).toBe(401)
+    expect((await signInWith(() => key.confirm(removal, confirmation))).first.status).toBe(401)
+    expect((await signInWith((options) => key.confirm(removal, options))).first.status).toBe(401)
     const prepared = await test.anonymous.post('/auth/passkey/options', {})
     for (const signed of [
       await key.signIn(prepared.body),
-      await key.confirm(asked, prepared.body),
+      await key.confirm(removal, prepared.body),
       await key.signIn(confirmation),
       await key.acceptPasskey(confirmation),
     ]) {
       expect((await person.delete(path, undefined, headerOf(signed))).body.reason).toBe('passkey_required')
     }
-    expect((await person.delete(path, undefined, headerOf(await key.confirm(asked, confirmation)))).status).toBe(204)
+    expect((await person.delete(path, undefined, headerOf(await key.confirm(removal, confirmation)))).status).toBe(204)
   })
 
   it('does not sign in who is disabled', async () => {
@@ -254,13 +254,13 @@ describe('T79 an answer of a passkey whose signatures are not counted is believe
 
   it('in a confirmation, for the same request', async () => {
     const { person, key } = await withPasskey()
-    const { creation, confirmation: asked } = await optionsFor(person)
-    const accepted = await key.acceptPasskey(asked!, uncounted)
+    const { creation, confirmation: confirmationOptions } = await optionsFor(person)
+    const accepted = await key.acceptPasskey(confirmationOptions!, uncounted)
     const credential = await new Authenticator().register(creation)
     const { id } = (await person.post('/users/me/passkeys', { name: 'Key', credential, confirmation: accepted })).body
-    const own = { method: 'DELETE', bodyHash: ofNoBody, path: `/api/v1/users/me/passkeys/${id}` }
-    const prepared = (await person.post('/users/me/passkeys/confirmation', own)).body
-    const confirmation = headerOf(await key.confirm(own, prepared, uncounted))
+    const removal = { method: 'DELETE', bodyHash: ofNoBody, path: `/api/v1/users/me/passkeys/${id}` }
+    const prepared = (await person.post('/users/me/passkeys/confirmation', removal)).body
+    const confirmation = headerOf(await key.confirm(removal, prepared, uncounted))
     const remove = () => person.delete(`/users/me/passkeys/${id}`, undefined, confirmation)
     expect((await remove()).status).toBe(204)
     expect((await remove()).body.reason).toBe('passkey_required')
@@ -298,9 +298,9 @@ describe('T79 refuses an answer in a frame of another origin, and one that reade
     const { person, key, id } = await withPasskey()
     expect((await signInWith((options) => key.signIn(options, { alter }))).first.body.reason).toBe('invalid_passkey')
     const path = `/users/me/passkeys/${id}` as const
-    const asked = { method: 'DELETE', path: `/api/v1${path}`, bodyHash: ofNoBody }
-    const { body } = await person.post('/users/me/passkeys/confirmation', asked)
-    const headers = headerOf(await key.confirm(asked, body, { alter }))
+    const removal = { method: 'DELETE', path: `/api/v1${path}`, bodyHash: ofNoBody }
+    const { body } = await person.post('/users/me/passkeys/confirmation', removal)
+    const headers = headerOf(await key.confirm(removal, body, { alter }))
     expect((await person.delete(path, undefined, headers)).body.reason).toBe('passkey_required')
     const stranger = await newPerson()
     const { creation } = await optionsFor(stranger)

@@ -186,9 +186,9 @@ describe('signing in', () => {
 describe('accepting invitations', () => {
   it('creates the person, the memberships of every pending invitation, and the records, at once', async () => {
     const second = await insertVault(test, 'second-vault', admin)
-    const { body: one } = await invite('new@example.org')
+    const { body: first } = await invite('new@example.org')
     const { body: two } = await invite('new@example.org', [second.administratorsId])
-    const { token } = await linkFor('new@example.org', { invitationToken: one.token })
+    const { token } = await linkFor('new@example.org', { invitationToken: first.token })
     const answer = await redeem(token)
     expect(answer.status).toBe(200)
     const session = await bearing(answer.body.token).get('/auth/session')
@@ -204,7 +204,7 @@ describe('accepting invitations', () => {
         details: { method: 'invitation' },
       })
     }
-    for (const { id } of [one, two]) {
+    for (const { id } of [first, two]) {
       const { body } = await admin.get(`/invitations/${id}`)
       expect(body).toMatchObject({
         status: 'accepted',
@@ -220,7 +220,7 @@ describe('accepting invitations', () => {
         .executeTakeFirstOrThrow()
       expect(record).toEqual({ chain: body.vaultId, actor_id: answer.body.user.id })
     }
-    const refused = await admin.post(`/invitations/${one.id}/revoke`)
+    const refused = await admin.post(`/invitations/${first.id}/revoke`)
     expect(refused.status).toBe(409)
     expect(refused.body.details).toBe('The invitation is accepted already')
   })
@@ -311,9 +311,9 @@ describe('accepting invitations', () => {
 
   it('makes one person of two links that are redeemed at the same time', async () => {
     await invite('double@example.org')
-    const one = await linkFor('double@example.org')
+    const link = await linkFor('double@example.org')
     const two = await linkFor('double@example.org')
-    const answers = await Promise.all([redeem(one.token), redeem(two.token)])
+    const answers = await Promise.all([redeem(link.token), redeem(two.token)])
     expect(answers.map((answer) => answer.status)).toEqual([200, 200])
     expect(answers[0]!.body.user.id).toBe(answers[1]!.body.user.id)
   })
@@ -613,7 +613,7 @@ describe('a sign-in from a new device', () => {
 
   it('is ended from the mail by a button, without signing in, and nothing else with it', async () => {
     const email = 'victim@example.org'
-    const own = await test.signIn(email)
+    const victim = await test.signIn(email)
     const { session, device } = await signInByBrowser(email, from('203.0.113.7', agents.firefox))
     const thief = test.client({ cookie: `session_token=${session}` })
     const link = linkIn((await notices(email))[0]!)
@@ -622,7 +622,7 @@ describe('a sign-in from a new device', () => {
     const page = await test.anonymous.get(`/${link.pathname}${link.search}`)
     expect(page.body).toContain('Firefox 128 on Linux')
     expect(page.body).toContain('203.0.113.7')
-    const other = (await own.get('/auth/sessions')).body.items.find((item) => item.current)
+    const other = (await victim.get('/auth/sessions')).body.items.find((item) => item.current)
     for (const forged of [
       { ...fields, key: newSecret() },
       { ...fields, session: other!.id },
@@ -636,10 +636,10 @@ describe('a sign-in from a new device', () => {
 
     expect((await submit('/sign-in/end-session', fields as Record<string, string>, {})).status).toBe(200)
     expect((await thief.get('/auth/session')).status).toBe(401)
-    expect((await own.get('/auth/session')).status).toBe(200)
+    expect((await victim.get('/auth/session')).status).toBe(200)
     expect((await test.anonymous.get(`/${link.pathname}${link.search}`)).body).toContain('The session has ended')
     expect((await recordsOf('session.revoked')).at(-1)).toEqual({
-      actor_id: own.userId,
+      actor_id: victim.userId,
       target_id: fields.session,
       details: { via: 'mail' },
     })
@@ -716,11 +716,11 @@ describe('T67 a stranger', () => {
     for (let index = 0; index < 6; index += 1) await ask(email, {}, stranger)
     for (let index = 0; index < 20; index += 1) await ask(`nobody-${index}@example.org`, {}, stranger)
     expect((await ask(email, {}, stranger)).status).toBe(429)
-    const own = { ...stranger, cookie: `device=${device}` }
-    for (let index = 0; index < 5; index += 1) expect((await ask(email, {}, own)).status).toBe(200)
-    expect((await ask(email, {}, own)).status).toBe(429)
+    const knownDevice = { ...stranger, cookie: `device=${device}` }
+    for (let index = 0; index < 5; index += 1) expect((await ask(email, {}, knownDevice)).status).toBe(200)
+    expect((await ask(email, {}, knownDevice)).status).toBe(429)
     // The cookie opens this one mailbox only.
-    expect((await ask('admin@example.org', {}, own)).status).toBe(429)
+    expect((await ask('admin@example.org', {}, knownDevice)).status).toBe(429)
   })
 
   it('who asks from many addresses does not flood the mailbox, and every link that arrives works', async () => {

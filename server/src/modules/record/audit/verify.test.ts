@@ -266,7 +266,7 @@ describe('the role of the service', () => {
 })
 
 async function verify(): Promise<ChainReport> {
-  const report = (await verifyAudit(test.deps.db)).find((one) => one.chain === chain)
+  const report = (await verifyAudit(test.deps.db)).find((entry) => entry.chain === chain)
   if (report === undefined) throw new Error('The chain is not reported')
   return report
 }

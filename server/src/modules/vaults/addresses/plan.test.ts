@@ -141,7 +141,7 @@ async function explain<Row>(
   const discarded = ofLarge.map((node) => (node['Rows Removed by Filter'] ?? 0) * node['Actual Loops'])
   return {
     rows,
-    discarded: discarded.reduce((sum, one) => sum + one, 0),
+    discarded: discarded.reduce((sum, rows) => sum + rows, 0),
     buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'],
     scans,
   }

@@ -456,17 +456,17 @@ describe('refused', () => {
 describe('who may do it', () => {
   /** Every request on a folder, by name. */
   const requests = (folderId: string, grantId: string, inside: string, outside: string) => {
-    const one = `${folders}/${folderId}` as const
+    const folderUrl = `${folders}/${folderId}` as const
     return {
-      read: (by: Person) => by.get(one),
-      members: (by: Person) => by.get(`${one}/members`),
-      grants: (by: Person) => by.get(`${one}/grants`),
-      rename: (by: Person) => by.patch(one, { name: 'Taken' }),
-      add: (by: Person) => by.post(`${one}/members`, { addressId: outside }),
-      remove: (by: Person) => by.delete(`${one}/members/${inside}`),
-      share: (by: Person) => by.post(`${one}/grants`, toUser(other)),
-      unshare: (by: Person) => by.delete(`${one}/grants/${grantId}`),
-      delete: (by: Person) => by.delete(one),
+      read: (by: Person) => by.get(folderUrl),
+      members: (by: Person) => by.get(`${folderUrl}/members`),
+      grants: (by: Person) => by.get(`${folderUrl}/grants`),
+      rename: (by: Person) => by.patch(folderUrl, { name: 'Taken' }),
+      add: (by: Person) => by.post(`${folderUrl}/members`, { addressId: outside }),
+      remove: (by: Person) => by.delete(`${folderUrl}/members/${inside}`),
+      share: (by: Person) => by.post(`${folderUrl}/grants`, toUser(other)),
+      unshare: (by: Person) => by.delete(`${folderUrl}/grants/${grantId}`),
+      delete: (by: Person) => by.delete(folderUrl),
     }
   }
 

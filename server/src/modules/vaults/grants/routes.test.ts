@@ -269,11 +269,11 @@ describe('the list of addresses', () => {
     const reader = await addMember(test, vault, 'searcher@example.org')
     const shared = await createAddress(owner, { label: 'Needle shared', token: 'USDT' })
     await createAddress(owner, { label: 'Needle hidden', token: 'USDT' })
-    const own = await createAddress(reader, { label: 'Needle own' })
+    const ownedAddress = await createAddress(reader, { label: 'Needle own' })
     await share(shared.id, toUser(reader))
-    expect(await idsSeen(reader, 'search=needle&access=all')).toEqual([own.id, shared.id])
+    expect(await idsSeen(reader, 'search=needle&access=all')).toEqual([ownedAddress.id, shared.id])
     expect(await idsSeen(reader, 'search=needle&access=shared')).toEqual([shared.id])
-    expect(await idsSeen(reader, 'search=needle')).toEqual([own.id])
+    expect(await idsSeen(reader, 'search=needle')).toEqual([ownedAddress.id])
     expect(await idsSeen(reader, 'search=needle&token=USDT&access=all')).toEqual([shared.id])
   })
 
@@ -323,15 +323,15 @@ describe('who may do it', () => {
   it('T39 answers 401, 403 and 404 by who asks', async () => {
     const address = await createAddress(owner)
     const grant = await share(address.id, toUser(viewer, { canTransfer: true }))
-    const one = `${grantsOf(address.id)}/${grant.id}` as const
+    const grantUrl = `${grantsOf(address.id)}/${grant.id}` as const
     const stranger = await test.signIn('stranger@example.org')
     const reads = async (by: { get: Person['get'] }) => (await by.get(grantsOf(address.id))).status
     expect([await reads(test.anonymous), await reads(stranger), await reads(other)]).toEqual([401, 403, 404])
     expect([await reads(viewer), await reads(vault.admin), await reads(owner)]).toEqual([403, 200, 200])
     expect((await test.anonymous.post(grantsOf(address.id), toUser(other))).status).toBe(401)
     expect((await stranger.post(grantsOf(address.id), toUser(other))).status).toBe(403)
-    expect((await test.anonymous.delete(one)).status).toBe(401)
-    expect((await stranger.delete(one)).status).toBe(403)
+    expect((await test.anonymous.delete(grantUrl)).status).toBe(401)
+    expect((await stranger.delete(grantUrl)).status).toBe(403)
     // Neither who may move the funds, nor who administers the vault, may share what is not theirs.
     for (const [person, status] of [
       [other, 404],
@@ -339,7 +339,7 @@ describe('who may do it', () => {
       [vault.admin, 403],
     ] as const) {
       expect((await person.post(grantsOf(address.id), toUser(other))).status).toBe(status)
-      expect((await person.delete(one)).status).toBe(status)
+      expect((await person.delete(grantUrl)).status).toBe(status)
     }
     expect((await vault.admin.delete(`${grantsOf(address.id)}/${newId()}`)).status).toBe(403)
     expect((await owner.get(grantsOf(address.id))).body.items).toEqual([grant])

@@ -128,8 +128,8 @@ describe('T60 a row that names another wallet service', () => {
       rows[0].wallet_service_url,
       rows[0].wallet_service_secret,
     ])
-    const asked = await bench.vault.admin.get('/vaults/moving/authority')
-    expect([asked.status, pathsAt(listener)]).toEqual([502, []])
+    const answer = await bench.vault.admin.get('/vaults/moving/authority')
+    expect([answer.status, pathsAt(listener)]).toEqual([502, []])
     await moved.close()
   })
 

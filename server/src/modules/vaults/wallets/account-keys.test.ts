@@ -31,13 +31,13 @@ async function openVault(keys: typeof honest | null, more: object = {}): Promise
   wallet = vault.wallet
   await allowAll(vault, 'create_address')
 }
-const own = () => fakeKeysOf(`keys ${count}`)
+const keysOfVault = () => fakeKeysOf(`keys ${count}`)
 const url = () => `/vaults/${vault.code}` as const
 const read = async () => (await vault.admin.get(url())).body
 const order = (purpose = 'ops') =>
   vault.admin.post(`${url()}/addresses`, { network: 'ethereum', segments: { purpose } })
 const make = () => createAddress(vault.admin, { vault: vault.code })
-const asked = (path: string) => wallet.requests.filter((request) => request.path.startsWith(path))
+const requestsTo = (path: string) => wallet.requests.filter((request) => request.path.startsWith(path))
 const rows = async (text: string, values: unknown[] = []) => (await owner.query(text, values)).rows
 const addressCount = async () =>
   (await rows('select count(*)::int as n from addresses where vault_id = $1', [vault.id]))[0].n
@@ -59,25 +59,29 @@ describe('T61 the keys of a vault', () => {
 
   it('T61 are pinned when it is locked, and each new address is derived from them', async () => {
     expect((await read()).addressCheck).toBe('derived')
-    const { key } = own().show('ethereum', 'm/44/60/1', '')
+    const { key } = keysOfVault().show('ethereum', 'm/44/60/1', '')
     const accountKeys = [1, 2].map((account) => ({
       network: 'ethereum',
       derivationPath: `m/44/60/${account}`,
-      xpubHash: hashOfXpub(own().show('ethereum', `m/44/60/${account}`, '').xpub),
+      xpubHash: hashOfXpub(keysOfVault().show('ethereum', `m/44/60/${account}`, '').xpub),
     }))
     expect(await records('vault.locked')).toEqual([{ details: { walletKey: key, accountKeys } }])
     wallet.requests.length = 0
     const made = [await make(), await make()]
-    expect(made.map(({ address }) => address)).toEqual(['m/44/60/1/0', 'm/44/60/1/1'].map(own().address))
+    expect(made.map(({ address }) => address)).toEqual(['m/44/60/1/0', 'm/44/60/1/1'].map(keysOfVault().address))
     // It answers for itself: nothing is asked for again.
-    expect(asked('/xpub')).toEqual([])
+    expect(requestsTo('/xpub')).toEqual([])
     expect(await differences()).toEqual([])
   })
 
   it('T61 refuse another address than the one that follows, and nothing is written', async () => {
     const before = await make()
     const records = await rows('select count(*)::int as n from audit_records where chain = $1', [vault.id])
-    for (const lie of [fakeAddress('thief'), own().address('m/44/60/1/7'), own().address('m/44/60/2/1')]) {
+    for (const lie of [
+      fakeAddress('thief'),
+      keysOfVault().address('m/44/60/1/7'),
+      keysOfVault().address('m/44/60/2/1'),
+    ]) {
       wallet.answerWithAddress = () => lie
       await expectRefused(await order(), /does not follow from its key of m\/44\/60\/1$/)
     }
@@ -98,17 +102,20 @@ describe('T61 the keys of a vault', () => {
     // Its own key, signed by somebody else, and a foreign key under its name.
     wallet.keys = fakeKeysOf(`keys ${count}`, { signedBy: 'thief' })
     await expectRefused(await order('grants'), /signed as before$/)
-    wallet.keys = { ...thief, show: (...given) => ({ ...thief.show(...given), key: own().show(...given).key }) }
+    wallet.keys = {
+      ...thief,
+      show: (...parameters) => ({ ...thief.show(...parameters), key: keysOfVault().show(...parameters).key }),
+    }
     await expectRefused(await order('grants'), /wrong key of m\/44\/60\/9: its signature is wrong$/)
     // An answer of the past, and the key of another account.
-    const past = own().show('ethereum', 'm/44/60/9', 'another challenge')
-    wallet.keys = { ...own(), show: () => past }
+    const past = keysOfVault().show('ethereum', 'm/44/60/9', 'another challenge')
+    wallet.keys = { ...keysOfVault(), show: () => past }
     await expectRefused(await order('grants'), /its signature is wrong$/)
     wallet.keys = null
     await expectRefused(await order('grants'), /does not show the key/)
     expect(await addressCount()).toBe(0)
-    wallet.keys = own()
-    expect((await order('grants')).body.address).toBe(own().address('m/44/60/9/0'))
+    wallet.keys = keysOfVault()
+    expect((await order('grants')).body.address).toBe(keysOfVault().address('m/44/60/9/0'))
     expect(await records('vault.account_key_pinned')).toMatchObject([
       { details: { accountKeys: [{ derivationPath: 'm/44/60/9' }] } },
     ])
@@ -145,25 +152,31 @@ describe('T61 the keys of a vault', () => {
     await rows('update addresses set address = $1 where id = $2', [fakeAddress('shown'), second.id])
     const detail = 'its address does not follow from the key of m/44/60/1'
     const named = [first, second].map(({ id }) => ({ vaultId: vault.id, targetType: 'address', targetId: id, detail }))
-    const unlikeRecord = named.map((one) => ({ ...one, detail: 'its on-chain address is not what was recorded' }))
+    const unlikeRecord = named.map((difference) => ({
+      ...difference,
+      detail: 'its on-chain address is not what was recorded',
+    }))
     expect(await differences()).toEqual([...named, ...unlikeRecord])
     await rows(`alter table vaults disable trigger wallet_key_pinned`)
     await rows(`update vaults set wallet_key = 'other' where id = $1`, [vault.id])
     await rows(`alter table vaults enable trigger wallet_key_pinned`)
-    expect((await differences()).map((one) => one.detail)).toContain(
+    expect((await differences()).map((difference) => difference.detail)).toContain(
       'the key of its wallet service is not the one that was recorded',
     )
     await rows(`delete from account_keys where vault_id = $1`, [vault.id])
-    expect((await differences()).map((one) => one.detail)).toContain('its key of m/44/60/1 is gone')
+    expect((await differences()).map((difference) => difference.detail)).toContain('its key of m/44/60/1 is gone')
   })
 })
 
 describe('T61 a wallet service at the lock', () => {
   it('T61 that signs for somebody else is refused, and the vault stays a draft', async () => {
     await openVault(honest, { isLocked: false })
-    wallet.keys = { ...own(), show: (...given) => ({ ...own().show(...given), key: honest.show(...given).key }) }
+    wallet.keys = {
+      ...keysOfVault(),
+      show: (...parameters) => ({ ...keysOfVault().show(...parameters), key: honest.show(...parameters).key }),
+    }
     await expectRefused(await vault.admin.post(`${url()}/lock`), /its signature is wrong$/)
-    const shown = own()
+    const shown = keysOfVault()
     const other = fakeKeysOf('other')
     // Two signers for two accounts of one client.
     wallet.keys = { ...shown, show: (n, path, c) => (path.endsWith('1') ? shown : other).show(n, path, c) }
@@ -180,13 +193,13 @@ describe('T61 a wallet service at the lock', () => {
     await openVault(honest, { isLocked: false })
     const other = await startFakeWallet()
     let isFirst = true
-    const shown = own()
+    const shown = keysOfVault()
     wallet.keys = {
       ...shown,
-      show(...given) {
+      show(...parameters) {
         if (isFirst) void vault.admin.patch(url(), { walletServiceUrl: other.url, walletServiceSecret: other.secret })
         isFirst = false
-        return shown.show(...given)
+        return shown.show(...parameters)
       },
     }
     wallet.delayMilliseconds = 150
@@ -204,14 +217,14 @@ describe('T61 a wallet service at the lock', () => {
     const locked = await vault.admin.post(`${url()}/lock`)
     expect([locked.status, locked.body.addressCheck]).toEqual([200, 'none'])
     Object.assign(wallet, { down: false, keys: null })
-    wallet.answerWithAddress = own().address
+    wallet.answerWithAddress = keysOfVault().address
     const made = await make()
-    expect(made.address).toBe(own().address('m/44/60/1/0'))
+    expect(made.address).toBe(keysOfVault().address('m/44/60/1/0'))
     // Keys that its addresses do not follow from bind nobody.
     wallet.keys = honest
     const secret = { walletServiceSecret: wallet.secret }
     expect((await vault.admin.patch(url(), secret)).body.reason).toBe('wallet_differs')
-    wallet.keys = own()
+    wallet.keys = keysOfVault()
     const bound = await vault.admin.patch(url(), secret)
     expect([bound.status, bound.body.addressCheck]).toEqual([200, 'derived'])
     wallet.answerWithAddress = () => fakeAddress('thief')
@@ -225,7 +238,7 @@ describe('T61 a new wallet service of a vault with keys', () => {
   beforeEach(async () => {
     await openVault(honest)
     moved = await startFakeWallet()
-    moved.keys = own()
+    moved.keys = keysOfVault()
   })
   const move = () => vault.admin.patch(url(), { walletServiceUrl: moved.url, walletServiceSecret: moved.secret })
 
@@ -236,13 +249,13 @@ describe('T61 a new wallet service of a vault with keys', () => {
       for (const keys of [null, honest, fakeKeysOf(`keys ${count}`, { signedBy: 'thief' })]) {
         moved.keys = keys
         // Every address is right: who knows the keys of the accounts knows the addresses.
-        moved.answerWithAddress = own().address
+        moved.answerWithAddress = keysOfVault().address
         const answer = await move()
         expect([answer.status, answer.body.reason], JSON.stringify(answer.body)).toEqual([409, 'wallet_differs'])
       }
       expect((await read()).walletServiceUrl).toBe(wallet.url)
       expect(await records('vault.wallet_refused')).toHaveLength(3)
-      moved.keys = own()
+      moved.keys = keysOfVault()
       expect((await move()).body).toMatchObject({ walletServiceUrl: moved.url, addressCheck: 'derived' })
       wallet = moved
       moved.answerWithAddress = null
@@ -253,7 +266,7 @@ describe('T61 a new wallet service of a vault with keys', () => {
 
   it('T61 is refused with one other key of an account, or one other address', async () => {
     await make()
-    const [same, other] = [own(), fakeKeysOf('other', { signedBy: `keys ${count}` })]
+    const [same, other] = [keysOfVault(), fakeKeysOf('other', { signedBy: `keys ${count}` })]
     moved.answerWithAddress = same.address
     moved.keys = { ...same, show: (n, path, c) => (path.endsWith('2') ? other : same).show(n, path, c) }
     const answer = await move()
@@ -277,10 +290,10 @@ it('T61 an account of each address keeps no public key that others follow from, 
     const answer = await vault.admin.post(`${url()}/addresses`, body)
     expect(answer.body).toMatchObject({
       derivationPath: `m/44/60/${index}`,
-      address: own().address(`m/44/60/${index}`),
+      address: keysOfVault().address(`m/44/60/${index}`),
     })
   }
-  wallet.answerWithAddress = () => own().address('m/44/60/9')
+  wallet.answerWithAddress = () => keysOfVault().address('m/44/60/9')
   await expectRefused(
     await vault.admin.post(`${url()}/addresses`, body),
     /does not follow from its key of m\/44\/60\/3$/,
