@@ -19,12 +19,12 @@ export type CreationRecord = {
   requirements?: RecordedRequirement[]
 }
 
-/** Compares a request in the tables with its audit records. Names the first difference; null: there is none. */
+/** Compares a request in the tables with its audit records. Returns the first difference, or null. */
 export function differenceFromRecord(stored: StoredRequest, records: TargetRecord[]): string | null {
   try {
     return findDifference(stored, records)
   } catch {
-    // Rows that were not written by the service may hold anything, such as a number without a canonical form.
+    // Rows that the service did not write may hold any value, such as a number without a canonical form.
     return 'its rows or its audit records cannot be read'
   }
 }
@@ -56,7 +56,7 @@ function findDifference(stored: StoredRequest, records: TargetRecord[]): string 
   return differenceOfApproval(stored.approval, { requirements: requirements ?? null, votes }, status === 'applied')
 }
 
-/** Its result is the thing that two people agreed on, so nobody may name another. */
+/** The actions whose result two people approved, so that the result must be the recorded one. */
 function isOutcomeSame(
   { results, resolved_result_id: resultId, failure_reason: failureReason }: StoredRequest,
   resolution: TargetRecord | undefined,

@@ -20,8 +20,8 @@ export type Waits = Answered<202, Static<typeof WaitingAction>>
 type GatedStep = { action: GatedAction; targetId?: string | null; payload: object }
 
 /**
- * Answers gated actions: what `applied` makes of the id of the result, when the action was carried out at once, 202 {request}
- * when it waits for votes, 403 when the policies refuse it. The route documents 202 as `WaitingAction`.
+ * Answers gated actions. Returns the result of `applied` when the action was carried out at once, 202 {request} when it waits
+ * for votes, and 403 when the policies refuse it. The route documents 202 as `WaitingAction`.
  */
 export function createGate(deps: Deps, executors: Executors) {
   return <A = undefined>(
@@ -37,7 +37,7 @@ export function createGate(deps: Deps, executors: Executors) {
     })
 }
 
-/** The reasons with which a gated action is refused: those of every gate, and its own. */
+/** Returns the reasons with which a gated action is refused: those of every gate, and `reasons`. */
 export const gateErrors = <R extends Reason>(...reasons: R[]) =>
   ['blocked_by_policy', 'no_policy_allows', ...reasons, 'quorum_unreachable'] as const
 
@@ -80,7 +80,7 @@ export function gateSteps<A>(
   )
 }
 
-/** A request as the member sees it. @throws 404 */
+/** Reads a request as the member sees it. @throws 404 */
 export async function readRequest(
   db: Db | Trx,
   member: Member,

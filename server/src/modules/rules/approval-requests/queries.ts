@@ -15,7 +15,7 @@ import type { ApproverRow, RequirementState } from '../votes/tally.ts'
 import type { RequestStatus } from './lifecycle.ts'
 import type { RequestAction, StepResult } from './steps.ts'
 
-/** A request without what stands beside it. */
+/** A request without its votes and profiles. */
 export type LockedRequest = RowOf<
   ApprovalRequests,
   {

@@ -151,8 +151,8 @@ type ChainOutcome =
   | ({ effect: 'wait' } & Strictest)
 
 /**
- * The outcome of a chain from the decisions on its steps (contract 11.3). Any block or denial refuses all of it, and a
- * block is reported before a denial. If all steps are allowed or waived, it is applied; otherwise it waits for votes.
+ * Returns the outcome of a composite from the decisions on its steps (contract 11.3). Any block or denial refuses all steps,
+ * and a block is reported before a denial. If all steps are allowed or waived, they are applied; otherwise they wait for votes.
  */
 export function outcomeOf(decisions: Decision[]): ChainOutcome {
   for (const effect of ['block', 'deny'] as const) {

@@ -49,8 +49,8 @@ function isSameTarget(a: PreparedStep, b: PreparedStep): boolean {
 }
 
 /**
- * The step with the kind of the counterparty that it is about, as the steps before it create or change it. What else an
- * earlier step will make has no facts yet: who it is, how old, in which groups.
+ * Returns the step with the kind of its counterparty after the steps before it. Other facts of a counterparty that an earlier
+ * step creates are still missing: its id, its age and its groups.
  */
 function withEarlierKind(step: PreparedStep, executor: Executor, earlier: PreparedStep[]): PreparedStep {
   const counterpartyId = counterpartyOf(step, executor)
@@ -78,7 +78,7 @@ function kindAfter(steps: PreparedStep[], origin: string): string | undefined {
   return kind
 }
 
-/** The id of what exists already, or the `$step:N` of the creation: an update in between may be referred to as well. */
+/** Returns the id of an existing counterparty, or the `$step:N` of its creation, also for a reference to an update in between. */
 function originOf(id: string, steps: PreparedStep[]): string {
   const index = referenceOf(id)
   const target = index === null ? null : steps[index]!.targetId
@@ -111,15 +111,15 @@ export async function decideSteps(
 export type StepResult = { stepIndex: number; action: string; resultId: string }
 
 type Application = Chain<PreparedStep> & {
-  /** The result of `prefetch` of each step; null: it has not run yet. */
+  /** The result of `prefetch` of each step; null when it has not run yet. */
   fetched: unknown[] | null
 }
 
-/** Thrown when steps need something from outside the database: see `prefetching`. */
+/** Thrown when steps need data from outside the database: see `prefetching`. */
 class PrefetchNeededError extends AnswerNeededError<Application> {}
 
 /**
- * Carries out all steps in the given transaction, each with the results of those before it.
+ * Carries out all steps in the transaction. Each step gets the results of the steps before it.
  * @throws PrefetchNeededError, StaleError, and the errors of the executors; the caller must then roll back earlier steps
  */
 export async function applySteps(trx: Trx, application: Application): Promise<StepResult[]> {
@@ -156,7 +156,7 @@ export async function tryApplySteps(trx: Trx, application: Application): Promise
   }
 }
 
-/** The failure if the request itself caused the error; errors of the database or the wallet service do not end a request. */
+/** Returns the failure if the request caused the error. Errors of the database or the wallet service do not end a request. */
 function failureOf(error: unknown): Failure | null {
   if (error instanceof StaleError) return { event: 'targetChanged', reason: error.message }
   if (error instanceof AppError && error.status < 500) return { event: 'applyFailed', reason: error.message }
@@ -164,8 +164,8 @@ function failureOf(error: unknown): Failure | null {
 }
 
 /**
- * Runs `work`, first without data from outside the database. If a step needs some, the executors fetch it without an
- * open transaction, and `work` runs again with it.
+ * Runs `work` without data from outside the database. If a step needs such data, the executors fetch the data without an
+ * open transaction, and `work` runs again with the data.
  */
 export function prefetching<Result>(work: (fetched: unknown[] | null) => Promise<Result>): Promise<Result> {
   return askingOutside(PrefetchNeededError, work, (application) => fetchFrom(application, [], work))
@@ -184,7 +184,7 @@ async function fetchFrom<Result>(
   return executor.prefetch === undefined ? goOn(null) : executor.prefetch(context, next.step, goOn)
 }
 
-/** Only a request of a newer version of the service names an action that this one does not know. */
+/** @throws for an action of a newer version of the service */
 function executorOf(executors: Executors, action: PreparedStep['step']['action']): Executor {
   const executor = executors[action]
   if (executor === undefined) throw new Error(`There is no executor for ${action}`)
@@ -237,12 +237,12 @@ function mentionsOf({ targetId, payload }: Step): Mention[] {
 
 const noun = (targetType: string) => targetType.replaceAll('_', ' ')
 
-/** Runs the work of one step; in a chain its faults get the path of the step. */
+/** Runs the work of a step; in a composite its faults get the path of the step. */
 function inStep<Result>(action: RequestAction, i: number, work: () => Promise<Result>): Promise<Result> {
   return action === 'composite' ? inPart(`steps.${i}`, work) : work()
 }
 
-/** One gated action by its own name, or a chain of them. */
+/** The name of a gated action, or `composite` for several steps. */
 export type RequestAction = GatedAction | 'composite'
 
 /** The content to which votes and execution are bound: the prepared steps and the initiator. */

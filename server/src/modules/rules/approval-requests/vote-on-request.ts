@@ -28,7 +28,7 @@ import { decideSteps, type StepResult, tryApplySteps } from './steps.ts'
 /** The inputs for carrying out an approved request; `fetched` is the result of `prefetching`. */
 type Execution = { executors: Executors; fetched: unknown[] | null }
 
-/** Only the release of a hold is voted on while the vault is held: there must be a way out. */
+/** SQL: the active hold that stops votes. A hold of the vault does not stop votes on the release of a hold. */
 function holdOn({ vault_id: vaultId, initiator_id, steps }: LockedRequest): RawBuilder<ActiveHold | null> {
   const isRelease = steps.every(({ step }) => step.action === 'hold_release')
   return activeHoldOf({ vaultId, ofVault: !isRelease, userIds: [initiator_id] })
@@ -96,7 +96,7 @@ async function execute(
   return { refusal: conflict('not_applied', message, failureReason) }
 }
 
-/** The last vote checks again what may have changed since the request; policies can only restrict it further. */
+/** Repeats the checks of the request before the last vote. Policies can only restrict the request further. */
 async function assertMayGoOn(
   trx: Trx,
   context: StepContext,
@@ -114,7 +114,7 @@ async function assertMayGoOn(
     throw conflict('blocked_by_policy_now', 'A policy blocks this now', block.blockReason ?? undefined)
 }
 
-/** Cancels a request, by its initiator or an administrator. @throws 403, 404, 409 when it waits no longer */
+/** Cancels a request for its initiator or an administrator. @throws 403, 404, 409 when the request does not wait */
 export async function cancelRequest(trx: Trx, id: string, { member, now }: ByMember): Promise<void> {
   const request = await lockVisibleRequest(trx, member, id)
   assertMayCancel('request', request, member)
@@ -123,7 +123,7 @@ export async function cancelRequest(trx: Trx, id: string, { member, now }: ByMem
 
 type Resolution = {
   event: RequestEvent
-  /** null: the service itself. */
+  /** null for the service itself. */
   actorId: string | null
   now: Date
   results?: StepResult[]

@@ -23,13 +23,13 @@ import { type HiddenChanges, hideSecrets } from './secrets.ts'
 
 export type Draft = { title: string; changes: Change[] }
 
-/** @throws 400 for a change that only its own endpoint can ask for, because the answer holds what is shown once */
+/** @throws 400 for a change that only its direct endpoint can request, because a secret in the answer is shown once */
 function assertDraftable({ governed }: Engine, { changes }: Draft): void {
   const i = changes.findIndex(({ action }) => governed.actions[action].isDirectOnly)
   if (i !== -1) throw badRequest(`changes.${i}.action`, 'cannot be part of a change set; use its own endpoint')
 }
 
-/** The changes that make of the present rules the wanted ones. @throws 409 when nothing differs */
+/** Returns the changes from the present rules to the wanted rules. @throws 409 when the rules are equal */
 export async function changesBetween(trx: Trx, vaultId: string, wanted: RulesDocument, now: Date): Promise<Change[]> {
   const { document } = await lockRules(trx, vaultId, now)
   const changes = planChanges(document, wanted)
@@ -58,7 +58,7 @@ const describe = (title: string, { changes }: HiddenChanges, { baseVersion, dire
   direction,
 })
 
-/** Stores a change set with what it would make of the rules. */
+/** Stores a change set with the rules that would result from it. */
 export async function insertChangeSet(
   trx: Trx,
   set: HiddenChanges & Tried & { title: string; isDirect: boolean },
@@ -73,7 +73,7 @@ export async function insertChangeSet(
   )
 }
 
-/** @throws 404, 403 for everybody but its author, 409 unless it is a draft */
+/** @throws 404, 403 unless the member is its author, 409 unless it is a draft */
 export async function updateChangeSet(
   trx: Trx,
   engine: Engine,
@@ -86,7 +86,7 @@ export async function updateChangeSet(
   await redraft(trx, { title: draft.title, ...hidden }, await tryChanges(trx, engine, hidden, context), context)
 }
 
-/** Drafts it again on the newest version; one that was submitted is a draft again. @throws as `updateChangeSet` */
+/** Moves a change set to the newest version of the rules, as a draft. @throws as `updateChangeSet` */
 export async function rebaseChangeSet(trx: Trx, engine: Engine, id: string, context: ChangeContext): Promise<void> {
   const set = await lockOwn(trx, id, context.member)
   if (set.status === 'applied' || set.status === 'cancelled') throw wrongState(set)
@@ -111,8 +111,8 @@ async function redraft(
 }
 
 /**
- * Asks for the votes on a draft. Without governance it is applied at once.
- * @throws 404, 403, 409 when it is no draft, or the rules have changed since
+ * Requests the votes on a draft. Without governance the draft is applied at once.
+ * @throws 404, 403, 409 when the change set is not a draft, or the rules have changed since
  */
 export async function submitChangeSet(
   trx: Trx,
@@ -183,8 +183,9 @@ export async function whatChanged(
 }
 
 /**
- * Ends what is not applied yet. Any administrator may, while it waits for its time too: it is the last chance to object.
- * @throws 404, 409 when it has ended
+ * Cancels a change set that is not applied. Any administrator may cancel it, also while it waits for its time: this is the last
+ * chance to object.
+ * @throws 404, 409 when the change set has ended
  */
 export async function cancelChangeSet(trx: Trx, id: string, context: ByMember): Promise<void> {
   const by = byMember(context)
@@ -204,7 +205,7 @@ async function lockKnown(trx: Trx, id: string, member: Member): Promise<LockedCh
   return orNotFound(await lockChangeSet(trx, member.vault.id, id), 'Change set')
 }
 
-/** Nobody puts other changes under the name of somebody else. */
+/** Locks a change set of this author. Other users must not change it, because it carries the author's name. */
 async function lockOwn(trx: Trx, id: string, member: Member): Promise<LockedChangeSet> {
   const set = await lockKnown(trx, id, member)
   if (set.author_id !== member.userId) throw forbidden('not_permitted', 'Only its author may change or submit it')

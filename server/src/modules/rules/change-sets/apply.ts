@@ -59,7 +59,7 @@ export async function applyChanges(
   return { number, direction: directionOf(before, after), document: after }
 }
 
-/** A change of who decides about the rules must leave enough people who can. @throws 409 */
+/** Checks that enough people can vote on the rules after the change. @throws 409 */
 export async function assertStillGovernable(
   trx: Trx,
   vaultId: string,
@@ -73,7 +73,7 @@ export async function assertStillGovernable(
   if (!isSameJson(decidersOf(before), decidersOf(after))) await assertQuorum(trx, vaultId, after.governance)
 }
 
-/** Runs `work` and takes back what it wrote. */
+/** Runs `work` and rolls back its writes. */
 async function undone<Result>(trx: Trx, work: () => Promise<Result>): Promise<Result> {
   await sql`savepoint try_rules`.execute(trx)
   const result = await work()
@@ -95,7 +95,7 @@ export async function endOutdated(
       and id is distinct from ${exceptId}`.execute(trx)
 }
 
-/** Why a change set cannot go on: what changed since the version that it was drafted on. */
+/** The conflict of a change set with rules that changed after its draft; `details` names the changes. */
 export const outdated = (details: string) =>
   conflict('rules_changed', 'The rules were changed after the change set was drafted; rebase it', details)
 
@@ -107,7 +107,7 @@ type Outcome = {
   after?: Record<string, unknown>
 }
 
-/** Records what became of a change set that was submitted, and mails it to its author too. */
+/** Records the outcome of a submitted change set, and announces it also to its author. */
 export async function announceOutcome(
   trx: Trx,
   by: Omit<By, 'actorId'> & { actorId: string | null },

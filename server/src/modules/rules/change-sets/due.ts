@@ -17,7 +17,7 @@ const batchMax = 20
 
 /**
  * Applies the approved changes whose time has come. The row is locked, and its end is written in the transaction that applies
- * it: of two nodes one does it, and a node that dies has done nothing.
+ * the changes, so that they are applied once, and not at all by a node that dies.
  */
 export async function applyDueChangeSets(engine: Engine): Promise<void> {
   const { db, clock, log } = engine.deps
@@ -28,7 +28,7 @@ export async function applyDueChangeSets(engine: Engine): Promise<void> {
         inTransaction(db, (trx) => applyDue(trx, engine, { vaultId, id, now, probed })),
       )
     } catch (error) {
-      // A wallet service that does not answer is asked again; the others must not wait for it.
+      // A change set whose wallet service does not answer is tried again later; other change sets do not wait for it.
       log.error({ err: error, vaultId, changeSetId: id }, 'change set not applied')
     }
   }
@@ -51,7 +51,7 @@ async function applyDue(trx: Trx, engine: Engine, due: Due): Promise<void> {
 }
 
 /**
- * Checks again what may have changed while it waited: the rules, the author, and each voter.
+ * Checks again the rules, the author and each voter, which may have changed while the change set waited.
  * @throws 409
  */
 async function applyScheduled(

@@ -6,8 +6,8 @@ import { badRequest } from '../../../lib/errors.ts'
 import { inPart, replaceTexts } from '../votes/parts.ts'
 
 /**
- * The changes of the rules. Each is the work of one direct endpoint, and can be one of several in a change set. The domains
- * say what each does, and `app.ts` collects them; the engine of governance depends on none of them.
+ * The changes of the rules. Each change is the work of a direct endpoint, and can be part of a change set. The domains
+ * implement the changes, and `app.ts` collects them, so that the engine of governance depends on no domain.
  */
 export const governedActions = [
   'policy_group_create',
@@ -51,7 +51,7 @@ export type Change = {
   payload: Record<string, unknown>
 }
 
-/** `probed` is what a wallet service was asked for outside of the transaction. */
+/** `probed` is the answer of a wallet service that was asked outside of the transaction. */
 export type ChangeContext = { member: Member; now: Date; probed: unknown }
 
 type GovernedAction = {
@@ -61,9 +61,9 @@ type GovernedAction = {
   target: string | null
   /** The body of the direct endpoint. */
   schema: TSchema
-  /** Only its own endpoint can ask for it: its answer holds what is shown once, or it is confirmed by a passkey. */
+  /** True if only the direct endpoint can request it: its answer holds a secret that is shown once, or a passkey confirms it. */
   isDirectOnly?: true
-  /** Returns the id of what it created or changed. */
+  /** Returns the id of the created or changed object. */
   apply(trx: Trx, change: Change, context: ChangeContext): Promise<string | null>
 }
 

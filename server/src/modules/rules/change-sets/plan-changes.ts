@@ -9,10 +9,10 @@ import type {
 import type { Change, GovernedActionName } from './governed-actions.ts'
 
 /**
- * The changes that make of the present rules the wanted ones, none when they are alike; pure. Policies, policy groups,
- * memberships, approvals and rights of categories, folders that rules name, variants and governance follow the wanted document;
- * the wallet service, invitations and tokens do not, because they need secrets, mails and other people.
- * Things that are gone are made again under their code, with a new id.
+ * Returns the changes from the present rules to the wanted rules, an empty list when they are equal; pure. Policies, policy
+ * groups, memberships, approvals and rights of categories, folders that rules name, variants and governance follow the wanted
+ * document. The wallet service, invitations and tokens do not follow it, because they need secrets, mails and other people.
+ * Deleted objects are created again with their code and a new id.
  *
  * @param routeIds by code: what new variants are added to; an earlier version of the rules has none
  */
@@ -134,7 +134,7 @@ class Plan {
     for (const id of ids) {
       const present = this.#present.categories.find((category) => category.id === id) ?? none
       const wanted = this.#wanted.categories.find((category) => category.id === id) ?? none
-      // Without approval a category may have approvers all the same, which are no part of the rules then.
+      // The approvers of a category without approval are not part of the rules.
       if (wanted !== none && (present === none || !isSameJson(present.approvers, wanted.approvers))) {
         const approvers = wanted.approvers.map((approver) => this.#approver(approver))
         this.#add('category_approvers_replace', id, { approvers })
@@ -148,13 +148,13 @@ class Plan {
     return kind === 'user' ? { kind, userId: id } : { kind, groupId: this.#ids.get(id) ?? id }
   }
 
-  /** Fields stay as they are, and so does a category that was added since. */
+  /** Restores the rights of categories. Fields, and categories that were added since, do not change. */
   categoryRights(): void {
     for (const present of this.#present.categoryRights ?? []) {
       const wanted = this.#wanted.categoryRights?.find(({ id }) => id === present.id)
       if (wanted === undefined) continue
       const { archived, ...scopes } = changed(settingsOfRights(present), settingsOfRights(wanted))
-      // An archived category accepts nothing but to be restored.
+      // An archived category accepts only its restoration.
       if (archived === false) this.#add('category_update', present.id, { archived })
       if (Object.keys(scopes).length > 0) this.#add('category_update', present.id, scopes)
       if (!isSameJson(present.grants, wanted.grants)) {
@@ -171,7 +171,7 @@ class Plan {
     return { subjectType, ...named, ...rights }
   }
 
-  /** Those that rules name now and named then. */
+  /** Restores the folders that the rules name in both documents. */
   folders(): void {
     for (const { id, name, addressIds } of this.#wanted.folders ?? []) {
       const present = this.#present.folders?.find((folder) => folder.id === id)
@@ -185,7 +185,7 @@ class Plan {
     }
   }
 
-  /** A variant that was added since stays, disabled: none is ever removed. */
+  /** Restores the variants. Variants are never removed, so a variant that was added since is disabled. */
   variants(): void {
     for (const present of this.#present.variants) {
       const wanted = this.#wanted.variants.find(({ id }) => id === present.id)
@@ -207,7 +207,7 @@ class Plan {
     }
   }
 
-  /** As the endpoints take it: by a code, which only one token of the vault may have. A token that is gone is left as it is. */
+  /** Returns a token as the endpoints take it: by its code if the code is unique in the vault. A deleted token is left as it is. */
   #tokenOf(tokenId: RulesVariant['tokenId']): { token?: string | null } {
     if (tokenId === null) return { token: null }
     const { tokens } = this.#present
@@ -243,7 +243,7 @@ function settingsOfCategory({ approvalScope, approvalThreshold, allowInitiatorAp
 
 type DraftApprover = { kind: 'user' | 'group'; userId?: string; groupId?: string; threshold?: number }
 
-/** A policy as its endpoints take it. */
+/** Returns a policy as its endpoints take it. */
 function draftOf({ id: _, groupId: __, approvers, ...policy }: RulesPolicy) {
   return {
     ...policy,

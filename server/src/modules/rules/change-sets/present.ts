@@ -14,7 +14,7 @@ export function toChangeSetListItem(row: ChangeSetRow): Static<typeof ChangeSetL
   }
 }
 
-/** The differences are those that its author and its voters were shown, also after it was applied. */
+/** Presents a change set with the differences that its author and voters were shown, also after it was applied. */
 export function toChangeSet({ before, after, changes, ...row }: FullChangeSetRow): Static<typeof ChangeSet> {
   return { ...toChangeSetListItem(row), changes, differences: differencesOf(before, after) }
 }

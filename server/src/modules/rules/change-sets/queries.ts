@@ -70,7 +70,7 @@ export type LockedChangeSet = {
   changes: Change[]
   secrets: Buffer | null
   direction: Direction
-  /** The rules as they would be, as of the draft. */
+  /** The rules that would result, at the time of the draft. */
   document: RulesDocument
   request_id: string | null
   request_status: string | null
@@ -86,7 +86,7 @@ export async function lockChangeSet(trx: Trx, vaultId: string, id: string): Prom
   return rows[0] ?? null
 }
 
-/** Writes how a locked change set goes on. */
+/** Updates a locked change set. */
 export async function updateChangeSetRow(
   trx: Trx,
   { vaultId, id, now }: { vaultId: string; id: string; now: Date },
@@ -105,7 +105,7 @@ export async function countWaiting(trx: Trx, vaultId: string): Promise<number> {
   return rows[0]!.count
 }
 
-/** The change sets whose time has come. */
+/** Lists the change sets whose time has come. */
 export async function listDue(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
   const { rows } = await sql<{ vault_id: string; id: string }>`
     select vault_id, id from change_sets where status = 'scheduled' and apply_at <= ${now}

@@ -18,8 +18,8 @@ const electorate = (vaultId: string, groupId: string | null) => sql`
     and not ${isAuditor(sql`${vaultId}::text`, sql`u.id`)} and not ${isHeldUser(sql`${vaultId}::text`, sql`u.id`)}`
 
 /**
- * Somebody asks, and as many others as the threshold says agree; so the group needs one more. Fewer could never change the
- * rules again.
+ * Checks that the group has more members who can vote than the threshold: the initiator does not vote. A smaller group could
+ * never change the rules again.
  * @throws 409
  */
 export async function assertQuorum(
@@ -50,10 +50,10 @@ export async function countValidVotes(
   return rows[0]!.count
 }
 
-/** Somebody in the group that votes. */
+/** A member of the group that votes. */
 export type Voter = { userId: string; email: string | null; isHeld: boolean; isAble: boolean }
 
-/** The people in the group that votes, those who cannot vote now included; auditors are none of them. */
+/** Lists the people in the group that votes, including people who cannot vote now, without auditors. */
 export async function listElectorate(trx: Trx, vaultId: string, groupId: string | null): Promise<Voter[]> {
   const isHeld = isHeldUser(sql`${vaultId}::text`, sql`u.id`)
   const { rows } = await sql<Voter>`

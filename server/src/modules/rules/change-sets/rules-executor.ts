@@ -15,13 +15,13 @@ import type { Change, ChangeContext } from './governed-actions.ts'
 import { type LockedChangeSet, lockChangeSet, updateChangeSetRow } from './queries.ts'
 import type { HiddenChanges } from './secrets.ts'
 
-/** The subject of the vote: the whole of the changes, not their id. */
+/** The payload that is voted on: all changes, not only the id of the change set. */
 export type RulesPayload = {
   title: string
   changes: Change[]
   direction: Direction
   baseVersion: number
-  /** Hash of the differences that voters are shown. Requests of earlier versions of the service have none, and apply nothing. */
+  /** Hash of the differences that voters are shown. Requests of earlier versions of the service have no hash and are not applied. */
   differencesHash?: string
 }
 
@@ -29,7 +29,7 @@ const hourMilliseconds = 3_600_000
 const unboundSentence =
   'The request is of an earlier version of the service, and its votes are bound to no differences. Ask for the change again'
 
-/** Change sets as a gated action: the votes are those that the governance of the vault asks for. */
+/** Change sets as a gated action, with the votes that the governance of the vault requires. */
 export function rulesExecutor(engine: Engine): Executor {
   return {
     async prepare(_db, _context, step) {
@@ -46,8 +46,8 @@ export function rulesExecutor(engine: Engine): Executor {
 }
 
 /**
- * As many people as the threshold says, none of them the initiator, and one more for a service: it acts for the holder of its
- * token, who may be one of those that vote.
+ * Returns the requirement of governance. The initiator does not vote. A change by a service needs one more vote, because the
+ * holder of its token may be one of the voters.
  */
 async function decideByGovernance(trx: Trx, vaultId: string, initiator: Initiator, now: Date): Promise<Decision> {
   const { threshold, approverGroupId } = await readGovernance(trx, vaultId)
@@ -85,14 +85,14 @@ async function carryOut(trx: Trx, engine: Engine, { context, step, baseVersion, 
   await applyAndMark(trx, engine, { id, changes, secrets, direction, document }, { member, now, probed })
 }
 
-/** The author as an administrator of the vault. @throws 409 when they are none any more */
+/** Returns the author as an administrator of the vault. @throws 409 when the author is no longer an administrator */
 export async function getAuthor(trx: Trx, vaultId: string, authorId: string): Promise<Member> {
   const member = await findMemberById(trx, vaultId, authorId)
   if (member?.isAdmin && !member.isHeld) return member
   throw conflict('initiator_lost_permission', 'The author of the change set no longer administers the vault')
 }
 
-/** Applies approved changes in this transaction, and nothing else than what was approved. */
+/** Applies exactly the approved changes, in this transaction. */
 export async function applyAndMark(
   trx: Trx,
   engine: Engine,
@@ -107,7 +107,7 @@ export async function applyAndMark(
       'The change would loosen the rules, and was approved as one that tightens them',
     )
   }
-  // A folder that no rule named when it was drafted belonged to no version of the rules.
+  // A folder that no rule named at the time of the draft is in no version of the rules.
   if (!isSameJson(done.document.folders ?? [], document.folders ?? [])) {
     throw conflict(
       'changed_concurrently',

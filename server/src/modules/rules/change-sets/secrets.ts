@@ -8,9 +8,9 @@ import type { Change } from './governed-actions.ts'
 const secretFields = ['walletServiceSecret', 'walletWebhookSecret'] as const
 
 type Sealer = Deps['sealer']
-/** Each secret with the fingerprint that is shown for it and the origin that it is for, by its place in the changes. */
+/** The secrets by their place in the changes, each with its fingerprint and the origin of its wallet service. */
 type Secrets = Record<string, { secret: string; fingerprint: string; origin: string }>
-/** The changes of a change set as they are stored. The secrets are sealed for it alone. */
+/** The changes of a change set as they are stored. The secrets are sealed for this change set alone. */
 export type HiddenChanges = { id: string; changes: Change[]; secrets: Buffer | null }
 
 const placeOf = (vaultId: string, id: string): Place => ({
@@ -20,8 +20,8 @@ const placeOf = (vaultId: string, id: string): Place => ({
 })
 
 /**
- * Takes the secrets out of changes, so that neither a request, nor an audit record, nor a reviewer ever sees one. In its place
- * stands a fingerprint that cannot be computed without the key of the service; votes are bound to it.
+ * Replaces the secrets in changes by fingerprints, so that requests, audit records and reviewers never see a secret. A
+ * fingerprint cannot be computed without the key of the service. Votes are bound to the fingerprints.
  */
 export async function hideSecrets(
   trx: Trx,
@@ -41,7 +41,7 @@ export async function hideSecrets(
   return { id, changes: hidden, secrets: isNone ? null : sealer.seal(placeOf(vaultId, id), JSON.stringify(secrets)) }
 }
 
-/** The changes with each secret, or what is shown for it, replaced; `at` is its place. */
+/** Returns the changes with each secret or fingerprint replaced; `at` is its place. */
 function replaceSecrets(changes: Change[], replace: (value: unknown, at: string) => unknown): Change[] {
   return changes.map((change, i) => {
     const payload = { ...change.payload }
@@ -51,7 +51,7 @@ function replaceSecrets(changes: Change[], replace: (value: unknown, at: string)
   })
 }
 
-/** The origin of the wallet service that a secret is for: the one that its change names, else the present one. */
+/** Returns the origin of the wallet service of a secret: the origin in its change, else the present origin. */
 function destinationAt(changes: Change[], at: string, presentUrl: string): string {
   const { walletServiceUrl = presentUrl } = changes[Number.parseInt(at, 10)]!.payload as { walletServiceUrl?: string }
   return originOf(walletServiceUrl)
@@ -63,8 +63,8 @@ async function findWalletUrl(trx: Trx, vaultId: string): Promise<string> {
 }
 
 /**
- * Puts the secrets back for the changes to be applied.
- * @throws 409 when one would go to another wallet service than it was given for; when one is not the one that was voted on
+ * Restores the secrets, so that the changes can be applied.
+ * @throws 409 when a secret would go to a wallet service of another origin, or when a secret is not the one that was voted on
  */
 export async function revealSecrets(
   trx: Trx,
@@ -76,7 +76,7 @@ export async function revealSecrets(
   const secrets = (sealed === null ? {} : JSON.parse(sealer.open(placeOf(vaultId, id), sealed))) as Secrets
   return replaceSecrets(changes, (shown, at) => {
     const kept = secrets[at]
-    // The fingerprint is sealed with its secret, so it needs no key that a rotation would have changed meanwhile.
+    // The fingerprint is sealed with its secret, so it does not depend on a key that a rotation may have changed.
     if (kept === undefined || (shown as { fingerprint?: string }).fingerprint !== kept.fingerprint) {
       throw new Error('A secret of a change set is not the one that was asked for')
     }
@@ -87,13 +87,13 @@ export async function revealSecrets(
   })
 }
 
-/** SQL: what says where the secrets of a change set `t` go, for those that were sealed before they said it themselves. */
+/** SQL: the origins of the secrets of a change set `t`, for secrets that were sealed without their origin. */
 export const destinationOfSecrets = `select json_build_object('changes', t.changes, 'url', v.wallet_service_url)
   from vaults v where v.id = t.vault_id`
 
 /**
- * Before 0053 the fingerprints were not sealed with the secrets, and before 0071 not what they are for; both are added to what
- * waits since then.
+ * Adds the fingerprints (sealed with the secrets since 0053) and the origins (since 0071) to the secrets of change sets that
+ * still wait.
  */
 export function completeSecrets(sealer: Sealer, plain: string, context: string): string {
   const { changes, url } = JSON.parse(context) as { changes: Change[]; url: string }

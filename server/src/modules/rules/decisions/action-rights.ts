@@ -17,7 +17,7 @@ export const rightOf = {
   counterparty_group_create: 'moves',
   counterparty_group_update: 'moves',
   counterparty_group_archive: 'protects',
-  // A group may be what a policy blocks, or what a policy permits.
+  // A policy may block or permit a group.
   counterparty_group_add: 'protects',
   counterparty_group_remove: 'protects',
   hold_place: 'protects',
@@ -26,6 +26,6 @@ export const rightOf = {
   event_resolve: 'protects',
 } as const satisfies Record<ActionType, 'moves' | 'protects'>
 
-/** Returns true if the action may protect the vault, and for each action type that the table does not have. */
+/** Returns true if the action may protect the vault, or if the table does not have its type. */
 export const protects = (actionType: string): boolean =>
   !Object.hasOwn(rightOf, actionType) || rightOf[actionType as ActionType] === 'protects'

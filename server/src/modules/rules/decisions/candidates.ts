@@ -13,9 +13,9 @@ type Policies = { state: string; policies: PolicySnapshot[]; length: number }
 export type SentPolicies = { state: string | null; policies: string | null }
 
 /**
- * The policies that this process keeps, by vault and action. The database says with each answer in which state the rules are, so
- * that nothing kept is used longer than it is true. Those that were used longest ago go first, when the text of all exceeds the
- * length.
+ * The policies in the memory of this process, by vault and action. Every answer of the database names the state of the rules,
+ * so that outdated policies are not used. The least recently used entries are dropped when the total length of the texts
+ * exceeds the limit.
  */
 export function createKeptPolicies(lengthMax: number) {
   const kept = new Map<string, Policies>()
@@ -47,7 +47,7 @@ export function createKeptPolicies(lengthMax: number) {
   }
 }
 
-/** Many decisions share what is kept, so that none of them may change it. */
+/** Freezes policies, because many decisions share them. */
 function frozen<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value
   for (const part of Object.values(value)) frozen(part)

@@ -26,8 +26,8 @@ export type BatchDecision = Omit<Decision, 'trace' | 'facts' | 'policies'> & {
 type ViewName = 'alone' | 'together' | 'source' | 'token'
 
 /**
- * The policies for a batch. When one of them limits velocity, it waits until no other limited order of the vault is in flight
- * and holds up later ones until the end of the transaction: one lock, however many sources and destinations it has.
+ * Returns the policies for a batch. When a policy limits velocity, it first waits until no other limited order of the vault is
+ * in flight, and holds up later orders until the end of the transaction. One lock covers all sources and destinations.
  */
 export async function lockBatch(
   trx: Trx,
@@ -92,7 +92,7 @@ const ordersPerTurn = 50
 
 type Decided = BatchDecision['decisive']
 
-/** Only what may be the result is kept, because a batch has thousands of decisions. */
+/** Keeps only the decisions that may be the result, because a batch has thousands of decisions. */
 function gatherStrictest(policies: ReadonlyMap<string, PolicySnapshot>) {
   const first: Partial<Record<Decision['effect'], Decided>> = {}
   const requirements = new Map<string, { requirement: Requirement; by: Decided }>()
@@ -172,7 +172,7 @@ function withOthers(vaultId: string, orders: Facts[], change: (a: string, b: str
   })
 }
 
-/** The facts with the sum of the orders of a group as the amount, and what their sources have available together. */
+/** Returns the facts with the sum of the orders of a group, and the sum of the available balances of their sources. */
 function summedBy(orders: Facts[], groupOf: (facts: Facts) => string): Facts[] {
   const groups = new Map<string, { amount: string; sources: Map<string, string> }>()
   for (const facts of orders) {

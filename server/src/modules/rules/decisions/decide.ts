@@ -141,7 +141,7 @@ function evaluateRule(
   return { truth, trace: { conditionType, matched: truth ?? assumed, selectors: traces } }
 }
 
-/** The result of a rule without selectors, or of an unknown kind, is unknown. */
+/** The result of a rule without selectors, or of an unknown type, is unknown. */
 function combineTruths(conditionType: string, truths: Truth[]): Truth {
   if (truths.length === 0) return null
   if (conditionType === 'require') return allOf(truths)
@@ -167,7 +167,7 @@ function not(truth: Truth): Truth {
 export type Initiator = { userId: string; kind: InitiatorKind; groupIds: string[]; isAdmin: boolean }
 export type Membership = Initiator & { isAuditor: boolean }
 
-/** A member of the vault who may ask for actions; null for an auditor too, who changes nothing. */
+/** Returns a member of the vault who may request actions; null also for an auditor. */
 export async function findInitiator(db: Db | Trx, vaultId: string, userId: string): Promise<Initiator | null> {
   return toInitiator(await findMembership(db, vaultId, userId))
 }
@@ -216,8 +216,8 @@ const membership = (vaultId: string, userId: string) => sql<Membership>`
   where m.is_member`
 
 /**
- * Actions that other rules decide on: those of a category, those of the order that a transaction replaces, which is tried
- * itself, governance, the first passkey of a person, and an adjustment, on which two administrators agree.
+ * Actions that other rules than policies decide on: changes of a category, replacements of a transaction (the policies for
+ * its order are tried), governance, the first passkey of a person, and adjustments (two administrators agree).
  */
 export const decidedElsewhere: readonly string[] = [
   'category_assign',

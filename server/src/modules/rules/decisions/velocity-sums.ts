@@ -113,7 +113,7 @@ export async function sumVelocityOfBatch(
 
 /**
  * There is no upper bound, because a request that began later may have committed first and counts. A rate that was added
- * after the creation does not count as one, so that nobody makes a limit permit what it was in doubt about.
+ * after the creation does not count, because it could turn an unknown sum into one below the limit.
  */
 function sumOfWindow(
   vaultId: string,

@@ -31,7 +31,7 @@ type Touched = Named & {
 
 type Named = {
   vaultId: Text
-  /** false: a hold of the whole vault does not count. */
+  /** False if a hold of the whole vault does not count. */
   ofVault?: boolean
   /** The counterparty that was paid when the transfer was ordered. */
   counterpartyId?: Text
@@ -40,9 +40,9 @@ type Named = {
 }
 
 /**
- * SQL for a list of tables: a row `hold_lock` that makes every hold which is placed from now on wait until the transaction
- * ends. A decision takes it, and reads the holds in a later statement: one that waited for the lock would still see the
- * state before it. The lock is shared, so that those who decide never wait for each other.
+ * SQL for a list of tables: a row `hold_lock` that makes every new hold wait until the transaction ends. A decision takes the
+ * lock, and reads the holds in a later statement, because a statement that waited for the lock still sees the earlier state.
+ * The lock is shared, so that decisions never wait for each other.
  */
 export function sharedHoldLock(vaultId: string): RawBuilder<unknown> {
   return sql`(select pg_advisory_xact_lock_shared(${lockOf(vaultId)}::bigint)) hold_lock`
@@ -53,7 +53,7 @@ export async function shareHoldLock(trx: Trx, vaultId: string): Promise<void> {
   await sql`select from ${sharedHoldLock(vaultId)}`.execute(trx)
 }
 
-/** Waits until nothing is being decided in the vault, and lets nothing be decided until the transaction ends. */
+/** Waits for running decisions in the vault, and holds up new decisions until the transaction ends. */
 export async function lockForPlacing(trx: Trx, vaultId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(${lockOf(vaultId)}::bigint)`.execute(trx)
 }
@@ -61,9 +61,8 @@ export async function lockForPlacing(trx: Trx, vaultId: string): Promise<void> {
 const lockOf = (vaultId: string): string => sha256(`holds ${vaultId}`).readBigInt64BE().toString()
 
 /**
- * SQL: the oldest active hold on anything touched, as JSON of ActiveHold; else the exposure of the paying address, or null. The
- * address book is read as it is now: a hold of a counterparty concerns the addresses that it has. It costs one look at an
- * index for each subject, because few things are held.
+ * SQL: the oldest active hold on any of the subjects, as JSON of ActiveHold; else the exposure of the paying address, or null.
+ * A hold of a counterparty concerns its present addresses. The cost is an index lookup for each subject.
  */
 export function activeHoldOn(touched: Touched): RawBuilder<ActiveHold | null> {
   const { vaultId, addressId, ofExposure = true, to } = touched
@@ -85,7 +84,7 @@ export function activeHoldOn(touched: Touched): RawBuilder<ActiveHold | null> {
     where exposed.vault_id = ${vaultId} and exposed.address_id = ${addressId} and exposed.exposure > 0 limit 1))`
 }
 
-/** SQL: as `activeHoldOn`, for what touches no address. */
+/** SQL: as `activeHoldOn`, for a subject without an address. */
 export const activeHoldOf = (touched: Named): RawBuilder<ActiveHold | null> =>
   oldestHoldOn(touched.vaultId, subjectsOf(touched))
 
@@ -110,7 +109,7 @@ const oldestHoldOn = (vaultId: Text, subjects: RawBuilder<unknown>[]) => sql<Act
     and active.subject_id = touched.id and active.released_at is null
   order by active.created_at, active.id limit 1)`
 
-/** SQL: whether there is an active hold on just this subject. */
+/** SQL: true if this subject itself has an active hold. */
 export function isHeld(type: HoldSubjectType, vaultId: Text, id: Text): RawBuilder<boolean> {
   return sql<boolean>`exists (select from holds own_hold where own_hold.vault_id = ${vaultId}
     and own_hold.subject_type = ${sql.lit(type)} and own_hold.subject_id = ${id} and own_hold.released_at is null)`
@@ -123,7 +122,7 @@ export async function findActiveHold(db: Db | Trx, touched: Touched): Promise<Ac
   return rows[0]!.hold
 }
 
-/** The active hold on just this deposit. */
+/** Returns the active hold on this deposit itself. */
 export async function findHoldOnDeposit(trx: Trx, vaultId: string, id: string): Promise<ActiveHold | null> {
   const { rows } = await sql<ActiveHold>`
     select id, subject_type as "subjectType", subject_id as "subjectId" from holds
@@ -142,13 +141,13 @@ const nouns: Record<HoldSubjectType, string> = {
   user: 'a person',
 }
 
-/** Why something is refused or waits. The reason of the hold is for those who may read the hold. */
+/** The sentence about a hold in an error. It omits the reason of the hold, which only readers of the hold may see. */
 export const sentenceOf = ({ subjectType }: ActiveHold): string =>
   subjectType === 'exposure'
     ? 'The chain took back a deposit of the address that was spent already'
     : `A hold on ${nouns[subjectType]} stops this`
 
-/** The reason of what is refused. */
+/** The reason code of the error. */
 export const reasonOf = ({ subjectType }: ActiveHold): 'held' | 'address_exposed' =>
   subjectType === 'exposure' ? 'address_exposed' : 'held'
 

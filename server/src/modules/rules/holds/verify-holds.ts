@@ -4,7 +4,7 @@ import type { Holds } from '../../../db/types.ts'
 import type { TargetRecord } from '../../record/audit/record.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
 
-/** Compares every hold, and that it ended, with the record. */
+/** Compares every hold and its end with the audit records. */
 export function verifyHolds(db: Db): Promise<SubjectReport> {
   return verifySubjects(db, {
     table: 'holds',
@@ -44,7 +44,7 @@ function differenceOf(hold: Selectable<Holds>, records: TargetRecord[]): string 
   return isEndSame ? null : 'its release is not as recorded'
 }
 
-/** A confirmation keeps a hold on a person for good, so nobody may write one that no second person made. */
+/** Compares the confirmation of a hold with the audit records, because a confirmed hold on a user has no end. */
 function differenceOfConfirmation(hold: Selectable<Holds>, records: TargetRecord[]): string | null {
   const [confirmed, another] = records.filter(({ action }) => action === 'hold.confirmed')
   if (another !== undefined) return 'it was confirmed more than once'

@@ -92,7 +92,7 @@ export async function deletePolicy(trx: Trx, id: string, { caller, now }: ByCall
   await announce(trx, policy, { verb: 'deleted', details, voters: votersOf(before, groupId) }, { caller, now })
 }
 
-/** `given` are the fields of the request: only their references are checked against what exists now. */
+/** Checks a policy. Only references in `change`, the fields of the request, must name existing objects. */
 async function assertSound(trx: Trx, vaultId: string, draft: PolicyDraft, change: PolicyChange): Promise<void> {
   const faults = findPolicyFaults(draft)
   if (faults.length > 0) throw faulty(faults)
@@ -152,7 +152,7 @@ const onTakenCode = onViolation('policies_vault_id_code_key', () =>
 type Change = {
   verb: 'created' | 'updated' | 'deleted'
   details: { groupId?: string; before?: Partial<PolicyDraft>; after?: Partial<PolicyDraft> }
-  /** The approvers of the policy, now and until now. */
+  /** The approvers of the policy before and after the change. */
   voters: Voter[]
 }
 

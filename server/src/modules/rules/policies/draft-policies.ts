@@ -11,9 +11,9 @@ import { findPolicyIds } from './queries.ts'
 type DraftBody = Static<typeof DraftPolicies>
 
 /**
- * The drafts of a request that takes them as `policies`, which alone decide, or as `draft`; `path` is where they stand.
+ * Returns the drafts of a request: `policies` replace the saved policies, and `draft` is tried beside them. `path` is their path.
  *
- * @throws 400 when it has both or, unless `draft` may be left out, neither
+ * @throws 400 when the request has both fields, or has no field although `draft` is required
  */
 export function oneOfDrafts(body: Given): { draft: DraftBody; path: string } {
   const found = draftsIn(body)
@@ -23,7 +23,7 @@ export function oneOfDrafts(body: Given): { draft: DraftBody; path: string } {
 
 type Given = { policies?: DraftBody['policies']; draft?: DraftBody }
 
-/** As `oneOfDrafts`; null when there are none. */
+/** As `oneOfDrafts`; null when the request has no drafts. */
 export function draftsIn({ policies, draft }: Given): { draft: DraftBody; path: string } | null {
   if (policies !== undefined && draft !== undefined) throw badRequest('policies', 'cannot stand beside draft')
   if (policies !== undefined) return { draft: { mode: 'replace', policies }, path: 'policies' }
@@ -31,8 +31,8 @@ export function draftsIn({ policies, draft }: Given): { draft: DraftBody; path: 
 }
 
 /**
- * The drafts of a request, checked like the policies that they would become. A draft with the code of a saved policy stands
- * for it and keeps its id.
+ * Checks the drafts of a request like policies, and returns them. A draft with the code of a saved policy replaces that policy
+ * and has its id.
  *
  * @throws 400 naming every fault by its path within the request
  */

@@ -63,7 +63,7 @@ const defaults = {
   approvers: [],
 }
 
-/** Every fault of a policy that its schema cannot express. References to other objects are checked elsewhere. */
+/** Returns the faults of a policy that its schema cannot express. References to other objects are checked elsewhere. */
 export function findPolicyFaults(draft: PolicyDraft): FieldFault[] {
   return [
     ...findEffectFaults(draft),
@@ -145,8 +145,8 @@ function approverReferences({ approvers = [] }: PolicyChange, key: 'groupId' | '
 }
 
 /**
- * Objects that a policy names must exist when it is written: a block that names a misspelt token would never match.
- * Objects that are deleted later do not invalidate the policies that name them.
+ * Locks the objects that a policy names, and returns the missing ones. They must exist when the policy is written, because a
+ * block that names a misspelt token would never match. A later deletion does not make the policy invalid.
  */
 export async function lockReferences(trx: Trx, vaultId: string, change: PolicyChange): Promise<FieldFault[]> {
   const groups = [...selectorReferences(change, 'initiatorGroup'), ...approverReferences(change, 'groupId')]
@@ -155,7 +155,7 @@ export async function lockReferences(trx: Trx, vaultId: string, change: PolicyCh
   return findMissingReferences(trx, vaultId, change)
 }
 
-/** The same for a policy that is only tried: nothing is locked. */
+/** As `lockReferences`, without locks, for a policy that is only tried. */
 export async function findMissingReferences(
   db: Db | Trx,
   vaultId: string,

@@ -11,7 +11,7 @@ type Details = { groupId?: string; before?: Fields; after?: Fields }
 /** A policy according to its audit records: the fields that they name. */
 type Recorded = { groupId: string | null; fields: Fields; updates: { at: number; details: Details }[] }
 
-/** Compares the policies of a vault with the record: every field, the rules and who approves. */
+/** Compares the policies of a vault with the audit records: every field, the rules and the approvers. */
 export async function verifyPolicies(trx: Trx, vaultId: string): Promise<SubjectReport> {
   const recorded = new Map<string, Recorded>()
   const differences: SubjectDifference[] = []
@@ -44,7 +44,7 @@ function take(recorded: Map<string, Recorded>, { action, targetId, at, details }
   }
 }
 
-/** Updates of one moment have no order but that each begins where another one ended. */
+/** Orders updates of the same time: each update begins with the values with which another one ended. */
 function applied({ fields, updates }: Recorded): Fields {
   let now = { ...fields }
   const waiting = [...updates]
@@ -69,7 +69,7 @@ function differenceOf(recorded: Recorded, row: PolicyRow): string | null {
   return names.length === 0 ? null : `not as recorded: ${names.sort().join(', ')}`
 }
 
-/** Rules that were not written by the service may be anything. */
+/** Rules that the service did not write may hold any value. */
 function readDraft(row: PolicyRow): Fields | null {
   try {
     return { ...draftOfRow(row) }

@@ -108,7 +108,7 @@ export async function addMember(
     .executeTakeFirst()
   if (inserted === undefined) throw conflict('already_exists', 'This user is in the group already')
   await announceMembership(trx, 'added', group, userId, { caller, now })
-  // Auditors do not vote, whatever other group they are in.
+  // Auditors do not vote, even if they are in another group.
   if (isSystem(group, auditorsCode)) await warnOfLostQuorum(trx, { userIds: [userId], vaultIds: [group.vaultId] }, now)
   return { id, groupId, userId, user: inserted.user, createdAt: now }
 }
@@ -122,7 +122,7 @@ export async function removeMember(
   { groupId, userId }: { groupId: string; userId: string },
   { caller, now }: ByCaller,
 ): Promise<void> {
-  // The lock serialises removals, so that two of them at once cannot remove the last two administrators.
+  // The lock serialises removals, so that two concurrent removals cannot remove the last two administrators.
   const group = await lockGroup(trx, groupId, caller.userId)
   if (!group.memberships.some((membership) => membership.userId === userId)) throw notFound('Membership')
   await assertNotLast(trx, group.vaultId, group, userId)
@@ -211,7 +211,7 @@ type Change = Pick<VaultChange, 'action' | 'details' | 'words'> & {
   userIds?: string[]
 }
 
-/** Every voter of the group is notified of who else votes. */
+/** Notifies the voters of the group of the new members. */
 async function announce(
   trx: Trx,
   { vaultId, id }: Pick<GroupRow, 'vaultId' | 'id'>,

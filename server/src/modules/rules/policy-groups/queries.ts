@@ -48,7 +48,7 @@ export async function lockGroupsOf(trx: Trx, vaultId: string, userId: string): P
     select from policy_groups g where g.vault_id = ${vaultId} and g.id in (
       select m.group_id from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = ${userId})
     order by g.id for update`.execute(trx)
-  // Read after the lock: another removal may have come first.
+  // This is read after the lock, because another removal may have come first.
   const { rows } = await sql<NamedGroup>`
     select g.id, g.code, g.name, g.is_system as "isSystem" from policy_groups g
     join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id

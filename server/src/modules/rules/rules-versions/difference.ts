@@ -19,14 +19,14 @@ type DifferenceKind = (typeof differenceKinds)[number]
 /** One part of the rules that two versions do not share; `before` is null for a new part, `after` for a removed one. */
 export type Difference = {
   kind: DifferenceKind
-  /** null: there is one of its kind. */
+  /** null if the document has only one such part. */
   id: string | null
   name: string
   before: object | null
   after: object | null
 }
 
-/** The parts that differ, in the order of the document. */
+/** Returns the parts that differ, in the order of the document. */
 export function differencesOf(before: RulesDocument, after: RulesDocument): Difference[] {
   return [
     ...single('governance', before.governance, after.governance),
@@ -43,7 +43,7 @@ export function differencesOf(before: RulesDocument, after: RulesDocument): Diff
   ]
 }
 
-/** For messages: `policy "Large payments", group "Treasury"`; the first few. */
+/** Names the first differences in a message, such as `policy "Large payments", group "Treasury"`. */
 export function namesOf(differences: Difference[]): string {
   const shown = differences
     .slice(0, shownMax)
@@ -74,7 +74,7 @@ function compare<Item extends { id: string }>(
   })
 }
 
-/** Pairs by id: `before` and `after` are undefined where there is none. */
+/** Pairs the items of two lists by id. `before` or `after` is undefined for an item that only the other list has. */
 export function pairs<Item extends { id: string }>(before: Item[], after: Item[]): { before?: Item; after?: Item }[] {
   const earlier = new Map(before.map((item) => [item.id, item]))
   const later = new Map(after.map((item) => [item.id, item]))

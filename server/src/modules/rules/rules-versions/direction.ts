@@ -51,7 +51,7 @@ const isKept = <Item extends { id: string }>(before: Item[] = [], after: Item[] 
     ({ before: was, after: is }) => was === undefined || is === undefined || isSameJson(was, is),
   )
 
-/** Groups are called what they were: a vote for "Treasury" is none for what is called so later. */
+/** Returns true if no group changes its code, name or description: a vote for "Treasury" must not count for another group. */
 const namesStay = (before: RulesGroup[], after: RulesGroup[]): boolean =>
   pairs(before, after).every(({ before: was, after: is }) => {
     if (was === undefined || is === undefined) return true
@@ -73,7 +73,7 @@ function governanceTightens({ governance: before }: RulesDocument, { governance:
   )
 }
 
-/** Nothing of the wallet service is stricter than another, but to demand signatures is stricter than not to. */
+/** Returns true if the wallet settings are equal, or if the change only begins to demand signatures. */
 function walletTightens(
   { protection: was, ...before }: RulesDocument['wallet'],
   { protection: is, ...after }: RulesDocument['wallet'],
@@ -154,14 +154,14 @@ function policiesTighten(before: RulesPolicy[], after: RulesPolicy[]): boolean {
   })
 }
 
-/** A right to protect is neither given nor taken by a tightening: only what people call the policy may differ. */
+/** Returns true if only the names of a policy differ. A tightening must not give or remove a right to protect. */
 function decidesTheSame(was: RulesPolicy | null, is: RulesPolicy | null): boolean {
   if (was === null || is === null) return false
   const { code, name, description, blockReason } = was
   return isSameJson(was, { ...is, code, name, description, blockReason })
 }
 
-/** Without votes and only when its rules hold for certain: without it, less is permitted. */
+/** Returns true if the policy permits without votes, only when its rules hold for certain. Its removal permits less. */
 const permitsAlone = (policy: RulesPolicy) => policy.effect === 'allow' && !asksApproval(policy)
 
 function policyTightens(was: RulesPolicy, is: RulesPolicy): boolean {
@@ -184,13 +184,13 @@ function votesTighten(was: RulesPolicy, is: RulesPolicy): boolean {
 }
 
 /**
- * All rules must hold: with fewer of them, or with rules that hold more often in their place, a policy matches more often. It
- * does in doubt as well: where a selector is unknown, so is the one with the other bound or list, which looks at the same fact.
+ * Returns true if the policy matches in every case in which the earlier policy matched: it has fewer rules, or rules that hold
+ * more often. This includes doubt: two selectors of the same fact with other bounds or lists are unknown in the same cases.
  */
 const matchesMore = (was: RulesPolicy, is: RulesPolicy) =>
   is.rules.every((rule) => was.rules.some((earlier) => holdsLess(rule, earlier)))
 
-/** Each earlier rule is still there, or one that holds less often stands in its place. */
+/** Returns true if every earlier rule is still there, or is replaced by a rule that holds less often. */
 const matchesLess = (was: RulesPolicy, is: RulesPolicy) =>
   was.rules.every((earlier) => is.rules.some((rule) => holdsLess(earlier, rule)))
 
@@ -203,7 +203,7 @@ function holdsLess(was: Rule, is: Rule): boolean {
   return was.selectors.every((selector) => is.selectors.some((other) => matchesLessOften(selector, other)))
 }
 
-/** The selectors whose value is a list of names, any of which is enough. */
+/** The selectors whose value is a list of names, of which one must match. */
 const listed = new Set([
   ...['token', 'network', 'sourceAddress', 'addressGroup', 'destination', 'destinationType', 'counterparty'],
   ...['counterpartyGroup', 'counterpartyKind', 'initiator', 'initiatorGroup', 'initiatorKind', 'category'],
@@ -239,7 +239,7 @@ function invitationsTighten(before: RulesDocument, after: RulesDocument): boolea
 
 type Category = RulesDocument['categories'][number]
 
-/** Values of a category that is not listed are changed without votes. */
+/** Values of a category that is not in the list are changed without votes. */
 function categoriesTighten(before: Category[], after: Category[]): boolean {
   return pairs(before, after).every(({ before: was, after: is }) => {
     if (was === undefined) return true

@@ -6,8 +6,8 @@ import { ActionType, ConditionType, PolicyEffect } from '../decisions/schema.ts'
 import { MemberUserId } from '../policy-groups/schema.ts'
 
 /**
- * The rules of a vault as one document: what is in it is governed, and what is not is not. Each list has one order, so that
- * equal rules have equal documents.
+ * The rules of a vault as one document. Governance applies to changes of this document and to no others. Each list has one
+ * order, so that equal rules have equal documents.
  */
 
 /** The changes of the values of a category that wait for votes, in a category that requires votes. */

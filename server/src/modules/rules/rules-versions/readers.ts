@@ -3,11 +3,11 @@ import type { Db } from '../../../db/client.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { readGovernance } from './read-governance.ts'
 
-/** For the descriptions of what only some read. */
+/** The sentence about the readers of the rules, for descriptions in OpenAPI. */
 export const readersOfRules =
   'For administrators, auditors, and the group that votes on changes of the rules. Other members get an empty list or 404.'
 
-/** The rules name invited people and the wallet service, so not every member reads them. */
+/** Returns true if the member may read the rules. They name invited people and the wallet service. */
 export async function readsRules(db: Db, member: Member): Promise<boolean> {
   if (member.readsAll) return true
   const { approverGroupId } = await readGovernance(db, member.vault.id)

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import type { RulesDocument } from './document-schema.ts'
 
-/** Rules that nobody decided: governance is off. */
+/** The governance of a vault without governance settings: it is off. */
 export const noGovernance = {
   threshold: 0,
   approverGroupId: null,
@@ -13,8 +13,8 @@ export const noGovernance = {
 } as const
 
 /**
- * The rules of a vault as they are now. It is the only place that says what belongs to them: what changes this document is
- * governed, whichever endpoint does it.
+ * Reads the present rules of a vault. This document alone defines the rules: governance applies to every endpoint that
+ * changes it.
  */
 export async function readRules(db: Db | Trx, vaultId: string): Promise<RulesDocument> {
   const { rows } = await sql<Omit<RulesDocument, 'schemaVersion'>>`
@@ -24,7 +24,7 @@ export async function readRules(db: Db | Trx, vaultId: string): Promise<RulesDoc
       ${serviceKeys(vaultId)} as "serviceKeys", ${categoryRights(vaultId)} as "categoryRights",
       ${folders(vaultId)} as folders`.execute(db)
   const { serviceKeys: keys, categoryRights: rights, folders: named, ...rules } = rows[0]!
-  // Left out when there are none, so that the document of a vault without any is what it always was.
+  // The field is left out when it is empty, so that the documents of vaults without it do not change.
   const rest = {
     ...unlessEmpty('serviceKeys', keys),
     ...unlessEmpty('categoryRights', rights),
@@ -80,9 +80,9 @@ const categories = (vaultId: string) => sql`(
   from operation_categories c where c.vault_id = ${vaultId} and c.approval_scope <> 'none')`
 
 /**
- * A fingerprint is the mark of the sealed secret (lib/secrets.ts): random bytes that it gets when it is set, so they tell nothing
- * about it, and that it keeps when it is sealed again. Without protection nothing is said of it, so that the document of a vault
- * that has none is what it always was.
+ * SQL: the wallet settings. A fingerprint is the mark of the sealed secret (lib/secrets.ts): random bytes from the time when
+ * the secret was set, which reveal nothing and stay when the secret is sealed again. Protection is left out of the document of
+ * a vault that is not protected, so that such documents do not change.
  */
 const wallet = (vaultId: string) => sql`(
   select jsonb_build_object('url', v.wallet_service_url,
@@ -128,7 +128,7 @@ const fieldKeys = (which: RawBuilder<unknown>) => sql`(
   select coalesce(json_agg(f.key order by f.key collate "C"), '[]') from category_fields f
   where f.vault_id = c.vault_id and f.category_id = c.id and ${which})`
 
-/** The folders that a rule of a policy names, with their addresses: what is in the others decides nothing. */
+/** SQL: the folders that a rule of a policy names, with their addresses. Other folders do not affect decisions. */
 const folders = (vaultId: string) => sql`(
   select coalesce(json_agg(json_build_object('id', g.id, 'name', g.name, 'addressIds', (
     select coalesce(json_agg(m.address_id order by m.address_id collate "C"), '[]') from address_group_members m

@@ -19,7 +19,7 @@ export function policiesOf({ policies }: RulesDocument): (PolicySnapshot & { ena
   }))
 }
 
-/** A user who is in no group any more is no member, and so not in `everyone` either, whose members are not stored. */
+/** A user without a group is not a member, and therefore not in `everyone`, whose members are not stored. */
 export function movesBetween(before: RulesDocument, after: RulesDocument): Moves {
   const [earlier, later] = [groupsByUser(before), groupsByUser(after)]
   const everyone = before.groups.filter(({ isSystem, code }) => isSystem && code === everyoneCode).map(({ id }) => id)
@@ -43,7 +43,7 @@ function groupsByUser({ groups }: RulesDocument): Map<string, string[]> {
   return found
 }
 
-/** The groups of a user, as they were recorded, after what moves that user. */
+/** Returns the recorded groups of a user, with the moves of that user applied. */
 export function groupsAfter({ joins, leaves }: Moves[string], groupIds: readonly string[]): string[] {
   return [...new Set([...groupIds, ...joins])].filter((id) => !leaves.includes(id))
 }

@@ -8,7 +8,7 @@ import { readGovernance } from './read-governance.ts'
 import { hashOfRules, noGovernance, readRules } from './rules-document.ts'
 import { type FullVersionRow, findVersion, newestNumber } from './versions.ts'
 
-/** Parts of the rules that nothing changes but what publishes a version. */
+/** The parts of the rules that change only with a new version. */
 const published = [
   'governance',
   'groups',
@@ -61,7 +61,7 @@ function hasItsHash({ document, hash }: FullVersionRow): boolean {
   }
 }
 
-/** Versions that are numbered without a gap; one that was deleted or added leaves one. */
+/** Checks that the numbers of versions have no gap; a deletion or an addition leaves a gap. */
 export async function verifyVersionNumbers(trx: Trx): Promise<SubjectDifference[]> {
   const { rows } = await sql<{ vaultId: string; head: number; count: number; highest: number }>`
     select h.vault_id as "vaultId", h.number as head, count(v.number)::int as count,

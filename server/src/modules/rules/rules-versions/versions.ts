@@ -15,9 +15,9 @@ type Publisher = { actorId: string | null; changeSetId?: string | null; now: Dat
 type Stored = { number: number; document: RulesDocument; hash: Buffer }
 
 /**
- * Locks the rules of a vault until the transaction ends, so that changes of them happen one after the other, and returns the
- * newest version. A vault whose rules were never published, or were changed behind the service, gets a version of what is
- * there, so that the next one shows just the next change.
+ * Locks the rules of a vault until the transaction ends, and returns the newest version. Changes of the rules run one after
+ * the other. If the rules were never published, or were changed outside of the service, the present rules become a version,
+ * so that the next version shows only the next change.
  */
 export async function lockRules(trx: Trx, vaultId: string, now: Date): Promise<Stored> {
   await sql`insert into rules_heads (vault_id, number) values (${vaultId}, 0) on conflict do nothing`.execute(trx)
@@ -57,7 +57,7 @@ async function storeVersion(
   return { number, document, hash }
 }
 
-/** Runs a change that nobody has to agree to, such as the acceptance of an invitation, and publishes what it changed. */
+/** Runs a change that needs no votes, such as the acceptance of an invitation, and publishes the new rules. */
 export async function publishing<Result>(
   trx: Trx,
   vaultId: string,
@@ -85,7 +85,7 @@ const columns = sql`
   v.number, v.hash, v.author_id as "authorId", ${profileOfUser(sql.ref('v.author_id'))} as author,
   v.change_set_id as "changeSetId", v.direction, v.created_at`
 
-/** A vault whose rules never changed has no version yet; it gets its first one when somebody looks. */
+/** Publishes the first version of a vault whose rules never changed, when the versions are read. */
 async function ensureVersion(db: Db, vaultId: string, now: Date): Promise<void> {
   const { rows } = await sql`select from rules_heads where vault_id = ${vaultId} and number > 0`.execute(db)
   if (rows.length === 0) await inTransaction(db, (trx) => lockRules(trx, vaultId, now))
@@ -118,7 +118,7 @@ export async function findVersion(db: Db | Trx, vaultId: string, number: number)
   return rows[0] ?? null
 }
 
-/** As `findVersion`, of a vault that may have none yet. */
+/** As `findVersion`, for a vault that may have no version yet. */
 export async function readVersion(db: Db, vaultId: string, number: number, now: Date): Promise<FullVersionRow | null> {
   await ensureVersion(db, vaultId, now)
   return findVersion(db, vaultId, number)

@@ -1,6 +1,6 @@
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 
-/** The actions on counterparties and their groups: those that may be a step of a chain. */
+/** The actions on counterparties and their groups, which may be a step of a composite. */
 export const chainActions = [
   'counterparty_create',
   'counterparty_update',
@@ -37,7 +37,7 @@ export type CounterpartyFacts = {
 export const velocityScopes = ['initiator', 'sourceAddress', 'destination', 'vault'] as const
 export type VelocityScope = (typeof velocityScopes)[number]
 
-/** The waiting, pending and confirmed transfers of one scope in one window, without the one that is decided on. */
+/** The waiting, pending and confirmed transfers of one scope in one window, without the transfer that is decided on. */
 export type VelocitySum = {
   per: VelocityScope
   windowSeconds: number
@@ -81,9 +81,9 @@ export type Facts = {
   /** `key` is the one of lib/onchain-address.ts. */
   destination?: { address: string; key: string; networkType: NetworkType }
   destinationType?: DestinationType
-  /** The counterparty that is paid or changed; null: it is certain that there is none in the address book. */
+  /** The counterparty that is paid or changed; null when the address book certainly has no such counterparty. */
   counterparty?: CounterpartyFacts | null
-  /** ISO timestamp: when the destination came into the address book; null: it is certain that it is not in it. */
+  /** ISO timestamp: when the destination came into the address book; null when the address book certainly does not have it. */
   destinationAddedAt?: string | null
   /** True if the vault has no confirmed transfer to the destination. */
   isFirstPayment?: boolean
@@ -91,9 +91,9 @@ export type Facts = {
   isLookAlike?: boolean
   /** The counterparty groups acted upon (counterparty_group_*); for other actions those of `counterparty` count. */
   counterpartyGroupIds?: string[]
-  /** Key of the declared category of the operation; null: it has none. */
+  /** Key of the declared category of the operation; null when it has no category. */
   category?: string | null
-  /** The most that may be paid in fees, in units of the network's coin; left out when the order sets no limit. */
+  /** The fee limit of the order, in units of the network's coin; left out when the order sets no limit. */
   maxFee?: string
   /** The score of the screening, a whole number from 0 to 100 in text; left out when there is no answer or no screening. */
   riskScore?: string

@@ -33,8 +33,8 @@ function usdValueOf(amount: string | undefined, usdRate: string | undefined): st
 }
 
 /**
- * The amount as a percentage of what the source address has available of the token before the transfer:
- * `{op: "gt", value: "50"}`. If nothing is available, the result is unknown.
+ * The amount as a percentage of the available balance of the source address before the transfer:
+ * `{op: "gt", value: "50"}`. If the balance is zero, the result is unknown.
  */
 export const percentOfBalance = defineSelector(comparison, (bound, facts) => {
   const share = shareOf(facts)
@@ -53,14 +53,14 @@ const shareOf = oncePerFacts((facts) => {
 })
 
 /**
- * The most that the order lets the network take in fees, in units of its coin: `{op: "gt", value: "0.05"}`. Of an order
- * without a limit it is unknown.
+ * The fee limit of the order, in units of the network's coin: `{op: "gt", value: "0.05"}`. For an order without a limit the
+ * result is unknown.
  */
 export const maxFee = selectorOf(comparison, ({ maxFee }) => maxFee, meets)
 
 /**
- * The score that the screening gives the payment, from 0 to 100: `{op: "gte", value: "70"}`. Without an answer it is unknown, as
- * it is where screening is off.
+ * The score of the payment in the screening, from 0 to 100: `{op: "gte", value: "70"}`. Without an answer, or without screening,
+ * the result is unknown.
  */
 export const riskScore = selectorOf(comparison, ({ riskScore }) => riskScore, meets)
 

@@ -22,7 +22,7 @@ export type Ballot = {
   comment: string | null
   /** The hash of the content that the voter was shown, in hex; null when the voter names no hash. */
   payloadHash: string | null
-  /** The vote as the voter signed it; undefined: they did not. */
+  /** The signed vote; undefined when the voter did not sign. */
   signed: SignedVote | undefined
   /** The origin whose pages people sign on. */
   origin: string
@@ -46,8 +46,8 @@ export function toBallot(
  * Casts one vote on a subject. One rejection ends it. The last required approval continues it, after a new check of
  * everything that may have changed; that check can only restrict. A refusal is committed.
  *
- * The subject is locked first, so that two votes never miss each other in the tally; then everything is read, and written at the
- * end.
+ * The subject is locked first, so that each vote sees the votes before it in the tally. Then the subject is read, and all
+ * writes follow at the end.
  *
  * @throws 403 for a member who has no vote, 404, 409 when it takes no votes, is held or must not continue
  */
@@ -86,10 +86,10 @@ export async function voteOn<Row extends SubjectRow, Stored, Recorded>(
   return refused ?? { ...voted, outcome: 'approved' }
 }
 
-/** A vote that was cast: what was read of its subject, the votes with it, and what came of it. */
+/** A cast vote, with the state of its subject, all votes and the outcome. */
 export type Voted<Stored> = { stored: Stored; votes: Votes; outcome: 'waiting' | 'approved' | 'rejected' }
 
-/** SQL: JSON of what a vote must know of its subject besides. */
+/** SQL: JSON of the other data about the subject that a vote needs. */
 const voteColumn = (cast: Cast, { vault_id, id }: SubjectRow, hold: RawBuilder<ActiveHold | null>) =>
   sql<{ hold: ActiveHold | null; voter: Voter | null; votes: Votes }>`json_build_object(
     'hold', ${hold}, 'voter', ${voterOf(cast.userId, vault_id, id)}, 'votes', ${votesAfter(cast, vault_id, id)})`
@@ -118,8 +118,8 @@ function assertMayVote(voter: Voter | null, row: SubjectRow, { payloadHash }: Ba
 const votedAlready = () => conflict('already_voted', 'You have voted already')
 
 /**
- * Demands a signature where the subject does. Stopping is always possible without one.
- * @throws 403 and 409 as `verifySigned`; 409 when it cannot be approved in a protected vault
+ * Demands a signature if the subject requires one. A rejection never needs a signature.
+ * @throws 403 and 409 as `verifySigned`; 409 when the subject cannot be approved in a protected vault
  */
 async function takeSignature<Row extends SubjectRow, Stored, Recorded>(
   trx: Trx,
@@ -135,7 +135,7 @@ async function takeSignature<Row extends SubjectRow, Stored, Recorded>(
   return verifySigned(trx, signed, expected, origin, keyElsewhere)
 }
 
-/** SQL: the parts that write a vote, with its audit record and what was signed. */
+/** SQL: the parts that write a vote, its audit record and its signature. */
 function castings<Row extends SubjectRow, Stored, Recorded>(
   trx: Trx,
   subject: VotableSubject<Row, Stored, Recorded>,
@@ -183,13 +183,13 @@ export function closing(
     : [held, mailToInitiator(trx, { vaultId, subjectType, subjectId, initiatorId }, now)]
 }
 
-/** The kinds of subjects of votes, which are the nouns of their audit records. */
+/** The types of subjects of votes, which are the nouns of their audit records. */
 type SubjectType = 'transfer' | 'approval_request' | 'payout'
 
-/** The columns that every kind of subject has. */
+/** The columns that every type of subject has. */
 export type SubjectRow = { vault_id: string; id: string; initiator_id: string; payload_hash: Buffer }
 
-/** A kind of subject whose rows are compared with its audit records before every action on it. */
+/** A type of subject whose rows are compared with its audit records before every action on the subject. */
 export type RecordedSubject<Row extends SubjectRow, Stored = unknown, Recorded = unknown> = {
   type: SubjectType
   /** The noun for messages. */
@@ -205,20 +205,20 @@ export type RecordedSubject<Row extends SubjectRow, Stored = unknown, Recorded =
 /** The further column of the statement of `listStored`. */
 export type Beside = { id: string; beside: unknown }
 
-/** A kind of subject that waits for votes. */
+/** A type of subject that waits for votes. */
 export type VotableSubject<Row extends SubjectRow, Stored = unknown, Recorded = unknown> = RecordedSubject<
   Row,
   Stored,
   Recorded
 > & {
   /**
-   * Locks a subject that the member sees, so that votes, cancellation and expiry of it wait for each other. Takes the shared lock
-   * of the holds too, before they are read. @throws 404
+   * Locks a subject that the member sees, so that its votes, cancellation and expiry wait for each other. Also takes the shared
+   * lock of the holds before they are read. @throws 404
    */
   lock(trx: Trx, member: Member, id: string): Promise<Row>
   /** SQL: JSON of the active hold that forbids any vote on it, or null, as an expression of the statement of `listStored`. */
   holdOn(row: Row): RawBuilder<ActiveHold | null>
-  /** @throws 409 when it takes no votes now */
+  /** @throws 409 when the subject takes no votes now */
   assertOpen(row: Row, now: Date): void
   /**
    * Returns true if approvals of the subject must be signed.
@@ -228,9 +228,9 @@ export type VotableSubject<Row extends SubjectRow, Stored = unknown, Recorded = 
   /** The audit record of a vote. */
   toVoteRecord(decision: VoteChoice): { action: string; details: Record<string, unknown> }
   /**
-   * Decides again and continues, after the last required vote, which it writes with what comes of it. A refusal is committed with
-   * the vote.
-   * @throws 409 when it must not continue now; then the vote is not cast either
+   * Decides again after the last required vote and continues the subject. Writes the vote and the outcome together. A refusal is
+   * committed with the vote.
+   * @throws 409 when the subject must not continue now; then the vote is not cast either
    */
   onApproved(trx: Trx, row: Row, approval: Approval<Recorded>): Promise<Refusal | null>
   onRejected(trx: Trx, row: Row, by: Deciding): Promise<void>

@@ -12,7 +12,7 @@ export type RecordedRequirement = {
   bypassed: boolean
   /** Ids of users, in any order. */
   voters: string[]
-  /** The votes that groups must give, with their voters; absent or null: none in particular. */
+  /** The votes that groups must give, with their voters; absent or null when no group must give votes. */
   groups?: (GroupThreshold & { voters: string[] })[] | null
 }
 
@@ -41,7 +41,7 @@ export function readCreation(
  * Returns the first difference between an approval in the tables and in the audit records, or null. Votes are counted
  * from the audit records alone.
  *
- * @param isApproved whether the subject was approved by its votes
+ * @param isApproved true if the subject was approved by its votes
  */
 export function differenceOfApproval(
   stored: ApprovalState,

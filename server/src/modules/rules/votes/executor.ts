@@ -78,7 +78,7 @@ export type Executor = {
     baseVersion: string | null,
     fetched: unknown,
   ): Promise<{ resultId: string }>
-  /** Auditors of the vault ask for it too, because it changes nothing in the vault. */
+  /** True if auditors may request the action too, because it changes nothing in the vault. */
   isForAuditors?: true
   /** The fields of the payload that hold an id, by type: a `$step:N` there must refer to a result of this type. */
   references?: Readonly<Record<string, TargetType>>

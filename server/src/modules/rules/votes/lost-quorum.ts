@@ -8,9 +8,9 @@ import { isQuorumReachable, type RequirementState } from './tally.ts'
 type Leaving = { userIds: string[]; vaultIds: string[] }
 
 /**
- * Warns the initiators of what waits for the votes of these users and can no longer get enough of them, in the transaction
- * in which the users lose their entitlement. What waits is not ended: who lost it may come back, and its initiator may
- * cancel it.
+ * Warns the initiators of subjects that wait for votes of these users and can no longer get enough votes, in the transaction
+ * in which the users lose their entitlement. The subjects continue to wait: a user may become entitled again, and the
+ * initiator may cancel the subject.
  */
 export async function warnOfLostQuorum(trx: Trx, leaving: Leaving, now: Date): Promise<void> {
   await notifyOfLostQuorum(trx, await listWithoutQuorum(trx, leaving), now)

@@ -11,7 +11,7 @@ import type { RecordedRequirement } from './compare-approval.ts'
 import type { ProfileRow } from './queries.ts'
 import { type ApproverRow, placesOf, placesTaken, type RequirementState } from './tally.ts'
 
-/** The requirement of one policy for a subject; of a chain, for the step of this number. */
+/** The requirement of one policy for a subject; for a composite, of the step with this number. */
 export type ApprovalRequirement = Requirement & { stepIndex?: number }
 
 /** A requirement with the votes that groups must give. */
@@ -203,8 +203,8 @@ export const nobody = { count: 0, places: 0 }
 export type Electorate = { count: number; voters: ProfileRow[]; places: number }
 
 /**
- * Whom `openApproval` would ask for these requirements of one step, by policy: how many, and the first ones by name. A
- * waived requirement has no entry, and neither has one on which nobody may vote.
+ * Returns by policy the voters that `openApproval` would ask for these requirements of a step: their number, and the names of
+ * the first of them. A requirement that is waived or has no voters has no entry.
  */
 export async function findElectorates(db: Db | Trx, approval: Asked): Promise<Map<string, Electorate>> {
   if (approval.requirements.every(({ bypassed }) => bypassed)) return new Map()

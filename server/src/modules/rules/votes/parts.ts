@@ -1,6 +1,6 @@
 import { AppError } from '../../../lib/errors.ts'
 
-/** Requests of several parts, each of which may refer to those before it: the steps of a chain, the changes of a change set. */
+/** Requests of several parts, such as steps or changes of a change set. Each part may refer to earlier parts. */
 
 /** Runs the work of one part, such as `steps.0`; its faults get the path of the part. */
 export async function inPart<Result>(part: string, work: () => Promise<Result>): Promise<Result> {
@@ -26,7 +26,7 @@ function pathInPart(field: string): string {
   return field === '' || field === 'body' ? 'payload' : `payload.${field}`
 }
 
-/** The value with every text in it replaced, such as a reference by the id that it stands for. */
+/** Returns the value with every text in it replaced, such as a reference by its id. */
 export function replaceTexts(value: unknown, replace: (text: string) => unknown): unknown {
   if (typeof value === 'string') return replace(value)
   if (Array.isArray(value)) return value.map((element) => replaceTexts(element, replace))

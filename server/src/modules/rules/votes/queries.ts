@@ -18,7 +18,7 @@ export async function listRequirements(db: Db | Trx, vaultId: string, subjectId:
 /** A vote that is being cast. */
 export type Cast = { userId: string; decision: VoteChoice; comment: string | null; now: Date }
 
-/** A subject with its votes, those of its voters who are still entitled and the others. */
+/** A subject with its votes: the votes of voters who are still entitled, and the other votes. */
 export type Votes = { requirements: RequirementState[]; approvers: ApproverRow[] }
 
 /** SQL: JSON of Votes with this vote, or of the present votes without a vote. It is a column of another statement. */
@@ -39,7 +39,7 @@ export type Voter = { decision: VoteChoice | null; isEntitled: boolean }
 
 const votersTable = sql`approval_voters`
 
-/** SQL: the voters as they are once the vote is cast. */
+/** SQL: the voters after the vote is cast. */
 function votersAfter({ userId, decision, comment, now }: Cast): RawBuilder<unknown> {
   const after = (column: string, value: RawBuilder<unknown>) =>
     sql`case when v.user_id = ${userId} then ${value} else ${sql.ref(`v.${column}`)} end as ${sql.ref(column)}`
@@ -131,8 +131,8 @@ export function approversOf(
 }
 
 /**
- * SQL condition: the viewer may read the subject of `alias`, a row of `approval_requests` or `payouts`: its initiator, its
- * voters, and who reads the whole vault.
+ * SQL condition: the viewer may read the subject of `alias`, a row of `approval_requests` or `payouts`. The initiator, the
+ * voters and the readers of the whole vault may read it.
  */
 export function isSubjectVisible(
   alias: string,

@@ -65,7 +65,7 @@ export const PayloadHash = Sha256
 /** The vote as it was signed; `approve` needs it in a protected vault. */
 export const Signature = Type.Optional(Ref(SignedVote))
 
-/** A cancellation; signed, the wallet service ends earlier votes, too. */
+/** A cancellation. If it is signed, the wallet service ends earlier votes too. */
 export const CancelBody = Closed({ signature: Signature })
 
 export const VoteBody = Closed({

@@ -56,7 +56,7 @@ export function groupsOf({ groups, approvals }: RequirementState): (GroupThresho
   }))
 }
 
-/** Tells if a voter of the snapshot can vote, and if their vote counts. `isOpen` is true when the subject still takes votes. */
+/** Returns if a voter of the snapshot can vote, and if the vote counts. `isOpen` is true when the subject still takes votes. */
 export function voterStateOf(
   voter: { decision: VoteChoice | null; isEntitled: boolean },
   isOpen: boolean,
@@ -70,8 +70,8 @@ export function voterStateOf(
 }
 
 /**
- * Counts the given votes among those that groups must give; pure. A vote counts for one group alone, so that two of one group and
- * one of another take three people even where somebody is in both (decision 0041).
+ * Counts the votes among those that groups must give; pure. A vote counts for one group alone. Two votes of one group and one
+ * vote of another need three people, even if a person is in both groups (decision 0041).
  * Votes are matched with groups so that as many places as possible are taken.
  *
  * @param votes the groups that each vote may count for
