@@ -56,7 +56,7 @@ function findDifference(stored: StoredRequest, records: TargetRecord[]): string 
   return differenceOfApproval(stored.approval, { requirements: requirements ?? null, votes }, status === 'applied')
 }
 
-/** The actions whose result two people approved, so that the result must be the recorded one. */
+/** Returns true if the stored outcome of a request equals the recorded outcome, which its voters approved. */
 function isOutcomeSame(
   { results, resolved_result_id: resultId, failure_reason: failureReason }: StoredRequest,
   resolution: TargetRecord | undefined,

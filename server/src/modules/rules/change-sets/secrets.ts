@@ -87,7 +87,7 @@ export async function revealSecrets(
   })
 }
 
-/** SQL: the origins of the secrets of a change set `t`, for secrets that were sealed without their origin. */
+/** SQL: the changes and the wallet service of a change set `t`, which give the origins of secrets that were sealed without one. */
 export const destinationOfSecrets = `select json_build_object('changes', t.changes, 'url', v.wallet_service_url)
   from vaults v where v.id = t.vault_id`
 

@@ -11,7 +11,8 @@ import { findPolicyIds } from './queries.ts'
 type DraftBody = Static<typeof DraftPolicies>
 
 /**
- * Returns the drafts of a request: `policies` replace the saved policies, and `draft` is tried beside them. `path` is their path.
+ * Returns the drafts of a request: `policies`, which replace the saved policies, or `draft`, which names its mode. `path` is
+ * their path within the request.
  *
  * @throws 400 when the request has both fields, or has no field although `draft` is required
  */

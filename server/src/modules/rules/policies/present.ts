@@ -18,7 +18,7 @@ export function toPolicyListItem(row: PolicyRow): Static<typeof PolicyListItem> 
   return { ...policyFields(row), group, _count: { rules: row.rules.length } }
 }
 
-/** The descriptions of selectors, which are equal for all vaults. Only the objects that values name differ. */
+/** Returns the descriptions of selectors, which are equal for all vaults. Only the objects that values name differ. */
 export function toPolicySelectors(): Static<typeof PolicySelectors> {
   return {
     conditionTypes: [...conditionTypes],

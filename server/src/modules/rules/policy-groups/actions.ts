@@ -211,7 +211,7 @@ type Change = Pick<VaultChange, 'action' | 'details' | 'words'> & {
   userIds?: string[]
 }
 
-/** Notifies the voters of the group of the new members. */
+/** Announces a change of a group, also to the voters of the group. */
 async function announce(
   trx: Trx,
   { vaultId, id }: Pick<GroupRow, 'vaultId' | 'id'>,

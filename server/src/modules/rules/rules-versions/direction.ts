@@ -161,7 +161,7 @@ function decidesTheSame(was: RulesPolicy | null, is: RulesPolicy | null): boolea
   return isSameJson(was, { ...is, code, name, description, blockReason })
 }
 
-/** Returns true if the policy permits without votes, only when its rules hold for certain. Its removal permits less. */
+/** Returns true if the policy permits without votes. It does so only when its rules hold for certain; without it, less is permitted. */
 const permitsAlone = (policy: RulesPolicy) => policy.effect === 'allow' && !asksApproval(policy)
 
 function policyTightens(was: RulesPolicy, is: RulesPolicy): boolean {

@@ -56,7 +56,7 @@ export function groupsOf({ groups, approvals }: RequirementState): (GroupThresho
   }))
 }
 
-/** Returns if a voter of the snapshot can vote, and if the vote counts. `isOpen` is true when the subject still takes votes. */
+/** Returns whether a voter of the snapshot can vote, and whether the vote counts. `isOpen`: the subject still takes votes. */
 export function voterStateOf(
   voter: { decision: VoteChoice | null; isEntitled: boolean },
   isOpen: boolean,
