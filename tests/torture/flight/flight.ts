@@ -47,6 +47,8 @@ type Options = {
 const coin = 10n ** 18n
 const funding = 1_000_000n * coin
 const depositsOfCycle = 5
+/** One in six orders is vetoed. */
+const orderedPerFlight = 1.2
 const sleepMilliseconds = 2_500
 const settleMillisecondsMax = 120_000
 
@@ -105,9 +107,9 @@ export async function tortureInFlight({
     await installTriggers(triggersOf('wallet'), wallet.sql)
     const ends: Scene['ends'] = []
     closing.unshift(() => endAll(ends))
-    let open = 0
-    // Clients hurry until enough is in flight.
-    const crowd = { depositors: 0, initiators: 12, pauseMilliseconds: () => (open < inFlight ? 1 : 400) }
+    let isEnough = () => false
+    // Clients hurry until they have ordered enough, and then go on slowly.
+    const crowd = { depositors: 0, initiators: 12, pauseMilliseconds: () => (isEnough() ? 400 : 1) }
     const load = await createLoad(world, stack.nodeUrl, random, crowd)
     const scene = { stack, wallet, chain, world, load, random, edges: { ...edges, wallet: front }, ends }
     const result: Result = {
@@ -116,13 +118,9 @@ export async function tortureInFlight({
     }
     for (const blow of blows) {
       const since = performance.now()
-      open = 0
-      const cycle = await runCycle(scene, blow, {
-        isEnough: async () => {
-          open = await countInFlight(wallet)
-          return open >= inFlight
-        },
-      })
+      const enough = load.acknowledged.transfers.size + inFlight * orderedPerFlight
+      isEnough = () => load.acknowledged.transfers.size >= enough
+      const cycle = await runCycle(scene, blow, inFlight)
       result.cycles += 1
       result.transfers = load.acknowledged.transfers.size
       result.votes = load.acknowledged.votes.size
@@ -159,11 +157,7 @@ async function fund(stack: Stack, chain: Chain, { addresses }: World): Promise<v
 
 type Cycle = { open: number; payments: number; repeated: number }
 
-async function runCycle(
-  scene: Scene,
-  { victim, point }: Blow,
-  { isEnough }: { isEnough: () => Promise<boolean> },
-): Promise<Cycle> {
+async function runCycle(scene: Scene, { victim, point }: Blow, inFlight: number): Promise<Cycle> {
   const { stack, wallet, chain, world, load, random } = scene
   const depositsBefore = await countOf(stack, 'deposits')
   for (let i = 0; i < depositsOfCycle; i += 1)
@@ -171,7 +165,7 @@ async function runCycle(
   load.begin()
   await until('enough transfers in flight', async () => {
     load.assertNoFault()
-    return await isEnough()
+    return (await countInFlight(wallet)) >= inFlight
   })
   const breakpoint = point === null ? null : await arm(scene, point)
   const open = await countInFlight(wallet)
