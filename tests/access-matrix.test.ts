@@ -132,7 +132,7 @@ describe('what is searched for in the answers', () => {
   }
 })
 
-/** What a replacement would cost is asked for by POST, and is for those who may replace. */
+/** The preview of a replacement is a POST that changes nothing. It needs the right to replace. */
 const changesSomething = ({ method, operationId }: Operation) =>
   method !== 'GET' && operationId !== 'previewTransferReplacement'
 
@@ -390,7 +390,7 @@ describe('other people’s data', () => {
 
   it('T40 what bystanders read, counts and cursors included, does not change by what somebody else does', async () => {
     const requests = await Promise.all(reads.map((operation) => standingRequests(operation)))
-    // Who is refused with 403 is refused before the query is looked at, which is shown above: one request shows it. One member reads
+    // A caller with 403 is refused before the query is read, as a test above shows. One request is enough for it. One member reads
     // each width alone and each file. Of the others, who read all widths in one request, every third reads in turn.
     const requestsOf = (name: Bystander, index: number) => {
       const { usual, narrow, wide, widest, file } = requests[index]!
@@ -588,7 +588,7 @@ async function send({ method, path }: Operation, caller: Caller, request: Reques
     check(method, filled, { status: response.statusCode, body: response.json(), headers: response.headers })
     checked.add(kind)
   }
-  // What an archive says is what its files say; the answer to HEAD has none.
+  // The text of an archive is that of its files. An answer to HEAD has no body.
   const isArchive = response.headers['content-type'] === mediaTypes.zip && response.rawPayload.length > 0
   const text = isArchive ? [...readArchive(response.rawPayload).values()].join('\n') : withoutRequestId(response)
   return { status: response.statusCode, text, statements }
@@ -628,7 +628,7 @@ function findIn(text: string, strings: string[]): string[] {
 }
 let longText = { text: '', words: new Set<string>() }
 
-/** Whether the request of the row names a resource besides the vault. */
+/** Returns true if the request of the row names a resource besides the vault. */
 function refersToSomething({ operationId }: Operation): boolean {
   let refers = false
   const witness = new Proxy({} as Resources, {

@@ -14,7 +14,7 @@ let test: TestApp
 let service: LyingService
 let browser: Browser
 let origin: string
-/** What the authenticators of all pages ever answered, whether or not it was sent. */
+/** All answers of the authenticators of all pages, sent or not. */
 const answered: Answered[] = []
 
 beforeAll(async () => {

@@ -10,7 +10,7 @@ import { challengeOf as challengeOfServer } from '../server/src/lib/challenge.ts
 import { type ClientData, readClientData } from '../server/src/lib/client-data.ts'
 import { readClientData as readOfWallet } from '../wallet/src/authority/client-data.ts'
 
-/** What every client and every verifier must compute the same, in files for those who write another one. */
+/** Every client and every verifier must compute the values of these files. Authors of another client test against them. */
 
 const docs = new URL('../docs/', import.meta.url)
 const file = new URL('challenges.vectors.json', docs)

@@ -246,7 +246,7 @@ const signerOf = (name: keyof typeof keys) => ({
 })
 const readShown = async (name: keyof typeof members) => readAuthority((await clientOf(name).authority.get()).document)
 
-/** What people with programs expect, of which nothing but its terms is an answer of the service. */
+/** The order that people with programs expect. Only its terms come from an answer of the service. */
 function expectedOf(payment: Typed, order: unknown) {
   const { toAddress, amount, by } = payment
   const typed = {
@@ -310,7 +310,7 @@ async function approveListByProgram(payments: Typed[], payoutId: string): Promis
   await payouts.approve(payoutId, { payloadHash, signature })
 }
 
-/** What a colleague says who ordered: the ids, past all lies. */
+/** Reads the ids of the order from the database, as a colleague would tell them. No lie changes them. */
 async function idsOf(payment: Typed): Promise<{ id: string; payoutId: string } | null> {
   const sql = `select id, payout_id as "payoutId" from transfers where payload ->> 'amount' = $1`
   return (await stack.service.query(sql, [rawOf(payment)])).rows[0] ?? null
@@ -417,7 +417,7 @@ describe('people who do honest work', () => {
 
   it(`T58 T80 sign nothing else in ${worksCount} works at each browser and ${programRuns} by programs, whatever is told`, async () => {
     const before = typed.length
-    // Who is lied to may wait for nothing.
+    // A page that gets a lie may wait for an answer that never comes.
     ada.patience = ben.patience = 600
     const atAda = async () => {
       for (let i = 0; i < worksCount; i++) {

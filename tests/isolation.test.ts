@@ -21,7 +21,7 @@ import { parametersOfReports, type ReadOperation, readOperationsOf, readsOf } fr
  */
 
 const { runs, seed } = campaignOf('ISOLATION', { runs: 1, seed: 40 })
-/** How many of the possible requests to each operation are sent in each run. */
+/** The number of requests to each operation that each run sends, of all possible requests. */
 const filteredReads = 4
 const pagesMax = 100
 const atOnce = 8
@@ -104,7 +104,7 @@ async function judge({ size, past, changes, witness, seed }: Run): Promise<Verb[
   expect(await readAll(organisation, urls), `after ${done.join()}`).toEqual(before)
   expect(await makeFiles(organisation), `after ${done.join()}`).toEqual(filesBefore)
 
-  // What the member may see does change their answers; otherwise the comparison above would prove nothing.
+  // A change that the member may see does change their answers. Otherwise the comparison above would prove nothing.
   const visible: Command = { verb: 'deposit', picks: [0, 1, 1] }
   const seen = [...witness, visible]
     .map((command) => organisation.plan(command))
@@ -165,7 +165,7 @@ async function readToTheEnd({ token }: Person, url: string): Promise<string> {
   return expect.fail(`${url} has no end`)
 }
 
-/** What an answer says; an archive is the texts of its files. */
+/** Returns the text of an answer. For an archive, the texts of its files. */
 function textOf(response: Awaited<ReturnType<TestApp['app']['inject']>>): string {
   if (response.headers['content-type'] !== mediaTypes.zip) return withoutRequestId(response)
   return [...readArchive(response.rawPayload)].map(([name, text]) => `\uFEFF${name}\n${text}`).join('\n')

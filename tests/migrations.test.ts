@@ -150,7 +150,7 @@ it('the first release is brought up to this version, and its books and its recor
     await migrate(stage.url)
     const { db } = openDatabase({ url: stage.url, onError: () => {} })
     try {
-      // What the first start does.
+      // The first start of the service authenticates the records.
       const key = createRecordKey('a key of this version that is long enough')
       useRecordKey(db, key)
       expect(await inTransaction(db, (trx) => authenticateRecords(trx, { from: null, to: key }))).toBe(5)

@@ -183,7 +183,7 @@ async function signing(opening: Promise<Page>, { credential } = registered): Pro
   return popup
 }
 
-/** What a person types whose recipient is on no list: they read it where they know it from. */
+/** Types the end of a recipient that is on no list. The person reads it at its source. */
 const typeEndOf = (popup: Page, recipient: string) =>
   popup.getByLabel('type its last four characters').fill(recipient.slice(-4))
 

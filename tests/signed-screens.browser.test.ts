@@ -85,7 +85,7 @@ const units = new Map([
   [`ethereum ${wrapped}`, { symbol: 'WETH', decimals: 18 }],
 ])
 
-/** What must stand on the screen for each field of an order, by the authority in force. */
+/** Returns the texts that the screen must show for the fields of an order under the authority in force. */
 function mustShow({ amount, maxFee, contractAddress, feeLevel, ...rest }: Order): string[] {
   const written = (raw: string, token: string | null) => {
     const unit = units.get(`${rest.network} ${token}`)

@@ -224,7 +224,7 @@ describe('T78 the page of the wallet service', () => {
     )
     const everything = await page.locator('details').textContent()
     for (const value of Object.values(order)) expect(everything).toContain(String(value))
-    // What was ordered is not left in the address line or the history.
+    // The order does not stay in the address line or the history.
     expect(page.url()).toBe(`${origin}/sign`)
     expect(faults).toEqual([])
 

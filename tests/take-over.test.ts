@@ -37,7 +37,7 @@ import { controlChain } from '../wallet/src/testing/local-chain.ts'
 import { type Faucet, openFaucet } from '../wallet/src/testing/test-token.ts'
 import { type Call, signInTo, until } from './setup/running-service.ts'
 
-/** How many orders the attacker generates. */
+/** The number of orders that the attacker generates. */
 const { runs: tries, seed } = campaignOf('TAKE_OVER', { runs: 300, seed: 1 })
 
 const walletToken = 'a-take-over-wallet-service-token'
@@ -317,7 +317,7 @@ const signerOf = ({ id, key }: Signer): VoteSigner => ({ person: id, sign: async
 
 type Captured = { order: Record<string, unknown>; authorityVersion: number; votes: Record<string, unknown>[] }
 
-/** What the attacker has read of an order that people signed, and that was paid. */
+/** An order that people signed and that was paid, as the attacker read it. */
 let known: Captured | undefined
 async function captured(): Promise<Captured> {
   if (known !== undefined) return known
@@ -560,7 +560,7 @@ async function voteOnAllAs(name: string, { payoutId, plan }: Awaited<ReturnType<
   return { payloadHash, signature: voteOf(name, hash, 'approve') }
 }
 
-/** What the attacker reads in the database of the service. */
+/** Reads the votes as the attacker does, in the database of the service. */
 const votesOf = async (subjectId: string) =>
   (await service.query('select signed_vote from signed_votes where subject_id = $1', [subjectId])).rows.map(
     ({ signed_vote }) => signed_vote,

@@ -165,7 +165,7 @@ it('T47 a session that was signed out or revoked, a disabled user and a revoked 
   }
 })
 
-/** What the viewer may read and order on the second node, for the only address. */
+/** Reads and orders as the viewer on the second node, for the only address. */
 async function seenBySecond() {
   const order = { fromAddressId: address, toAddress: fakeAddress('a supplier'), amount: '1' }
   const list = await ok(viewer.second('GET', '/vaults/harbour/addresses?access=shared'))

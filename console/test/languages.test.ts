@@ -6,7 +6,7 @@ import { reasons } from '../../server/src/lib/reasons.ts'
 import { byReason, serviceText } from '../src/languages/de-service.ts'
 import { consoleRoot, parse, placeOf, sourcePaths, visit } from './support/sources.ts'
 
-/** What a reader sees or hears of an element, apart from its content. */
+/** The attributes of an element that a reader sees or hears. */
 const readAloud = new Set(['aria-label', 'alt', 'caption', 'description', 'hint', 'label', 'placeholder', 'title'])
 
 /** Names that are the same in every language. */
@@ -99,7 +99,7 @@ function isWord(text: string): boolean {
   return /\p{L}{2}/u.test(text) && !/^#[\dA-F]{6}$/.test(text) && !names.has(text.trim())
 }
 
-/** What one types at a shell is the same in every language. */
+/** Returns true if the text is a shell command, which is the same in every language. */
 function isCommand({ text, parent }: ts.JsxText): boolean {
   return text.startsWith('strongroom ') && ts.isJsxElement(parent)
 }

@@ -51,7 +51,7 @@ function isShown({ route }: Visit, at: number, all: readonly Visit[]): boolean {
   return route !== 'verify' && all.findIndex((visit) => visit.route === route) === at
 }
 
-/** What differs at each start is made the same or blackened: figures, ids, addresses, hashes, times and drawings of them. */
+/** Values that differ at each start are made the same or blackened: figures, ids, addresses, hashes, times and drawings of them. */
 async function pictureOf(page: Page): Promise<Buffer> {
   await page.evaluate(`{
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { ofInstallation, ofVault } from '../../sdk/src/generated/operations.ts'
 import { consoleRoot, sourcePaths, visit } from './support/sources.ts'
 
-/** What no page calls, and why. */
+/** The operations that no page calls, with the reasons. */
 const exceptions: Record<string, string> = {
   getOpenApi: 'the document for programs; the developer page is made from it',
   getHealth: 'asked by load balancers',

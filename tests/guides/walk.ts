@@ -34,8 +34,8 @@ export async function runSteps(steps: Step[], options: { cwd: string; env: NodeJ
 }
 
 /**
- * What is wrong with an answer, or null. In the answer that a document shows, `…` stands for
- * anything; as a last line for any lines, or none.
+ * Returns the first difference between an answer and its document, or null. In the document, `…` stands for
+ * any text, and as a last line for any number of lines.
  */
 export function findMismatch({ isJson, text }: NonNullable<Step['answer']>, printed: string): string | null {
   if (!isJson) return matches(text.trim(), printed) ? null : `expected\n${text.trim()}\nbut got\n${printed}`

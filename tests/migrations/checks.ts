@@ -135,7 +135,7 @@ export const checksAfter: Record<string, Check[]> = {
         { vault_id: 'v2', code: 'auditors', name: 'Auditors', is_system: true, is_new: true },
       ],
     },
-    // Who was in the group of people's making reads no more than before.
+    // Members of a group that a customer created and named `auditors` read no more than before.
     { query: "select is_auditor('v1', 'u2') as is_auditor", finds: [{ is_auditor: false }] },
   ],
   '0031-reading': [indexes('operations_ordered_feed', 'operations_velocity_initiator')('operations_ordered_feed')],

@@ -9,7 +9,7 @@ export function statementsOf(file: string): string[] {
   return statements.map((statement) => statement.trim()).filter((statement) => statement !== '')
 }
 
-/** Whether a statement rewrites rows, or constrains or drops existing tables and columns. New columns and indexes do not. */
+/** Returns true if a statement rewrites rows, or constrains or drops existing tables and columns. New columns and indexes do not. */
 export function touchesWhatWasThere(statement: string, all: string[]): boolean {
   if (/^(update|delete from|insert into|drop)\b/.test(statement)) return true
   const made = all.map((statement) => /^create table (\w+)/.exec(statement)?.[1])

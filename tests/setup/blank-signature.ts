@@ -24,7 +24,7 @@ export function wantedVotes(person: string): Record<string, string | null>[] {
   )
 }
 
-/** What a service that was taken over answers as nonce: 32 bytes that are worth something when they are signed as they are. */
+/** The nonces of a service that was taken over: 32 bytes that authorise something when they are signed unchanged. */
 export function lies(person: string): string[] {
   const votes = wantedVotes(person).map((vote) => sha256(canonicalForm(vote)).toString('base64url'))
   return [...votes, randomBytes(32).toString('base64url')]

@@ -10,7 +10,7 @@ export type Read = { amount: string; toAddress: string }
 export class Desk {
   readonly page: Page
   readonly registered: Registered
-  /** How long a page that asks for nothing may take to show something: a machine may be busy. */
+  /** The milliseconds in which an idle page must show something. A machine may be busy. */
   patience = 60_000
   readonly #origin: string
   readonly #open = new Set<Request>()

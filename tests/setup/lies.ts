@@ -2,13 +2,13 @@ import { hashOf } from '../../sdk/src/signing/signing.ts'
 import { mutated, type Random } from '../../sdk/src/testing/signed-orders.ts'
 import type { Lie } from './lying-service.ts'
 
-/** How often a person is lied to: never, in some answers, in those that are signed or shown of it, or in every answer. */
+/** The answers that lie to a person: none, some, those that are signed or shown before a signature, or all. */
 export type Mood = 'honest' | 'some' | 'signed' | 'every'
 
 /** Paths whose answers say what is signed, by whom and where. */
 const isOfSigned = (path: string) => /preview|\/authority|\/transfers\/|\/payouts\/|signing-pages|session/.test(path)
 
-/** What a taken-over service told people, and whom it lies to. */
+/** A service that was taken over: the people it lies to, and its answers to them. */
 export class Liar {
   /** By the token of the person. */
   readonly moods = new Map<string, Mood>()

@@ -11,9 +11,9 @@ export type Received = { method: string; path: string; body: Json; headers: Head
 /** A service that was taken over: it serves the honest pages, passes every request on, and answers what the attacker wants. */
 export type LyingService = {
   url: string
-  /** What clients sent, oldest first. */
+  /** The requests of clients, oldest first. */
   received: Received[]
-  /** null: it is honest. */
+  /** The lie in its answers; null when it is honest. */
   lie: Lie | null
   close(): Promise<void>
 }

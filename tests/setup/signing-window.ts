@@ -25,7 +25,7 @@ export async function credentialsOf({ devtools, authenticatorId }: { devtools: C
   return (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials
 }
 
-/** What a page was handed by windows that it opened. */
+/** A message that a page received from a window that it opened. */
 export type Handed = { origin: string; data: { type: string; signed: SignedVote } }
 
 /** Has a page open a window, as its own script would, and keep whatever it is handed. */

@@ -53,7 +53,7 @@ export function activityFlows(stack: () => Stack): void {
       await page.keyboard.press('?')
       const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
       await keys.getByText('Next row').waitFor()
-      // What is open has its keys for itself.
+      // The keys of the page do nothing while the dialog is open.
       await page.keyboard.press('n')
       expect(new URL(page.url()).pathname).toBe(`/v/${vaultCode}/activity`)
       expect(await axeViolations(page)).toEqual([])

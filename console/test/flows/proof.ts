@@ -36,7 +36,7 @@ export function proofFlows(stack: () => Stack): void {
           .textContent(),
       ).toHaveLength(64)
       expect(await axeViolations(page)).toEqual([])
-      // What the first steps of a vault ask for.
+      // The first steps of a vault ask for this.
       await page.getByRole('button', { name: 'I have noted it down' }).click()
       await page.getByText(/^You noted the head of seal \d+ down on /).waitFor()
       expect(faults).toEqual([])

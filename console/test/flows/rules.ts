@@ -124,7 +124,7 @@ function voterFlows(stack: () => Stack): void {
     await page.getByLabel('Days before the votes were asked for').selectOption('90')
     await page.getByRole('button', { name: 'Try on history' }).click()
     await page.getByText(/^\d+ decisions? of this period$/).waitFor()
-    // What compliance asked for is none of their business.
+    // Requests of compliance are not shown to treasurers.
     await page.getByText(/^\d+ of the decisions that change (is|are) not shown, because you may not see/).waitFor()
     expect(await axeViolations(page)).toEqual([])
     await reject()

@@ -56,7 +56,7 @@ async function fillIn(page: Page, amount: string): Promise<void> {
   await page.getByLabel('Purpose').fill('Rent of November')
 }
 
-/** How long the page takes, untouched, until it no longer says that the transfer waits. */
+/** The seconds until the page, without input, no longer says that the transfer waits. */
 async function secondsToFollow(page: Page, vote: () => Promise<void>): Promise<number> {
   await vote()
   const before = performance.now()

@@ -5,7 +5,7 @@ import { operationsOf, orderTransfer, stranger } from '../support/orders.ts'
 import { type Person, type Stack, vaultCode } from '../support/stack.ts'
 import { axeViolations, type WatchedPage, watchPage } from '../support/watched-page.ts'
 
-/** What waits and could wait for ever, and who is stopped: each has a way out in the console. */
+/** The console can end every wait that could last for ever, and let a stopped person in again. */
 export function waysOutFlows(stack: () => Stack): void {
   const open: Open = async (person, path) => {
     const watched = await watchPage(await stack().contextOf(person), stack().url)

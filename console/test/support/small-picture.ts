@@ -14,7 +14,7 @@ const step = 16
 export const readPicture = (file: Buffer): Picture => PNG.sync.read(file)
 export const writePicture = (picture: Picture): Buffer => PNG.sync.write(picture, { colorType: 2 })
 
-/** What is kept of a picture of a page: enough to see, by eye and by machine, that a part moved, went or changed its colour. */
+/** Returns a small copy of a picture of a page. It shows that a part moved, disappeared or changed its colour. */
 export function smallOf({ width, height, data }: Picture): Picture {
   const [columns, rows] = [Math.floor(width / scale), Math.floor(height / scale)]
   const small = new Uint8Array(columns * rows * 4)

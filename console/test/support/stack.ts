@@ -26,7 +26,7 @@ export type Person = keyof typeof emails
 export const vaultCode = 'treasury'
 export { reserveCode }
 
-/** What `npm start` starts, and a browser: one for all tests of the console. */
+/** The processes of `npm start` and a browser, shared by all tests of the console. */
 export type Stack = {
   url: string
   browser: Browser
@@ -43,7 +43,7 @@ export type Stack = {
   signingKeyOf(keeper: Keeper): StoredPasskey
   /** The next authority of the protected vault, signed by its people. */
   signNextAuthority(changes: object): ReturnType<typeof signNextAuthority>
-  /** What somebody does who holds the database. */
+  /** Runs a statement as the owner of the database. */
   sql(statement: string, values: unknown[]): Promise<void>
   stop(): Promise<void>
 }
@@ -64,7 +64,7 @@ export async function startStack(): Promise<Stack> {
     browser,
     client,
     contextOf: async (person, options = {}) =>
-      // What moves is drawn many times a second, of which no flow sees anything.
+      // No flow looks at animations, and each frame costs time.
       browser.newContext({ reducedMotion: 'reduce', ...options, storageState: await stateOf(person) }),
     mailTo: (email, fits) => mails.next((mail) => mail.to === email && fits(mail)),
     chain: (method, ...params) => askChain(dataDir, method, params),
@@ -178,7 +178,7 @@ async function signInByMail(browser: Browser, url: string, mails: Mails, email: 
   await page.getByLabel('E-mail address').fill(email)
   await page.goto(await linkAfter(mails, email, () => page.locator('button[type=submit]').click()))
   const button = page.getByRole('button', { name: 'Sign in' })
-  // Who has one vault begins in it.
+  // A person with a single vault starts in it.
   const vaults = page.getByRole('heading', { name: 'Your vaults' })
   const inside = vaults.or(page.getByRole('link', { name: 'Home' })).first()
   await button.or(inside).first().waitFor()

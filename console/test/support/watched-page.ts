@@ -64,7 +64,7 @@ async function checkCalls(page: Page, note: (fault: string) => void): Promise<vo
     for (const fault of faults) note(fault)
   })
   await page.addInitScript(reportCalls)
-  // What is asked for without a script, such as images and downloads.
+  // Requests that no script sends, such as images and downloads.
   page.on('request', (request) => {
     const url = request.url()
     if (request.resourceType() === 'fetch' || !new URL(url).pathname.startsWith('/api/')) return
@@ -90,7 +90,7 @@ export async function isSo(page: Page, expression: string): Promise<void> {
 
 type Violation = { id: string; impact: string; nodes: { html: string; any: { message: string }[] }[] }
 
-/** What axe-core finds, by rule with the first piece of the page. */
+/** Returns the violations that axe-core finds: the rule and the first element that violates it. */
 export async function axeViolations(page: Page): Promise<string[]> {
   // The content policy of the page forbids script elements; the protocol of the browser is not bound by it.
   if ((await page.evaluate('"axe" in window')) !== true) await page.evaluate(axe)
@@ -103,7 +103,7 @@ export async function axeViolations(page: Page): Promise<string[]> {
   })
 }
 
-/** How many pixels of the page stand beyond the right edge of the screen. */
+/** Returns the number of pixels of the page beyond the right edge of the screen. */
 export async function overflowOf(page: Page): Promise<number> {
   return (await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')) as number
 }

@@ -210,7 +210,7 @@ function findUnscopedReaders(path: string, read: Read): string[] {
     if (!loaded.has(wanted)) loaded.set(wanted, parse(wanted, source))
     return loaded.get(wanted)!
   }
-  /** What a name means in a file: a declaration there, or in another file of the modules that it is imported from. */
+  /** Finds the declaration of a name: in the file, or in the file of the modules that it is imported from. */
   const meaningOf = (name: string, file: SourceFile): Declared | null => {
     const from = file.imported.get(name)
     return from === undefined ? (file.declared.get(name) ?? null) : (load(from.path)?.declared.get(from.name) ?? null)

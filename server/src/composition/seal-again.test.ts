@@ -295,7 +295,7 @@ describe('T60 a sealed secret', () => {
     expect(await adopt(nextKey)).toEqual({ resealed: 0, unreadable: [] })
     await walletOfVault(bench.test.deps, bench.vault.id)
     expect(await bench.sql('select count(*)::int from rules_versions')).toEqual([versions])
-    // What waited for votes takes effect: its votes are bound to a fingerprint of the previous key.
+    // The request that waited for votes takes effect, although its votes are bound to a fingerprint of the previous key.
     const done = await bench.approve(bench.admins[1]!, requestId)
     expect(done.body.status, JSON.stringify(done.body)).toBe('applied')
     const [row] = await bench.sql('select wallet_service_secret as sealed from vaults where id = $1', [bench.vault.id])
@@ -317,7 +317,7 @@ describe('T60 a sealed secret', () => {
 })
 
 describe('every column of bytes', () => {
-  /** What is no secret that somebody gets: digests that are only compared, public keys, signatures, and content that is shown. */
+  /** Columns that hold no secret: digests that are only compared, public keys, signatures and content that is shown. */
   const open = [
     'approval_requests.payload_hash',
     'audit_records.hash',
@@ -370,7 +370,7 @@ describe('every column of bytes', () => {
       `select table_name as table, column_name as column from information_schema.columns
        where table_schema = 'public' and column_name ~ '(^|_)(url|uri|origin|endpoint|host|target)$'`,
     )
-    // What is shown, or named by the settings of the node, gets no secret of a row.
+    // Columns that are shown, or that the settings of the node name. No secret of a row is sent there.
     const shown = ['logo_uri', 'avatar_uri', 'explorer_address_url', 'explorer_tx_url', 'origin', 'target']
     const destinations = rows.filter(({ column }) => !shown.includes(column as string))
     expect(destinations).toEqual([{ table: 'vaults', column: 'wallet_service_url' }])

@@ -60,7 +60,7 @@ const codeOf = (client: pg.Client, statement: string) =>
 const settings = (env: Record<string, string>, dataDir: string) =>
   readConfig({ DEMO: 'true', PORT: '0', LOG_LEVEL: 'silent', CONSOLE: 'off', DATA_DIR: dataDir, ...env })
 
-/** What an attacker tries with the credentials of the running service. */
+/** Tries, with the credentials of the running service, the statements of an attacker. */
 async function expectPowerless(service: pg.Client, ownerOfAll: string): Promise<void> {
   const { rows } = await service.query(`
     select count(*)::int as owned from pg_class c

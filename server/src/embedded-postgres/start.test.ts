@@ -124,7 +124,7 @@ describe('after a crash', () => {
     await first.died
     await untilGone(first.pid)
 
-    // What looks for the server is an interval, and the only one here.
+    // An interval looks for the server. No other interval runs here.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const second = await start()
     expect(vi.getTimerCount()).toBe(1)

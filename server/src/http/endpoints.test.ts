@@ -14,8 +14,8 @@ const withFee = Closed({ fee: Type.String() })
 const documented = { summary: 'For this test' }
 
 /**
- * What must not compile. `npm run typecheck` reads this file, and a line that compiles after all is an error there, because
- * nothing answers to its `@ts-expect-error`.
+ * Declarations that must not compile. `npm run typecheck` reads this file. It reports an unused `@ts-expect-error` where a
+ * declaration compiles.
  * tidy: long because it is a list.
  */
 export function refusedByTheCompiler(api: Endpoints<'public'>): void {
@@ -47,7 +47,7 @@ export function refusedByTheCompiler(api: Endpoints<'public'>): void {
     // @ts-expect-error
     handler: async () => created({ id: '1', fee: '42' }),
   })
-  // Which of two answers it is, is not said.
+  // The handler does not say which of two answers it gives.
   api.post('ambiguous', '/ambiguous', {
     ...documented,
     answers: { 200: Thing, 201: Thing },

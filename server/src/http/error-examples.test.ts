@@ -63,7 +63,7 @@ function patternsIn(source: string): RegExp[] {
   return patterns
 }
 
-/** What is constant in a text, a template or a sum of them; something stands between the parts. */
+/** Returns the constant parts of a text, a template or a sum of them, without the values between the parts. */
 function partsOf(node: ts.Node): string[] {
   if (ts.isStringLiteralLike(node)) return [node.text]
   if (ts.isTemplateExpression(node)) return [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)]

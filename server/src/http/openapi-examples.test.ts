@@ -14,7 +14,7 @@ beforeAll(async () => {
   test = await createTestApp({ WALLET_ALLOWED_HOSTS: 'wallet.example.org' })
   document = describedApiOf(test.app)
   person = await test.signIn('treasurer@example.org', { isPlatformAdmin: true })
-  // What the other examples name: a vault, a token, and a category with a field.
+  // The other examples name a vault, a token, and a category with a field.
   for (const id of ['createVault', 'createToken']) {
     const { method, url, operation } = operationsOf(document).find(({ operation }) => operation.operationId === id)!
     const { status } = await send(method, url, operation.requestBody?.content?.['application/json']?.example as object)

@@ -66,7 +66,7 @@ describe('openapi.json', () => {
     const unguarded = operations.filter(
       ({ operation: { security, responses } }) => (security !== undefined) !== Object.hasOwn(responses ?? {}, '401'),
     )
-    // What is public may still refuse a bad credential, as the redemption of a sign-in link does.
+    // A public operation may refuse a bad credential, as the redemption of a sign-in link does.
     expect(unguarded.filter(({ operation }) => operation.security !== undefined).map(({ label }) => label)).toEqual([])
   })
 

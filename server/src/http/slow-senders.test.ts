@@ -34,7 +34,7 @@ const post = (path: string, bytes: number, headers = '') =>
 const bearer = () => `Authorization: Bearer ${patient.person.token}\r\n`
 const membersPost = () => post('/api/v1/users/me', megabyte, bearer()).replace('POST', 'PATCH')
 
-/** What each of several senders is answered, after which their connections end; the memory is that of this process. */
+/** Sends the texts at the same time. Returns the status of each answer and the memory that this process used. */
 async function answersTo(
   texts: string[],
   { port }: Node = patient,
@@ -103,7 +103,7 @@ describe('T68 400 senders that stall', () => {
     const statuses = opened.map(({ status }) => status())
     expect(statuses.filter((status) => status === 400)).toHaveLength(40 - refused())
     expect(refused()).toBeLessThan(40)
-    // What they held is free again.
+    // The memory of the requests is free again.
     expect((await patient.person.patch('/users/me', { name: 'Person' })).status).toBe(200)
   })
 })

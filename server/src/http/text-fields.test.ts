@@ -6,7 +6,7 @@ import type { OpenApiDocument } from './openapi-document.ts'
 
 const override = '\u202e'
 const message = 'must not hold the invisible character U+202E'
-/** What the wallet service writes is matched against what is stored, or kept as raw evidence; nobody reads it as a name. */
+/** Texts of the wallet service are compared with stored values or kept as raw evidence. They are not shown as names. */
 const notForPeople = ['receiveWalletEvent']
 
 let test: TestApp

@@ -44,7 +44,7 @@ describe.each([
     bench.test.clock.advance(jump)
     const after = await pay(addressId, '30')
     bench.vault.wallet.confirm(underWay.id)
-    // What was due by the clock before is asked about by the one after it, a day later at most.
+    // After a jump back, transfers become due when the clock reaches their times again, at most a day later.
     if (jump < 0) bench.test.clock.advance(-jump)
     await bench.deliver()
     for (const id of [before, underWay.id, after]) expect(await bench.read(id)).toMatchObject({ status: 'confirmed' })

@@ -22,7 +22,7 @@ let test: TestApp
 let smtp: SmtpServer
 let folder: string
 let file: string
-/** What the service behind the URL answers. */
+/** The status that the service behind the URL answers. */
 let status = 503
 
 const hook = createServer((request, response) => {

@@ -193,7 +193,7 @@ it('has what categories and variants are approved and enabled by', async () => {
     ['payroll', false, vault.tokens.eth.id],
     ['bonus', true, vault.tokens.usdt.id],
   ])
-  // What is added stays, disabled; the category keeps its approvers for when it is approved again.
+  // Added variants stay, disabled. The category keeps its approvers until it needs approval again.
   await writeFile(path, before)
   const back = await plan()
   expect(back.out).toContain('- category "cost_center"\n')

@@ -14,7 +14,7 @@ import { toDocument } from './to-document.ts'
 import { toFile } from './to-file.ts'
 import { readRules, writeRules } from './yaml-text.ts'
 
-/** How many organisations are made. */
+/** The number of organisations that are made. */
 const { runs, seed: firstSeed } = campaignOf('POLICY_FILE', { runs: 10, seed: 1 })
 
 const texts = [
@@ -172,7 +172,7 @@ it('rules that are exported and read again are the same, of every organisation',
   }
 })
 
-/** What the changes of a plan make of categories and variants, as the service does it. */
+/** Applies the changes of a plan to categories and variants as the service does. */
 function applied(present: RulesDocument, changes: Change[], { categories: known, routes }: Known): RulesDocument {
   const none = { approvalScope: 'none', approvalThreshold: 0, allowInitiatorApproval: false, approvers: [] }
   const categories = new Map<string, object>(
@@ -216,7 +216,7 @@ it('a plan makes of the categories and variants of one organisation those of ano
       categories: other.categories.map((category) => ({ ...category, id: ids.get(category.key)!, approvers: [] })),
       variants: other.variants.map((variant) => {
         const was = present.variants.find(({ route, code }) => route === variant.route && code === variant.code)
-        // What stands in a file as an id can only stay.
+        // A token that a file names by its id cannot change.
         const tokenId =
           variant.tokenId === other.tokens[0]!.id ? eth!.id : variant.tokenId === null ? null : (was?.tokenId ?? null)
         return { ...variant, tokenId, pathId: was?.pathId ?? 100 + variant.pathId }

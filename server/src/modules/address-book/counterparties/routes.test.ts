@@ -244,11 +244,11 @@ describe('the address book', () => {
 
   it('gives the same answer for the same Idempotency-Key', async () => {
     const body = { name: 'Once', kind: 'other' }
-    const [first, two] = [
+    const [first, second] = [
       await clerk.post(base, body, { 'idempotency-key': 'once' }),
       await clerk.post(base, body, { 'idempotency-key': 'once' }),
     ]
-    expect(two.body).toEqual(first.body)
+    expect(second.body).toEqual(first.body)
     expect((await clerk.get(`${base}?search=Once`)).body.items).toHaveLength(1)
   })
 })

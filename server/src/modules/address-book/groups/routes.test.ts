@@ -111,7 +111,7 @@ describe('counterparty groups', () => {
 
   it('hold counterparties', async () => {
     const group = await createGroup()
-    const [first, two] = [await createCounterparty(), await createCounterparty()]
+    const [first, second] = [await createCounterparty(), await createCounterparty()]
     const added = await add(group.id, first)
     expect(added.status).toBe(201)
     expect(added.body).toEqual({
@@ -121,9 +121,9 @@ describe('counterparty groups', () => {
       counterparty: { id: first, name: added.body.counterparty.name, kind: 'company' },
     })
     test.clock.advance(1000)
-    expect((await add(group.id, two)).status).toBe(201)
+    expect((await add(group.id, second)).status).toBe(201)
     const { body } = await approver.get(`${base}/${group.id}/members`)
-    expect(body.items.map(({ counterpartyId }) => counterpartyId)).toEqual([two, first])
+    expect(body.items.map(({ counterpartyId }) => counterpartyId)).toEqual([second, first])
     expect((await approver.get(`${base}/${group.id}`)).body._count).toEqual({ memberships: 2 })
     expect((await clerk.delete(`${base}/${group.id}/members/${first}`)).status).toBe(204)
     expect((await clerk.delete(`${base}/${group.id}/members/${first}`)).status).toBe(404)
@@ -318,8 +318,8 @@ describe('policies', () => {
     }
     const created = await approve(await requester.post(base, { code: 'voted', name: 'Voted' }))
     const id = created.body.resolvedResultId!
-    const [first, two, three] = [await createCounterparty(), await createCounterparty(), await createCounterparty()]
-    const answers = [await add(id, first, requester), await add(id, two, requester), await add(id, three, requester)]
+    const [first, second, third] = [await createCounterparty(), await createCounterparty(), await createCounterparty()]
+    const answers = [await add(id, first, requester), await add(id, second, requester), await add(id, third, requester)]
     for (const request of answers.slice(0, 2)) expect((await approve(request)).status).toBe(200)
     expect((await approve(await requester.delete(`${base}/${id}/members/${first}`))).status).toBe(200)
     expect((await clerk.get(`${base}/${id}`)).body._count.memberships).toBe(1)

@@ -17,7 +17,7 @@ const viewers = {
 const allScopes = ['owner_only', 'vault_members', 'restricted'] as const
 type Viewer = keyof typeof viewers
 
-/** Who is in each scope, when the right is granted to `group:payroll`. */
+/** The viewers in each scope when the right is granted to `group:payroll`. */
 const insiders: Record<CategoryScope, Viewer[]> = {
   owner_only: ['an administrator', 'owner or initiator'],
   vault_members: Object.keys(viewers) as Viewer[],

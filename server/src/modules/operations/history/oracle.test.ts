@@ -798,7 +798,7 @@ async function inTurn<T>(atOnce: number, items: T[], work: (item: T) => Promise<
   )
 }
 
-/** What every stored order has; no filter looks at it. */
+/** The fields that every stored order has. No filter reads them. */
 function payloadOf(vaultId: string, id: string) {
   const ids = { transferId: id, vaultId, initiatorId: id, fromAddressId: id, tokenId: id }
   const ends = { fromAddress: 'x', toAddress: 'x', derivationPath: 'm/0', network: 'chain-0', coinType: 60 }

@@ -475,18 +475,18 @@ describe('who', () => {
   })
 
   it('owns or initiated one of the two, or administers the vault', async () => {
-    const [first, two] = [await depositOf('10', usdtContract, foreign), await depositOf('10', usdtContract, foreign)]
+    const [first, second] = [await depositOf('10', usdtContract, foreign), await depositOf('10', usdtContract, foreign)]
     const mine = await depositOf('10')
     const grant = await share(owner.userId)
-    const { status, body } = await relate(first, two)
+    const { status, body } = await relate(first, second)
     expect([status, body.message]).toEqual([
       403,
       'Only the owner or initiator of one of the operations and administrators may relate them',
     ])
     const relatedAmountRaw = '1000000'
     const asSource = await related(mine, first, { relatedAmountRaw })
-    const asTarget = await related(two, mine, { relatedAmountRaw })
-    const byAdmin = await related(first, two, { relatedAmountRaw }, admin)
+    const asTarget = await related(second, mine, { relatedAmountRaw })
+    const byAdmin = await related(first, second, { relatedAmountRaw }, admin)
     expect(byAdmin.createdById).toBe(admin.userId)
     // The initiator of a transfer from a shared address owns neither end.
     const ordered = await transferOf('1', stranger, foreign)
@@ -555,8 +555,8 @@ describe('who', () => {
   it('sees what a folder shares, once, also when another grant shares it', async () => {
     const group = await ensureGroup(bench.vault, 'readers')
     const reader = await addMember(bench.test, bench.vault, 'reader@example.org', ['readers'])
-    const [first, two] = [await depositOf('10', usdtContract, foreign), await depositOf('10', usdtContract, foreign)]
-    const relation = await related(first, two, {}, stranger)
+    const [first, second] = [await depositOf('10', usdtContract, foreign), await depositOf('10', usdtContract, foreign)]
+    const relation = await related(first, second, {}, stranger)
     expect(await list('limit=100', reader)).toEqual([])
     await bench.sql(
       `insert into address_groups (vault_id, id, name, created_by_id, created_at, updated_at)
@@ -579,17 +579,17 @@ describe('who', () => {
     expect(await pagesOf('limit=1', reader)).toEqual(seen.map((id) => [id]))
     expect(await list(`from=${relation.createdAt}&to=${relation.createdAt}`, reader)).toEqual([relation.id])
     expect(await list(`to=2026-01-01`, reader)).toEqual([])
-    expect((await relate(two, first, { relationType: 'correction' }, reader)).status).toBe(403)
+    expect((await relate(second, first, { relationType: 'correction' }, reader)).status).toBe(403)
     expect((await reader.delete(`${base}/${relation.id}`)).status).toBe(403)
   })
 
   it('deletes: its creator, and administrators', async () => {
-    const [first, two] = [await depositOf('10'), await depositOf('10')]
-    const byAdmin = await related(first, two, {}, admin)
+    const [first, second] = [await depositOf('10'), await depositOf('10')]
+    const byAdmin = await related(first, second, {}, admin)
     const { status, body } = await owner.delete(`${base}/${byAdmin.id}`)
     expect([status, body.message]).toEqual([403, 'Only the creator of the relation and administrators may delete it'])
     expect((await admin.delete(`${base}/${byAdmin.id}`)).status).toBe(204)
-    const byOwner = await related(first, two)
+    const byOwner = await related(first, second)
     expect((await bystander.delete(`${base}/${byOwner.id}`)).status).toBe(404)
     // Both requests have found the relation before either deletes it.
     const both = await bench.rolledBack(async (query) => {
@@ -604,15 +604,15 @@ describe('who', () => {
   })
 
   it('T41 sets nothing but what the body is for', async () => {
-    const [first, two] = [await depositOf('10'), await depositOf('10')]
+    const [first, second] = [await depositOf('10'), await depositOf('10')]
     for (const field of ['createdById', 'id', 'vaultId', 'createdAt', 'role']) {
-      const { status, body } = await relate(first, two, { [field]: 'x' })
+      const { status, body } = await relate(first, second, { [field]: 'x' })
       expect([status, body.details[0]!.field]).toEqual([400, field])
     }
     for (const field of ['sourceOperationType', 'targetOperationId', 'relationType']) {
-      expect((await relate(first, two, { [field]: undefined })).status).toBe(400)
+      expect((await relate(first, second, { [field]: undefined })).status).toBe(400)
     }
-    expect((await relate(first, two, { relationType: 'gift' })).status).toBe(400)
+    expect((await relate(first, second, { relationType: 'gift' })).status).toBe(400)
     expect((await owner.get(`/vaults/main-vault/operations/refund/${first.id}/relations`)).status).toBe(400)
   })
 })

@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 beforeEach(() => bench.test.clock.advance(1_000))
 
-/** Who came by invitation, as new people do. */
+/** Creates a member by invitation. */
 async function newMember(groupId = bench.membersId): Promise<Person> {
   people += 1
   const email = `new.${people}@example.org`

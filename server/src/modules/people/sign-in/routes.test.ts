@@ -187,7 +187,7 @@ describe('accepting invitations', () => {
   it('creates the person, the memberships of every pending invitation, and the records, at once', async () => {
     const second = await insertVault(test, 'second-vault', admin)
     const { body: first } = await invite('new@example.org')
-    const { body: two } = await invite('new@example.org', [second.administratorsId])
+    const { body: other } = await invite('new@example.org', [second.administratorsId])
     const { token } = await linkFor('new@example.org', { invitationToken: first.token })
     const answer = await redeem(token)
     expect(answer.status).toBe(200)
@@ -204,7 +204,7 @@ describe('accepting invitations', () => {
         details: { method: 'invitation' },
       })
     }
-    for (const { id } of [first, two]) {
+    for (const { id } of [first, other]) {
       const { body } = await admin.get(`/invitations/${id}`)
       expect(body).toMatchObject({
         status: 'accepted',

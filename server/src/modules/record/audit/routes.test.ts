@@ -149,7 +149,7 @@ describe('the seals', () => {
     return named.startsWith(keyId!) && crypto.subtle.verify('Ed25519', key, bytes(signature!), text)
   }
 
-  /** What docs/audit.md tells a reader to do, with nothing but the answers and WebCrypto. */
+  /** Verifies a log as docs/audit.md describes, with the answers and WebCrypto only. */
   async function verify(
     base: '/vaults/main/audit-log' | '/audit-log',
     by: Person,

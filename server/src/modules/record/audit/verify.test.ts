@@ -15,7 +15,7 @@ import { sealAuditRecords } from './audit-seals.ts'
 import { insertAuditRecord } from './record.ts'
 import { verifyAudit } from './verify.ts'
 
-/** How many changes are tried. */
+/** The number of changes that are tried. */
 const { runs, seed } = campaignOf('EDIT', { runs: 50, seed: 1 })
 
 const chain = 'vault-1'

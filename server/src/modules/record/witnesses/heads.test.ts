@@ -47,7 +47,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** What the verifier of a log and the comparison with the witness say after something that the owner of the database does. */
+/** Runs an attack by the owner of the database. Returns the results of the verifier and of the comparison with the witness. */
 function attacked(log: SealLog, attack: (query: TransferBench['sql']) => Promise<unknown>) {
   return bench.rolledBack(async (query) => {
     await query('set local session_replication_role = replica')

@@ -168,7 +168,7 @@ describe('the body', () => {
       })
     expect((await send('http://localhost:8420')).statusCode).toBe(200)
     expect((await send('https://evil.example')).json().reason).toBe('foreign_origin')
-    // What a form of another page could send is refused whatever it names as its origin.
+    // A content type that a form of another page can send is refused, whichever origin it names.
     expect((await send('http://localhost:8420', 'text/plain')).json().reason).toBe('json_required')
   })
 
@@ -208,7 +208,7 @@ describe('of the address book', () => {
     const { avatarUri } = body.request.payload as { avatarUri: string }
     expect((await read(approver, avatarUri)).statusCode).toBe(200)
     expect((await read(outsider, avatarUri)).statusCode).toBe(404)
-    // What a request waits to show is not tidied away.
+    // The image of a waiting request is not deleted.
     test.clock.advance((replacedImageHours + 1) * hour)
     await deleteExpiredRows(test.deps)
     expect(await kept(id)).toEqual([keyOf(avatarUri)])

@@ -134,7 +134,7 @@ async function explain<Row>(
   const explained = await pool.query(`explain (analyze, buffers, format json) ${sql}`, [...parameters])
   const root: Plan = explained.rows[0]['QUERY PLAN'][0].Plan
   const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
-  // What a plan holds in readiness, such as the sum over the vault for its own accounts, is no scan until it runs.
+  // A plan can contain nodes that never run, such as the sum over the vault for its own accounts. They are not counted as scans.
   const scanned = nodes(root).filter((node) => node['Node Type'] === 'Seq Scan' && node['Actual Loops'] > 0)
   const scans = scanned.map((node) => node['Relation Name'] ?? '').filter((table) => large.includes(table))
   const ofLarge = nodes(root).filter((node) => large.includes(node['Relation Name'] ?? ''))

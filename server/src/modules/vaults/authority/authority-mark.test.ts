@@ -35,7 +35,7 @@ const versionOf = (version: number, previous: Answer | null, changes: object = {
     ...changes,
   })
 
-/** What the wallet service answers from now on; null: it has no authority. */
+/** Sets the answer of the wallet service from now on. With null it has no authority. */
 function show(answer: Answer | null) {
   bench.vault.wallet.authority = answer
 }

@@ -24,7 +24,7 @@ beforeAll(async () => {
   people.set('the clerk', await addMember(test, vault, 'clerk@example.org', ['clerks']))
   for (const [name, { userId }] of people) ids.set(name, userId)
   ids.set('the clerks', await ensureGroup(vault, 'clerks'))
-  // What the bench allows everybody to pay alone, clerks may pay with a vote.
+  // The bench allows everybody to pay alone. Payments of clerks need a vote.
   await bench.policy({
     groupId: ids.get('the clerks')!,
     code: 'clerks-ask',

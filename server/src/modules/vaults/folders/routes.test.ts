@@ -336,7 +336,7 @@ describe('sharing folders', () => {
     expect((await read(hidden.id, vault.admin)).access).toBe('admin')
     await share(hidden.id, toUser(vault.admin))
     expect((await read(hidden.id, vault.admin)).access).toBe('granted')
-    // Whether a folder is shared does not depend on how the viewer has access.
+    // The sharing state of a folder does not depend on the access of the viewer.
     expect(await read(granted.id)).toMatchObject({
       access: 'manager',
       sharing: { isShared: true, participantCount: 1 },

@@ -173,7 +173,7 @@ describe('T61 a new wallet service', () => {
     expect((await change(to(moved))).body.message).toMatch(/^2 transfers /)
     for (const { body } of orders) bench.vault.wallet.confirm(body.id)
     await bench.deliver()
-    // What waits for votes is not in flight.
+    // A transfer that waits for votes is not in flight.
     const waiting = await bench.order(address.id, '500')
     expect(waiting.body.status).toBe('awaiting_approval')
     expect((await change(to(moved))).status).toBe(200)
