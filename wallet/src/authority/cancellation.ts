@@ -7,8 +7,8 @@ import { lockClient, refused, type Shown, showProtection } from './protection.ts
 import type { AuthorityStore } from './store.ts'
 
 /**
- * Cancels the version that waits, if one fewer than would have had to sign it rejected it. A repetition changes nothing.
- * @throws WalletError 404 when none waits, 403 when the votes do not do
+ * Cancels the waiting version if enough people rejected it: one fewer than must sign a version. A repetition changes nothing.
+ * @throws WalletError 404 when no version waits, 403 when the votes do not suffice
  */
 export async function cancelPending(
   pool: pg.Pool,
@@ -40,7 +40,7 @@ async function findCancelled(store: AuthorityStore, clientId: string, votes: unk
 
 type About = { authority: AnyAuthority; hash: string; now: Date }
 
-/** Lists the kept votes against the version with this hash. A line of the file that somebody else wrote stands in the way of nobody. */
+/** Lists the kept votes against the version with this hash. Lines that this service did not write are skipped. */
 export async function listRejections(
   store: AuthorityStore,
   clientId: string,
@@ -50,12 +50,12 @@ export async function listRejections(
   return kept.filter((rejection) => !('refused' in readRejection(authority, rejection, now)))
 }
 
-/** The people who rejected the version, and as many as cancel it. */
+/** The people who rejected the version, and the number that cancels it. */
 export type Rejected = { given: number; needed: number }
 
 /**
- * Keeps the vote of one person against the version that waits, and cancels the version once enough people have signed. No token is
- * needed: the signature says who rejects the version, and a bringer of it moves nothing. A repetition changes nothing.
+ * Keeps the vote of a person against the waiting version, and cancels the version once enough people have signed. The caller
+ * needs no token, because the signature names the person and moves no funds. A repetition changes nothing.
  * @throws WalletError 404 when the client is not protected or no such version waits, 403 with a code when the vote does not count
  */
 export async function rejectPending(

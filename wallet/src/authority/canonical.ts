@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 
-/** The values of which signed documents consist. */
+/** The values in signed documents. */
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 
 /**
  * The canonical form (RFC 8785) of a document of strings, whole numbers, booleans, null, arrays and objects with
  * ASCII names.
- * Throws on anything else, so that two documents never have one form.
+ * Throws on other values, so that two documents never have the same form.
  */
 export function canonicalForm(value: unknown): string {
   if (value === null || typeof value === 'boolean') return String(value)

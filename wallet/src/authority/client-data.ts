@@ -1,13 +1,13 @@
 /**
- * The `clientDataJSON` of a passkey, as every verifier of Strongroom reads it (docs/signed-orders.md): what two readers could
- * understand differently is refused.
+ * The `clientDataJSON` of a passkey, as every verifier of Strongroom reads it (docs/signed-orders.md). Ambiguous data is
+ * refused.
  */
 
 export type ClientData = { type: string; challenge: string; origin: string }
 
 /**
- * Returns null for bytes that are no UTF-8 or begin with a byte order mark, for what is no JSON object or names a member twice, and
- * for an answer in a frame of another origin, which chooses what people see around it.
+ * Returns null for bytes that are not UTF-8 or begin with a byte order mark, for text that is not a JSON object or names a
+ * member twice, and for an answer in a frame of another origin, which could mislead people by its surroundings.
  */
 export function readClientData(bytes: Uint8Array): ClientData | null {
   const data = parseObject(bytes)
@@ -28,7 +28,7 @@ function parseObject(bytes: Uint8Array): Record<string, unknown> | null {
   }
 }
 
-/** The names of the members of a JSON object, as often as they occur; not those of objects in it. */
+/** Returns the names of the members of a JSON object, with repetitions, without those of nested objects. */
 function namesOf(json: string): string[] {
   const names: string[] = []
   let depth = 0

@@ -5,7 +5,7 @@ import { refusalOfPlace, sumOf } from './payout.ts'
 import { type Refusal, refusal } from './refusal.ts'
 import { isSignedBy } from './verify-vote.ts'
 
-/** An order as this service would carry it out, whatever was signed. */
+/** An order as this service would carry it out, regardless of the signatures. */
 export type Ordered = {
   id: string
   network: string
@@ -21,7 +21,7 @@ export type Ordered = {
 
 export type Situation = {
   ordered: Ordered
-  /** As it was received or stored: nothing about it is known yet. */
+  /** The authorization as it was received or stored, without any check. */
   authorization: unknown
   authority: AnyAuthority
   /** The sum that was ordered of the token in the last 24 hours, without this order. */
@@ -29,7 +29,7 @@ export type Situation = {
   now: Date
 }
 
-/** Refuses an order that too few people whom the authority names have signed exactly so. Returns null when enough did. */
+/** Refuses an order that too few people of the authority have signed in exactly this form. Returns null when enough signed. */
 export function refusalOfOrder({ ordered, authorization, authority, orderedLastDay, now }: Situation): Refusal | null {
   if (authorization === undefined || authorization === null) {
     return refusal('AUTHORIZATION_MISSING', 'the vault is protected, and the order carries no authorization')
@@ -71,7 +71,7 @@ export function refusalOfNext(authority: AnyAuthority, next: unknown, votes: unk
   return refusalOfSuccession(authority, read.value.next, read.value.votes) ?? refusalOfFuture(read.value.votes, now)
 }
 
-/** The same of a version that was put in force before, which may be of format 1 if the present one is. */
+/** As `refusalOfNext`, for an earlier version, which may be of format 1 if the present version is. */
 export function refusalOfKept(authority: AnyAuthority, kept: { authority: unknown; votes: unknown }): Refusal | null {
   const read = readOr(() => parseKept(kept))
   if ('refused' in read) return read.refused
@@ -83,8 +83,8 @@ export function refusalOfKept(authority: AnyAuthority, kept: { authority: unknow
 }
 
 /**
- * Refuses a cancellation that too few persons signed: it needs one fewer than would have had to sign the version that waits. Their
- * keys are those of the version in force. Returns null when enough did.
+ * Refuses a cancellation that too few persons signed. It needs one signature fewer than the waiting version, by keys of the
+ * version in force. Returns null when enough persons signed.
  */
 export function refusalOfCancellation(
   authority: AnyAuthority,
@@ -106,10 +106,10 @@ export function refusalOfCancellation(
     : refusal('VOTES_MISSING', `${group} rejected it with ${rejections} of ${needed} votes`)
 }
 
-/** One fewer than sign a version. */
+/** The number of signatures that cancel a version: one fewer than sign it. */
 export const cancellingVotes = ({ change }: AnyAuthority): number => Math.max(1, change.votes - 1)
 
-/** Reads a single vote against a version, which counts by itself until there are enough of them. */
+/** Reads a single vote against a version. Votes are collected one by one until enough persons have voted. */
 export function readRejection(authority: AnyAuthority, vote: unknown, now: Date): SignedVote | { refused: Refusal } {
   const read = readOr(() => parseVotes([vote]))
   if ('refused' in read) return read
@@ -172,8 +172,8 @@ function refusalOfVersion({ authorityVersion }: Authorization, { version }: AnyA
 }
 
 /**
- * Every vote must be about this document, name the authority in force and be signed by its person's key: a list with a wrong one
- * was not collected honestly. Who was shown another authority may have read another amount.
+ * Every vote must be about this document, name the authority in force and be signed by its person's key. A single wrong vote
+ * refuses the list. A person who was shown another authority may have read another amount.
  */
 function refusalOfVotes(authority: AnyAuthority, votes: AnySignedVote[], { subject, hash }: Subjected): Refusal | null {
   for (const { vote } of votes) {
@@ -195,9 +195,9 @@ function refusalOfVotes(authority: AnyAuthority, votes: AnySignedVote[], { subje
   return null
 }
 
-/** By how much the clock of a signer may be ahead. */
+/** The highest permitted lead of a signer's clock. */
 const skewMilliseconds = 5 * 60_000
-/** An order ends at most so long after its initiator signed it. */
+/** The longest time between the initiator's signature and the end of an order. */
 const endMilliseconds = 30 * 86_400_000
 
 function refusalOfFuture(votes: SignedVote[], now: Date): Refusal | null {
@@ -206,7 +206,7 @@ function refusalOfFuture(votes: SignedVote[], now: Date): Refusal | null {
   return refusal('SIGNED_IN_FUTURE', `${late.vote.person} signed at ${late.vote.signedAt}, which has not come yet`)
 }
 
-/** A signature without an end could be used for as long as its key is known. */
+/** Refuses an order that ends too long after its signature, because the signature could be used for all that time. */
 function refusalOfEnd({ order, votes }: Authorization): Refusal | null {
   const initiated = votes.filter(({ vote }) => vote.decision === 'initiate' && vote.person === order.initiatorId)
   const isTooLate = initiated.some(
@@ -216,7 +216,7 @@ function refusalOfEnd({ order, votes }: Authorization): Refusal | null {
   return refusal('EXPIRES_TOO_LATE', `${order.expiresAt} is more than 30 days after it was signed`)
 }
 
-/** A row of a payout needs the votes that an order over the whole sum would need, or a list would slip under a limit. */
+/** A row of a payout needs the votes of an order over the whole sum, so that a split payment cannot avoid a limit. */
 function refusalByRule(
   { order, votes, batch }: Authorization,
   authority: AnyAuthority,
@@ -245,7 +245,7 @@ function refusalByRule(
     return refusal('VOTES_MISSING', `${group} approved with ${approvals} of ${needed} votes`)
   }
   if (rule.perDay === null) return null
-  // An order that alone is too much for a day is refused from its first row on, so that no part of it is paid.
+  // A payout that alone exceeds the limit of a day is refused at its first row, so that no part of it is paid.
   if (total > BigInt(rule.perDay)) {
     return refusal('PER_DAY_EXCEEDED', `${total} are more than the ${rule.perDay} of 24 hours`)
   }
@@ -255,7 +255,7 @@ function refusalByRule(
   return null
 }
 
-/** The amount that an order pays, or the rows of its payout together. */
+/** Returns the amount of an order, or the sum of the rows of its payout. */
 function totalOf({ order, batch }: Pick<Authorization, 'order' | 'batch'>): bigint {
   const sum = batch === undefined ? undefined : sumOf(order, batch)
   return BigInt(sum?.amount ?? order.amount)
@@ -263,7 +263,7 @@ function totalOf({ order, batch }: Pick<Authorization, 'order' | 'batch'>): bigi
 
 type Rule = AnyAuthority['rules'][number]
 
-/** Finds the first floor that these persons do not reach, with the number of them in its group. Returns null when they reach all. */
+/** Finds the first floor that these persons do not reach, with their number in its group. Returns null when they reach all floors. */
 function missingFloor(
   authority: AnyAuthority,
   rule: Rule,
@@ -279,7 +279,7 @@ function missingFloor(
   return null
 }
 
-/** Returns true when these persons could have ordered it together: one who may order, and the others reach every floor. */
+/** Returns true if these persons could have ordered it together: one of them may order, and the others reach every floor. */
 export function isEnough(authority: AnyAuthority, authorization: Authorization, persons: ReadonlySet<string>): boolean {
   const { order } = authorization
   const { network, contractAddress } = order
@@ -295,13 +295,13 @@ export function isEnough(authority: AnyAuthority, authorization: Authorization, 
   return personsOf(authority, rule.initiators).some((person) => persons.has(person) && isBegunBy(person))
 }
 
-/** Those that ask for votes on such an order. */
+/** Returns the floors that require votes on such an order. */
 export const floorsOf = (
   { floors }: Pick<AnyAuthority['rules'][number], 'floors'>,
   { amount, isListed }: { amount: bigint; isListed: boolean },
 ) => floors.filter(({ above, to }) => amount > BigInt(above) && !(to === 'unlisted' && isListed))
 
-/** Persons, not keys: two signatures of one person are one vote. Who also signed that it must not happen has not agreed. */
+/** Returns persons, not keys: two signatures of a person are one vote. The votes of a person who also signed a stop do not count. */
 function votersOf(votes: AnySignedVote[], decisions: Decision[]): Set<string> {
   const persons = new Set(votes.filter(({ vote }) => decisions.includes(vote.decision)).map(({ vote }) => vote.person))
   for (const { vote } of votes)
@@ -310,8 +310,8 @@ function votersOf(votes: AnySignedVote[], decisions: Decision[]): Set<string> {
 }
 
 /**
- * Votes by which persons stop orders and payouts; or why they do not count. One person of any group is enough, and it does not
- * matter which version of the authority they were shown: nothing moves for it.
+ * Reads votes that stop orders and payouts, or returns the refusal. A single person of any group can stop an order. The vote
+ * may name any version of the authority, because a stop moves no funds.
  */
 export function readStops(
   authority: AnyAuthority,
@@ -347,7 +347,7 @@ export function readAuthorization(authorization: unknown): Authorization | { ref
 
 const personsOf = ({ groups }: AnyAuthority, group: string) => groups.find(({ id }) => id === group)?.persons ?? []
 
-/** Of an authority in force, which every vote names. */
+/** The hash of an authority in force, which every vote names. */
 const hashes = new WeakMap<AnyAuthority, string>()
 function hashOfAuthority(authority: AnyAuthority): string {
   const hash = hashes.get(authority) ?? hashOf(authority)

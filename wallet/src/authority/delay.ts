@@ -4,7 +4,7 @@ import type { AnyAuthority } from './documents.ts'
 const delayHoursOfFormat1 = 24
 const hourMilliseconds = 3_600_000
 
-/** When a version that is signed now comes into force: those whom it takes power from need the time to see and cancel it. */
+/** Returns the time at which a version that is signed now comes into force. The delay gives people time to see and cancel it. */
 export const inForceAfter = (present: AnyAuthority, now: Date): Date =>
   new Date(now.getTime() + delayHoursOf(present) * hourMilliseconds)
 

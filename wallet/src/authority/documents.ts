@@ -133,7 +133,7 @@ export type AnySignedVote = SignedVote | SignedVote1
 export type Decision = Vote['decision']
 export type Subject = Vote['subject']
 
-/** More votes than any rule asks for; it bounds what one request can make this service compute. */
+/** A limit above the votes of any rule. It bounds the computation for a request. */
 const votesMax = 50
 export const SignedVotes = Type.Array(SignedVote, { maxItems: votesMax })
 export const SignedVotes1 = Type.Array(SignedVote1, { maxItems: votesMax })
@@ -142,7 +142,7 @@ export const SignedVotes1 = Type.Array(SignedVote1, { maxItems: votesMax })
 const rowsMax = 1_000
 const levelsMax = 10
 
-/** Orders that are signed as one: what they pay of each token, and the root of the tree over them. */
+/** Orders that are signed together: the sum of each token, and the root of the tree over the orders. */
 export const Payout = Type.Object(
   {
     format: Type.Literal('strongroom-payout-1'),

@@ -9,13 +9,13 @@ export type Surroundings = {
   /** Origin of the page for signatures, or null when this service serves none. */
   signingOrigin: string | null
   chains: ReadonlyMap<string, Chain>
-  /** True when this service tells contacts of a next version. */
+  /** True if this service sends mails about a next version to the contacts. */
   sendsMail: boolean
 }
 
 /**
- * Refuses a version that does not fit to this service. Keys that belong to another page than that of this service sign what that
- * page shows, so an authority that lists one must say so. Returns null when the version fits.
+ * Refuses a version that does not match this service. Keys of another page sign documents that the other page shows, so an
+ * authority with such a key must permit it. Returns null when the version matches.
  * @throws an error of the node that does not say the decimals of a token
  */
 export async function refusalOfFit(
@@ -47,7 +47,7 @@ const isOfPage = ({ rpId, origins }: { rpId: string; origins: string[] }, signin
 
 type Rule = AnyAuthority['rules'][number]
 
-/** People who read an amount by other decimals than the chain has read another amount. A rule of format 1 names none. */
+/** Compares the decimals of a rule with the chain: with other decimals, people read another amount. Format 1 has no decimals. */
 export async function refusalOfDecimals(rule: Rule, chain: Chain | undefined): Promise<Refusal | null> {
   if (!('decimals' in rule)) return null
   const { network, contractAddress, decimals } = rule
@@ -62,10 +62,10 @@ export async function refusalOfDecimals(rule: Rule, chain: Chain | undefined): P
   )
 }
 
-/** Of the coins of EVM networks. */
+/** The decimals of the coins of EVM networks. */
 const coinDecimals = 18
 
-/** Decimals by contract, as the node says: nobody who writes to the database changes them. */
+/** Decimals by contract, as the node reports them. They do not depend on the database. */
 const known = new WeakMap<Chain, Map<string, number>>()
 
 async function readDecimals(chain: Chain, contract: string): Promise<number> {

@@ -1,6 +1,6 @@
 import { LineFiles } from './lines.ts'
 
-/** An order that was signed: with it the same one is never signed with another nonce. */
+/** A signed order. The entry prevents that the same order is signed with another nonce. */
 type Entry = {
   /** Hash of the signed order. */
   order: string
@@ -10,22 +10,22 @@ type Entry = {
   amount: string
   at: string
   expiresAt: string
-  /** The most that any transaction of the order may pay in fees; absent from entries of earlier releases. */
+  /** The highest fee of a transaction of the order; absent from entries of earlier releases. */
   maxFee?: string
 }
 
-/** `fee`: the most that the transaction pays which is about to be signed. */
+/** `fee`: the highest fee of the transaction that is about to be signed. */
 export type Claim = Omit<Entry, 'at' | 'maxFee'> & { perDay: string | null; maxFee: string; fee: bigint }
 
 const dayMilliseconds = 86_400_000
-/** A database that was restored asks for orders of so many days again, which must not look as if they had never been signed. */
+/** The time for which entries are kept, so that a restored database cannot make the service sign an order again. */
 const keptDays = 30
-/** A file with more than this many entries that matter no longer is written anew. */
+/** A file with more outdated entries than this is written anew. */
 const spentMax = 1_000
 
 /**
- * The orders that were signed for protected clients, in a file beside the authority of each. Somebody who writes to the database
- * can make an order look as if it had never been signed, or orders as if they were of another day; they cannot here.
+ * The signed orders of protected clients, in a file beside the authority of each client. An attacker who writes to the database
+ * can hide a signed order or change its day there, but not in this file.
  */
 export class SigningJournal {
   readonly #files: LineFiles<Entry>
@@ -35,9 +35,8 @@ export class SigningJournal {
   }
 
   /**
-   * Notes that the order is about to be signed with the nonce, durably, or says why it must wait. The caller holds the lock
-   * of the journal. The same nonce again is the same payment, as after a crash or for a replacement: it keeps to the limit of
-   * the fee that the first one had.
+   * Durably notes that the order is about to be signed with the nonce, or returns the reason to wait. The caller holds the lock
+   * of the journal. The same nonce is the same payment, as after a crash or for a replacement, and has the same fee limit.
    */
   async claim(clientId: string, { perDay, fee, ...claimed }: Claim, now: Date): Promise<string | null> {
     const entries = await this.#files.entriesOf(clientId)
@@ -69,12 +68,12 @@ export class SigningJournal {
     return null
   }
 
-  /** Returns true when the order was signed, or was about to be. */
+  /** Returns true if the order was signed, or was about to be signed. */
   async has(clientId: string, order: string): Promise<boolean> {
     return (await this.find(clientId, order)) !== null
   }
 
-  /** Finds the nonce and the limit of the fee with which the order was signed, or was about to be. Returns null when it was not. */
+  /** Finds the nonce and the fee limit of an order that was signed or about to be signed; null for another order. */
   async find(clientId: string, order: string): Promise<Pick<Entry, 'nonce' | 'maxFee'> | null> {
     return latestOf(await this.#files.entriesOf(clientId), order) ?? null
   }

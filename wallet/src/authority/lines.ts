@@ -2,8 +2,8 @@ import { open, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * A file of one client with an entry in each line, beside its authority. What is added is durable when the call returns, and a
- * line that a crash cut off is skipped.
+ * A file of a client with an entry in each line, beside its authority. Added entries are durable when the call returns. A line
+ * that a crash cut off is skipped.
  */
 export class LineFiles<Entry> {
   readonly #directory: string

@@ -57,8 +57,8 @@ function checkTime(name: string, text: string) {
 }
 
 /**
- * Reads an authority. Beyond its form: nothing is named twice, no two keys are the same, every group that is named exists,
- * and each number of votes can be reached by persons who have a key, so that nobody locks themselves out by a typing error.
+ * Reads an authority. Beyond its form, it checks that names and keys are unique, that every named group exists, and that persons
+ * with a key can reach each number of votes, so that a typing error cannot lock people out.
  * @throws MalformedError
  */
 export function parseAuthority(value: unknown): Authority {
@@ -128,7 +128,7 @@ function checkAddresses({ addresses, rules }: AnyAuthority) {
   }
 }
 
-/** The persons of each group who have a key. */
+/** Returns the number of persons with a key, by group. */
 function checkGroups({ groups, keys }: AnyAuthority): Map<string, number> {
   once(
     'groups',

@@ -2,10 +2,10 @@ import { hashOf } from './canonical.ts'
 import type { Order, Placed } from './documents.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
-/** A part of the tree over the rows of a payout that pay in one token: its hash, and what its rows pay together. */
+/** A part of the tree over the rows of a payout in one token: its hash, and the sum of its rows. */
 export type Part = { hash: string; amount: bigint }
 
-/** A row at its place. The amount is that of the order, so that a sum which nobody pays proves no row. */
+/** Returns the leaf of a row at its place. Its amount is that of the order, so that a false sum proves no row. */
 export const leafOf = (position: number, order: Order): Part => ({
   hash: hashOf({ format: 'strongroom-payout-leaf-1', position, order: hashOf(order), amount: order.amount }),
   amount: BigInt(order.amount),
@@ -19,8 +19,8 @@ export const nodeOf = (left: Part, right: Part): Part => ({
 const toText = ({ hash, amount }: Part) => ({ hash, amount: amount.toString() })
 
 /**
- * The root that a leaf at this position of so many leads to; null when the path has another length than the position asks for.
- * A part without a neighbour at the end of a level is a part of the next level as it is.
+ * Returns the root of the tree for a leaf at this position; null when the length of the path does not match the position. A part
+ * without a neighbour at the end of a level moves to the next level unchanged.
  */
 export function rootOf(leaf: Part, { position, count, path }: { position: number; count: number; path: Part[] }) {
   const rest = [...path]
@@ -35,8 +35,8 @@ export function rootOf(leaf: Part, { position, count, path }: { position: number
 }
 
 /**
- * Refuses an order that is not the row of the signed payout that it claims to be. If it is, the payout pays of its token what it says
- * and not more, because each part of the tree binds the sums of its own parts. Returns null for such a row.
+ * Refuses an order that is not the row of the signed payout that it claims to be. Returns null for a right row. Each part of the
+ * tree binds the sums of its parts, so the payout pays exactly its sums.
  */
 export function refusalOfPlace(order: Order, { payout, position, path }: Placed): Refusal | null {
   for (const field of ['vaultId', 'initiatorId', 'rulesVersion', 'expiresAt'] as const) {

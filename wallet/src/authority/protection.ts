@@ -10,14 +10,14 @@ import { parseAuthority, parseVotes } from './parse.ts'
 import { type Refusal, refusal, toText } from './refusal.ts'
 import { type AuthorityStore, AuthorityUnavailableError, type Pending, type Present } from './store.ts'
 
-/** The 403 for something that people have not signed; `details` begins with the code. */
+/** The 403 for a request without the needed signatures; `details` begins with the code. */
 export const refused = (reason: Refusal) => new WalletError(403, 'The signatures do not authorise this', toText(reason))
 
 type Mark = { authority_version: number | null; authority_hash: string | null }
 
 /**
- * The authority of a client, or null when it is not protected. Protected is a client that has a file, whatever the database
- * says, and a client that the database marks, whether or not there is a file: a restore of either is noticed by the other.
+ * Returns the authority of a client, or null when the client is not protected. A client is protected if it has a file or a mark
+ * in the database, so that a restore of one of them is noticed by the other.
  *
  * @throws AuthorityUnavailableError when the file is missing, or older than the mark, or has another past
  */
@@ -46,8 +46,8 @@ export async function readProtection(
 }
 
 /**
- * Waits until nothing of a client is ordered or signed, and keeps it so until the end of the transaction, for a change of its
- * authority or a stop. A queue of locks is fair: no number of orders keeps a stop waiting.
+ * Waits for running orders and signatures of a client, and holds up new ones until the end of the transaction, for a change of
+ * its authority or a stop. The queue of locks is fair, so that many orders cannot delay a stop.
  */
 export async function lockClient(tx: pg.PoolClient, clientId: string): Promise<void> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`client ${clientId}`])
@@ -62,16 +62,16 @@ async function lockPart(tx: pg.PoolClient, clientId: string, part: string): Prom
   )
 }
 
-/** An order is taken once, however often it is sent at the same time. */
+/** Locks an order, so that concurrent requests store it once. */
 export const lockOrder = (tx: pg.PoolClient, clientId: string, id: string) => lockPart(tx, clientId, `order ${id}`)
 
 type Token = { network: string; contractAddress: string | null }
 
-/** Two orders at once must not both find that the other one has not used up the amount of the day. */
+/** Locks the sums of a day, so that two concurrent orders cannot exceed the limit of the day together. */
 export const lockDay = (tx: pg.PoolClient, clientId: string, { network, contractAddress }: Token) =>
   lockPart(tx, clientId, `day ${network} ${contractAddress}`)
 
-/** The journal of a client has one writer at a time. */
+/** Locks the journal of a client for one writer. */
 export const lockJournal = (tx: pg.PoolClient, clientId: string) => lockPart(tx, clientId, 'journal')
 
 /**
@@ -118,7 +118,7 @@ export async function updateAuthority(
   if (store === null) throw notFound('Authority')
   const shown = await checkNext(pool, store, clientId, next)
   if (shown !== null) return shown
-  // Nodes are asked before the client is locked, about a version that was signed.
+  // The nodes are asked about a signed version before the client is locked.
   const unfit = await refusalOfFit(parseAuthority(next.authority), around)
   if (unfit !== null) throw refused(unfit)
   return await inTransaction(pool, async (tx) => {
@@ -166,7 +166,7 @@ function isSame({ hash }: Present, document: unknown): boolean {
   }
 }
 
-/** The file is written before: if the database then fails, the file is ahead of the mark, which is right. */
+/** Sets the mark in the database. The file is written first, because a file that is ahead of the mark is valid. */
 async function mark(tx: pg.PoolClient, store: AuthorityStore, clientId: string): Promise<Shown> {
   const present = await store.read(clientId)
   if (present === null) throw new AuthorityUnavailableError('the authority file is gone')
@@ -199,7 +199,7 @@ export async function raiseMarks(pool: pg.Pool, store: AuthorityStore, log: Logg
   }
 }
 
-/** At the start: a database that was restored without its marks gets them again, and what is unavailable is said at once. */
+/** Restores missing marks of a restored database at the start, and reports unavailable authorities. */
 export async function markAuthorities(pool: pg.Pool, store: AuthorityStore, log: Logger): Promise<void> {
   const { rows } = await pool.query<{ id: string; name: string }>('select id, name from wallet.clients order by name')
   for (const { id, name } of rows) {

@@ -1,8 +1,8 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 
 /**
- * SPKI in DER has one form for each of the two kinds of key that count, and what differs before the key itself is refused:
- * two spellings of one key would count as two.
+ * The prefixes of SPKI in DER for the two types of keys. Other prefixes are refused, because two spellings of a key would count
+ * as two keys.
  */
 const prefixes = {
   es256: Buffer.from('3059301306072a8648ce3d020106082a8648ce3d03010703420004', 'hex'),
@@ -18,7 +18,7 @@ type PublicKey = { algorithm: KeyAlgorithm; key: KeyObject }
 const known = new Map<string, PublicKey>()
 const knownMax = 1_000
 
-/** The key of an SPKI in base64url, or null when it is none, or one that does not lie on its curve. */
+/** Returns the key of an SPKI in base64url; null when it is not valid or does not lie on its curve. */
 export function readPublicKey(text: string): PublicKey | null {
   const found = known.get(text)
   if (found !== undefined) return found

@@ -6,10 +6,10 @@ export type Stop = Pick<SignedVote['vote'], 'hash' | 'person' | 'decision'> & { 
 
 /** An order ends 30 days after it was signed, and a clock may be wrong: a stop outlives every order that it is about. */
 const keptMilliseconds = 61 * 86_400_000
-/** A file with more than this many stops of orders that have ended is written anew. */
+/** A file with more outdated stops than this is written anew. */
 const spentMax = 1_000
 
-/** The orders that must not be signed, in a file beside the authority of each client: a restored database brings none back. */
+/** The stopped orders, in a file beside the authority of each client, so that a restored database does not revive them. */
 export class StopJournal {
   readonly #files: LineFiles<Stop>
 
@@ -17,7 +17,7 @@ export class StopJournal {
     this.#files = new LineFiles(directory, 'stopped')
   }
 
-  /** Notes the stops for good, durably. The caller holds the lock of the client. */
+  /** Durably notes the stops. The caller holds the lock of the client. */
   async note(clientId: string, stops: Omit<Stop, 'at'>[], now: Date): Promise<void> {
     const entries = await this.#files.entriesOf(clientId)
     const added = stops

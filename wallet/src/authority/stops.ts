@@ -9,8 +9,8 @@ import { type Refusal, refusal } from './refusal.ts'
 import type { AuthorityStore } from './store.ts'
 
 /**
- * Stops what the votes are about, all of it or nothing. No token is needed: the signatures say who stops it, and whoever brings
- * them, nothing moves for it. A repetition changes nothing.
+ * Stops all orders of the votes, or none of them. The caller needs no token, because the signatures name the persons and a stop
+ * moves no funds. A repetition changes nothing.
  * @throws WalletError 404 when the client is not protected, 403 with a code when a vote does not count
  */
 export async function stopOrders(
@@ -23,7 +23,7 @@ export async function stopOrders(
   if (store === null || present === null) throw notFound('Authority')
   const now = new Date()
   const read = readStops(present.authority, votes, now)
-  // Strangers reach this on the page for signatures: without a signature that counts they lock nothing.
+  // Strangers can call this through the page for signatures, so nothing is locked before a signature is verified.
   if ('refused' in read) throw refused(read.refused)
   await inTransaction(pool, async (tx) => {
     // An order that is about to be signed holds the lock: the stop comes before it, or after it was signed.
@@ -33,7 +33,7 @@ export async function stopOrders(
   return { stopped: [...new Set(read.stops.map(({ hash }) => hash))] }
 }
 
-/** Refuses an order that somebody stopped, whatever else was signed for it. Returns null when nobody did. */
+/** Refuses a stopped order, regardless of its other signatures. Returns null when the order was not stopped. */
 export async function refusalOfStopped(
   store: AuthorityStore,
   clientId: string,

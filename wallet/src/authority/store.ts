@@ -58,7 +58,7 @@ export class AuthorityStore {
     return loaded === null ? null : inForceOf(loaded).at(-1)!.present
   }
 
-  /** Reads the version that waits. Returns null when none does. */
+  /** Reads the waiting version; null when no version waits. */
   async readPending(clientId: string): Promise<Pending | null> {
     const loaded = await this.#load(clientId)
     const last = loaded?.links[inForceOf(loaded).length]
@@ -79,7 +79,7 @@ export class AuthorityStore {
     })
   }
 
-  /** Returns true when the version with this hash was cancelled: the votes for it count no more. */
+  /** Returns true if the version with this hash was cancelled, so that its votes no longer count. */
   async isCancelled(clientId: string, hash: string): Promise<boolean> {
     const { cancelled = [] } = (await this.#load(clientId))?.chain ?? {}
     return cancelled.some((version) => version.hash === hash)

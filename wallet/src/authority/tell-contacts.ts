@@ -10,7 +10,7 @@ import type { AnyAuthority } from './documents.ts'
 import type { Shown } from './protection.ts'
 import { type AuthorityStore, AuthorityUnavailableError, type Change } from './store.ts'
 
-/** A mail about a version is tried for so long after the version came into force. */
+/** The time for which a mail about a version is tried after the version came into force. */
 const triedMilliseconds = 7 * 86_400_000
 
 export type Teller = {
@@ -22,8 +22,8 @@ type Parts = { pool: pg.Pool; store: AuthorityStore; mailer: Mailer; log: Logger
 type Client = { id: string; name: string }
 
 /**
- * Tells the contacts of the version in force and of the next one that the next one was signed. What is due follows from the files
- * of the authorities, so that no crash loses a mail.
+ * Sends mails about a signed next version to the contacts of the version in force and of the next version. The due mails follow
+ * from the files of the authorities, so that a crash loses no mail.
  */
 export function createTeller(parts: Parts): Teller {
   const pauses = new Map<string, { failures: number; until: number }>()
@@ -78,7 +78,7 @@ async function listDue(store: AuthorityStore, client: Client, now: Date): Promis
   return due
 }
 
-/** An authority that cannot be read stops everything of its client, and the mails of no other one. */
+/** An authority that cannot be read stops the orders of its client, but not the mails of other clients. */
 async function listChanges(store: AuthorityStore, clientId: string, now: Date): Promise<Change[]> {
   try {
     return await store.listChanges(clientId, now.getTime() - triedMilliseconds)

@@ -1,11 +1,11 @@
 import { LineFiles } from './lines.ts'
 
-/** A contact whose mail about a version was taken by the mail server. */
+/** A contact whose mail about a version the mail server accepted. */
 type Told = { hash: string; email: string; at: string }
 
 /**
- * The contacts that were told of a version, in a file beside the authority: nobody who writes to the database makes a mail look
- * sent. A mail that is not in it is sent, so a crash repeats one and loses none.
+ * The sent mails about a version, in a file beside the authority, so that an attacker with access to the database cannot mark a
+ * mail as sent. A mail that is not in the file is sent, so a crash may repeat a mail but loses none.
  */
 export class ToldFiles {
   readonly #files: LineFiles<Told>

@@ -14,8 +14,8 @@ import type { AuthorityStore, Present } from './store.ts'
 type Db = pg.Pool | pg.PoolClient
 
 /**
- * Refuses a stored order that may not be signed now. Nothing that the row says is trusted because it is stored: people who can
- * write to the database can write rows. Returns null when it may be signed.
+ * Refuses a stored order that may not be signed now. The row is not trusted, because an attacker may have written it. Returns
+ * null when the order may be signed.
  *
  * @throws AuthorityUnavailableError, or an error of the node that does not say the decimals of the token
  */
@@ -84,7 +84,7 @@ export async function claimSigning(
   return await store.journal.claim(row.client_id, claim, new Date())
 }
 
-/** As many people as the order needed signed that it is cancelled: its cancellation may pay what the network asks for. */
+/** Returns true if as many people as the order needed signed its cancellation, which then has no fee limit. */
 async function isCancelledByPeople(
   store: AuthorityStore,
   clientId: string,
@@ -94,13 +94,12 @@ async function isCancelledByPeople(
   return isEnough(authority, authorization, await listCancelling(store, clientId, authorization))
 }
 
-/** In a protected client: what limits the fees of an order that was signed here, or why nothing replaces its transaction. */
+/** In a protected client: the fee limit of an order that was signed here, or the reason to refuse a replacement. */
 export type SignedFees = { limit: bigint | null; isCancelled: boolean } | { refused: Refusal }
 
 /**
- * Reads the fees that people permitted for the order of a row, from the journal and from what they signed; the row itself and its
- * own limit are trusted in nothing. Returns null when the client is not protected, and `limit` null when an earlier release noted
- * none.
+ * Reads the fees that people permitted for the order of a row, from the journal and the signed order. The row and its limit are
+ * not trusted. Returns null when the client is not protected. `limit` is null when an earlier release noted no limit.
  *
  * @throws AuthorityUnavailableError
  */
@@ -150,7 +149,7 @@ function orderedOf(row: TransferRow): Ordered {
   }
 }
 
-/** Returns true when exactly this order was signed before under its id, whatever the database says. */
+/** Returns true if exactly this order was signed before under its id, regardless of the database. */
 export async function wasSigned(
   store: AuthorityStore | null,
   { client_id, id, signed_order }: Pick<TransferRow, 'client_id' | 'id' | 'signed_order'>,
@@ -182,7 +181,7 @@ export async function readOrderedLastDay(
   return BigInt(rows[0]!.total)
 }
 
-/** The same as of the moment when the row was ordered: orders that came later are their own concern. */
+/** Reads the sum at the time of the row's order, without later orders. */
 async function readOrderedBefore(db: Db, row: TransferRow): Promise<bigint> {
   const { rows } = await db.query<{ total: string }>(
     `${sumOfDay} and (created_at, sequence) < ($4::timestamptz, $5::bigint)`,
