@@ -96,7 +96,7 @@ describe('the table', () => {
   })
 })
 
-describe('what is searched for in the answers', () => {
+describe('the texts that are searched for in the answers', () => {
   const reads = guarded.filter(({ method }) => method === 'GET')
 
   it('T39 is what those read who may, so that not finding it means something', async () => {
@@ -192,7 +192,7 @@ describe('HEAD', () => {
   })
 })
 
-describe('what is hidden', () => {
+describe('hidden data', () => {
   /** Up to five lookups by key: two pages each, three once an index has two levels. */
   const hiddenPagesMax = 15
   const hiding = guarded.filter(

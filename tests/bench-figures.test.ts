@@ -40,7 +40,7 @@ it('the figures of docs/performance.md are those of bench/figures; npm run bench
   expect(text).toBe(withFigures(text, published()))
 })
 
-it('a figure that is edited by hand differs from what the results say', () => {
+it('a figure that is edited by hand differs from the results', () => {
   const results = publish([resultOf({})])
   const text = withFigures(page, results)
   expect(cellsOf(text)).toContain(

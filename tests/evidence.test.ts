@@ -224,7 +224,7 @@ describe('T84 strongroom evidence verify, as the process that an auditor runs', 
   }
   const unsigned = 'none of the votes is signed: the records say who voted, and no key of a person proves it'
 
-  it('checks what is sealed of an ordinary vault, says that nothing is signed, and ends with 0', async () => {
+  it('checks the seals of an ordinary vault, says that nothing is signed, and ends with 0', async () => {
     const { code, lines } = await verify(files.ordinary)
     expect(code).toBe(0)
     expect(lines).toContain(unsigned)
@@ -235,7 +235,7 @@ describe('T84 strongroom evidence verify, as the process that an auditor runs', 
     )
   })
 
-  it('names who signed in a protected vault, and does not say that nothing is signed', async () => {
+  it('names the signers in a protected vault, and does not say that nothing is signed', async () => {
     const { code, lines } = await verify(files.signed)
     expect([code, lines.includes(unsigned)]).toEqual([0, false])
     expect(
@@ -256,7 +256,7 @@ describe('T84 strongroom evidence verify, as the process that an auditor runs', 
     expect(lines).toContain(unsigned)
   })
 
-  it('ends with 2 for a file that is no evidence', async () => {
+  it('ends with 2 for a file that is not evidence', async () => {
     expect((await verify('{}')).code).toBe(2)
   })
 })

@@ -76,7 +76,7 @@ const toNamed = ({ id, person, publicKey }: (typeof keys)[number]) => ({
   key: { id: Buffer.from(id, 'base64url'), publicKey, origin },
 })
 
-it('what passkeys signed on the pages reaches the wallet service, which verifies it for itself', async () => {
+it('signatures of passkeys on the pages reach the wallet service, which verifies them itself', async () => {
   const { vault, owner, firstApprover, secondApprover } = bench
   const base = `/vaults/${vault.code}` as const
   const address = await bench.fundedAddress()

@@ -194,7 +194,7 @@ async function approve(voter: Page): Promise<Page> {
   return signing(opening)
 }
 
-describe('T78 who signs on the page of the wallet service', () => {
+describe('T78 people who sign on the page of the wallet service', () => {
   it('approves in the console, signs there, and is believed by the service and by the wallet service', async () => {
     const { id, payload, payloadHash } = await ordered('200')
     const voter = await approvalPage(id)

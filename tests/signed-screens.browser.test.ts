@@ -391,7 +391,7 @@ describe('T80 on the pages of the console', () => {
     expect(signedCount).toBeGreaterThan(runs / 20)
   })
 
-  it('T80 decimals that were changed in the database change what nobody signs', async () => {
+  it('T80 decimals that were changed in the database do not change the amount on the screen', async () => {
     const { vault, sql } = bench
     const [voter] = voters
     const id = await waitingOrder('300')
@@ -405,7 +405,7 @@ describe('T80 on the pages of the console', () => {
     }
   })
 
-  it('T80 who rejects signs no approval, whatever the service says', async () => {
+  it('T80 a person who rejects signs no approval, whatever the service says', async () => {
     const [voter] = voters
     const id = await waitingOrder('400')
     const seen = voter.takeOver((_, answer) => answer)

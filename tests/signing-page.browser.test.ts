@@ -204,7 +204,7 @@ describe('T78 the page of the wallet service', () => {
     expect(await page.getByRole('button').count()).toBe(0)
   })
 
-  it('shows the whole of an order, in full and exactly, with what the authority says', async () => {
+  it('shows an order in full and exactly, with the terms of the authority', async () => {
     const order = orderOf({ maxFee: '2100000000000001', feeLevel: 'high' })
     const page = await shown({ order })
     await page.getByText('The recipient is NOT on the signed address list').waitFor()
@@ -358,7 +358,7 @@ describe('T78 the page of the wallet service', () => {
     expect(await page.getByRole('button', { name: 'Sign the approval' }).isDisabled()).toBe(true)
   })
 
-  it('makes a passkey, which signs what it shows for the console alone', async () => {
+  it('creates a passkey, which signs only for the console', async () => {
     const registered = await registerAt(context, origin, 'ben')
     const { entry } = registered
     expect(entry).toMatchObject({ person: 'ben', kind: 'passkey', rpId: 'sign.localhost', origins: [origin] })

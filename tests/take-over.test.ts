@@ -113,7 +113,7 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.reverse()) await cleanUp()
 })
 
-describe('T58 who has taken over the service', () => {
+describe('T58 an attacker who has taken over the service', () => {
   it(`T58 signs none of ${tries} generated orders, with whatever people ever signed`, async () => {
     const honest = await captured()
     const random = createRandom(seed)

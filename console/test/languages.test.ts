@@ -53,7 +53,7 @@ describe('the texts of the console', () => {
   })
 })
 
-describe('what the service says', () => {
+describe('texts of the service', () => {
   it('has a German sentence for each reason', () => {
     expect(Object.keys(byReason).toSorted()).toEqual(Object.keys(reasons).toSorted())
   })

@@ -65,7 +65,7 @@ export function activityFlows(stack: () => Stack): void {
       await page.context().close()
     })
 
-    it('waits for nothing twice: what the head of a page announces is what the page asks for', () => asksOnce(stack()))
+    it('sends no request twice: the head of a page announces exactly the requests of the page', () => asksOnce(stack()))
   })
 }
 

@@ -38,7 +38,7 @@ export function administrationFlows(stack: () => Stack): void {
       await page.context().close()
     })
 
-    it('invites a person, who stands in the list and gets a mail', async () => {
+    it('invites a person, who appears in the list and gets a mail', async () => {
       const { page, faults } = await open('/people')
       await page.getByRole('link', { name: 'Invitations' }).click()
       await page.getByRole('button', { name: 'Invite a person' }).click()

@@ -4,7 +4,7 @@ import { type Stack, vaultCode } from '../support/stack.ts'
 import { axeViolations, watchPage } from '../support/watched-page.ts'
 
 export function proofFlows(stack: () => Stack): void {
-  describe('what is on record', () => {
+  describe('the record', () => {
     it('leaves as a file, at once and by the background', async () => {
       const { page, faults } = await watchPage(await stack().contextOf('admin'), stack().url)
       await page.goto(`${stack().url}/v/${vaultCode}/reports/operations`)

@@ -12,7 +12,7 @@ export function waysOutFlows(stack: () => Stack): void {
     await watched.page.goto(`${stack().url}${path}`)
     return watched
   }
-  describe('what waits', () => {
+  describe('waiting requests', () => {
     speedUp(stack, open)
     halted(stack, open)
     quarantined(stack, open)
@@ -25,7 +25,7 @@ export function waysOutFlows(stack: () => Stack): void {
 type Open = (person: Person, path: string) => Promise<WatchedPage>
 
 function speedUp(stack: () => Stack, open: Open): void {
-  it('is sped up by who sent it, once a transaction pays too little', async () => {
+  it('is sped up by its sender, once a transaction pays too little', async () => {
     const { chain } = stack()
     await chain('evm_setAutomine', false)
     const { id, read } = await orderTransfer(stack(), '3')
@@ -100,7 +100,7 @@ function quarantined(stack: () => Stack, open: Open): void {
 
 function auditors(stack: () => Stack, open: Open): void {
   describe('an auditor', () => {
-    it('reads what administrators read, and finds nothing to change', async () => {
+    it('reads what administrators read, and finds no controls that change it', async () => {
       const restore = await withMember(stack(), 'auditors', 'thirdTreasurer')
       const { page, faults } = await open('thirdTreasurer', `/v/${vaultCode}/audit`)
       await page.getByRole('table').getByRole('row').nth(1).waitFor()
@@ -119,7 +119,7 @@ function auditors(stack: () => Stack, open: Open): void {
 }
 
 function offboarding(stack: () => Stack, open: Open): void {
-  describe('who leaves', () => {
+  describe('people who leave', () => {
     it('is disabled, which ends their sessions, and is let in again', async () => {
       const person = await open('thirdTreasurer', `/v/${vaultCode}`)
       await person.page.getByRole('heading', { level: 1 }).waitFor()

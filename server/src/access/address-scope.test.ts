@@ -96,7 +96,7 @@ describe('addressScopeOf', () => {
 })
 
 describe('other scopes', () => {
-  it('visibleScopeOf holds what one may see', () => {
+  it('visibleScopeOf contains what the viewer may see', () => {
     expect([partsOf(visibleScopeOf(member)), partsOf(visibleScopeOf(admin))]).toEqual(['of me, shared', 'vault'])
   })
 
@@ -104,7 +104,7 @@ describe('other scopes', () => {
     expect([partsOf(ownScopeOf(member)), partsOf(ownScopeOf(admin))]).toEqual(['of me', 'of admin'])
   })
 
-  it('allVisible holds what the viewer may see, however little they asked for', () => {
+  it('allVisible contains what the viewer may see, also for a narrow query', () => {
     for (const wanted of [{}, { access: 'shared' as const }, { folderId: 'f' }]) {
       expect(allVisible(addressScopeOf(member, wanted))).toEqual(visibleScopeOf(member))
       expect(allVisible(addressScopeOf(admin, wanted))).toEqual(visibleScopeOf(admin))
@@ -176,7 +176,7 @@ describe('SQL of a scope', () => {
     }
   })
 
-  it('T39 an administrator’s rights are no part of the right to move funds', () => {
+  it('T39 the rights of an administrator do not include the right to move funds', () => {
     const asAdmin = compiled(isTransferAllowed(visibleScopeOf({ ...member, readsAll: true }), 'a'))
     expect(asAdmin).toEqual(compiled(isTransferAllowed(visibleScopeOf(member), 'a')))
     expect(asAdmin.sql.match(/can_transfer/g)).toHaveLength(2)
@@ -235,7 +235,7 @@ describe('the type of a scope', () => {
     expectTypeOf<ReturnType<typeof addressScopeOf>>().toExtend<AddressScope>()
   })
 
-  it('T39 is what every reader of owned data asks for, and nothing less', () => {
+  it('T39 is asked for by every reader of owned data', () => {
     expectTypeOf<Lax>().toBeNever()
     expectTypeOf<Parameters<Readers[keyof Readers]>[1]>().toEqualTypeOf<AddressScope>()
     // A transfer is visible to its approvers too, so it is found for a member.

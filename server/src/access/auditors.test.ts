@@ -47,7 +47,7 @@ describe('the group of the auditors', () => {
 })
 
 describe('an auditor', () => {
-  it('reads what an administrator reads: every list is the same', async () => {
+  it('reads the same lists as an administrator', async () => {
     await bench.order(addressId, '0.5')
     const { admin } = bench.vault
     expect((await auditor.get(`${url}/me`)).body).toMatchObject({ isAdmin: false, isAuditor: true })
@@ -92,7 +92,7 @@ describe('an auditor', () => {
     expect((await bench.owner.post(`${url}/addresses`, addresses)).status).toBe(201)
   })
 
-  it('simulates, and exports what they read', async () => {
+  it('simulates, and exports the data that they may read', async () => {
     const payload = order()
     const simulation = { actionType: 'transfer', initiatorId: bench.owner.userId, payload }
     expect((await auditor.post(`${url}/policies/simulate`, simulation)).status).toBe(200)

@@ -233,7 +233,7 @@ describe('commands beside a running server', () => {
     ).toEqual([{ reason: 'Nobody else has one' }])
   })
 
-  it('say what an operator should look at, and end with 1 when something is red', async () => {
+  it('name what an operator must look at, and end with 1 when a check is red', async () => {
     const well = await run(['doctor'])
     expect([well.code, well.err]).toEqual([0, ''])
     expect(well.out).toContain('ok   The database answers\n')

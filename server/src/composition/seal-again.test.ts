@@ -156,7 +156,7 @@ describe('T60 a sealed secret', () => {
     }
   })
 
-  it('T60 of one vault that is copied to another is sent to nobody', async () => {
+  it('T60 of one vault that is copied to another is never sent', async () => {
     const mine = await sealedAt(secretOf(other.id))
     await write(secretOf(other.id), await sealedAt(secretOf(bench.vault.id)))
     await expect(walletOfVault(bench.test.deps, other.id)).rejects.toThrow('Nothing is sent to it')
@@ -200,7 +200,7 @@ describe('T60 a sealed secret', () => {
     for (const { place, sealed } of before) await write(place, sealed)
   })
 
-  it('T60 in the old format is accepted no more, neither by the service nor at its next start', async () => {
+  it('T60 in the old format is refused, by the service and at its next start', async () => {
     const { sealer, db } = bench.test.deps
     const place = secretOf(other.id)
     const kept = await sealedAt(place)
@@ -241,7 +241,7 @@ describe('T60 a sealed secret', () => {
     await expect(db.updateTable('sealing_key').set({ format: 2 }).execute()).rejects.toThrow('never goes back')
   })
 
-  it('T60 of the format before is not sealed again for a wallet service that nobody recorded', async () => {
+  it('T60 of the previous format is not sealed again for an unrecorded wallet service', async () => {
     const point = (url: string) => bench.sql('update vaults set wallet_service_url = $2 where id = $1', [other.id, url])
     await setBack()
     await point('http://listener.example.org')
@@ -304,7 +304,7 @@ describe('T60 a sealed secret', () => {
     expect(secret).toBe('a-secret-that-waits-for-votes')
   })
 
-  it('T60 that opens under no key is named, left alone, and stops nobody else', async () => {
+  it('T60 that opens under no key is named and left alone, and does not stop the others', async () => {
     const place = secretOf(other.id)
     const planted = createSealer('whatever key somebody else may have').seal(place, 'planted')
     await write(place, planted)

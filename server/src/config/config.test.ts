@@ -380,7 +380,7 @@ describe('settings', () => {
     }
   })
 
-  it('are described with what they are now', () => {
+  it('describe their present state', () => {
     const described = describeSettings({ PORT: '9000', SMTP_URL: production.SMTP_URL })
     expect(described.find(({ name }) => name === 'PORT')).toMatchObject({ fallback: '8420', value: '9000' })
     expect(described.find(({ name }) => name === 'SMTP_URL')?.value).toBe('(set, hidden)')

@@ -20,7 +20,7 @@ function manual() {
   return { batches, commit, next }
 }
 
-it('sends what arrives alone at once, and what arrives meanwhile together', async () => {
+it('sends the first item at once, and items that arrive meanwhile together', async () => {
   const { batches, commit, next } = manual()
   const { submit } = createGroupCommit({ commit, batchMax: 3, inFlightMax: 1, waitingMax: 10 })
   const answers = [1, 2, 3, 4, 5].map(submit)

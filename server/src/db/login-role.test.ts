@@ -158,7 +158,7 @@ describe('T8 the login of the running service', () => {
 })
 
 describe('the making of the login', () => {
-  it('is done once, whoever comes first, and takes the password of the URL', async () => {
+  it('is done once, by any of several nodes, and takes the password of the URL', async () => {
     const { name, url } = newLogin()
     const results = await Promise.all(Array.from({ length: 4 }, () => ensureLogin(database.url, url)))
     expect(results).toContain(true)

@@ -74,7 +74,7 @@ async function makeExport() {
 }
 
 describe('a replica for reports', () => {
-  it('is read by reports, and has what was acknowledged before', async () => {
+  it('is read by reports, and contains every write acknowledged before', async () => {
     const [{ isReplica }] = await test.deps.slowReads.onReplica(async (db) => {
       const { rows } = await db.executeQuery<{ isReplica: boolean }>(
         (await import('kysely')).sql`select pg_is_in_recovery() as "isReplica"`.compile(db),
@@ -132,7 +132,7 @@ describe('a replica for reports', () => {
     expect(test.logged.join('')).toContain('was made again by the database itself')
   })
 
-  it('that is no replica of this database is not read', async () => {
+  it('is not read when it is the database itself or replicates another one', async () => {
     // The database itself, which takes writes; and another database of the same replica.
     for (const wrong of [
       (url: string) => url,

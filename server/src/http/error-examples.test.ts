@@ -26,14 +26,14 @@ describe('the example of an error', () => {
     expect(sources.length).toBeGreaterThan(400)
   })
 
-  it.each(reasons)('of %s is what the code says somewhere', (reason) => {
+  it.each(reasons)('of %s is a text of the code', (reason) => {
     const { message, details } = exampleOfError(reason).value
     const said = Array.isArray(details) ? details.map(({ message }) => message) : [message, details ?? message]
     expect(said.filter((words) => !isSaid(patterns, words))).toEqual([])
   })
 })
 
-describe('what a file can say', () => {
+describe('the contents of a file', () => {
   it.each([
     ["throw conflict('held', 'A hold stops it')", 'A hold stops it', true],
     ["throw conflict('held', 'A hold stops it')", 'A hold stops it all', false],

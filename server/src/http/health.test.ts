@@ -98,7 +98,7 @@ describe('metrics', () => {
     ],
     ['with a token, not shown', { demo: false, metricsToken: 'a token of the scraper' }, undefined, 401],
     ['with a token, another shown', { demo: true, metricsToken: 'a token of the scraper' }, 'Bearer another', 401],
-  ])('T70 %s are for those who may read them', async (_when, settings, authorization, status) => {
+  ])('T70 %s are shown only to people who may read them', async (_when, settings, authorization, status) => {
     const app = await createApp({ ...test.deps, config: { ...test.deps.config, ...settings } })
     const headers = authorization === undefined ? {} : { authorization }
     const answer = await app.inject({ url: '/metrics', headers })

@@ -186,7 +186,7 @@ describe('T50 Idempotency-Key', () => {
     expect(await effects()).toEqual([1])
   })
 
-  it('repeats what was read, however often that has changed since, and reads nothing again', async () => {
+  it('repeats the stored answer, also after later changes, and reads no data again', async () => {
     const first = await inject('/reads', '{"n":1}', 'key-1', person)
     expect([first.statusCode, first.json()]).toEqual([200, { reads: 1 }])
     expect((await inject('/reads', '{"n":1}', undefined, person)).json()).toEqual({ reads: 2 })
@@ -198,7 +198,7 @@ describe('T50 Idempotency-Key', () => {
     expect(reads).toBe(3)
   })
 
-  it('runs once what works outside of a transaction: the key is taken before it begins', async () => {
+  it('runs work outside of a transaction once: the key is taken before it begins', async () => {
     const before = reads
     let release = () => {}
     hold = new Promise((resolve) => {
@@ -260,7 +260,7 @@ describe('T50 Idempotency-Key', () => {
     expect((await send()).body).toBe(quick.body)
   })
 
-  it('of a sender who is not known belongs to what they sent', async () => {
+  it('of an unknown sender belongs to the content that they sent', async () => {
     const send = (n: number) =>
       shell.inject({ method: 'POST', url: '/public-writes', headers: { 'idempotency-key': 'key-1' }, payload: { n } })
     const first = await send(1)

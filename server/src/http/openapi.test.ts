@@ -119,7 +119,7 @@ describe('openapi.json', () => {
     expect([...known].filter((ref) => !used.has(ref))).toEqual([])
   })
 
-  it('contains once what several operations have in common', () => {
+  it('contains shared components once', () => {
     const inline = Object.values(shared.paths).flatMap((path) =>
       Object.values(path).flatMap(({ operationId, parameters = [], responses }) => [
         ...parameters.filter((parameter) => !('$ref' in parameter)).map((parameter) => JSON.stringify(parameter)),

@@ -109,7 +109,7 @@ describe('T48 the session cookie', () => {
     expect(answer.headers['www-authenticate']).toBe(error === '' ? challenge : `${challenge}, error="${error}"`)
   })
 
-  it.each(['', 'x', 'a'.repeat(5_000)])('of the value %j is nobody', async (value) => {
+  it.each(['', 'x', 'a'.repeat(5_000)])('of the value %j names no person', async (value) => {
     const answer = await shell.inject({ method: 'GET', url: '/thing', headers: { cookie: `session_token=${value}` } })
     expect(answer.statusCode).toBe(401)
   })

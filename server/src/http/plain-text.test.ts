@@ -56,7 +56,7 @@ describe('T71 text that people read', () => {
     },
   )
 
-  it('is one line, but for what may be longer', () => {
+  it('is one line, except in fields for longer texts', () => {
     for (const text of ['one\ntwo', 'one\r\ntwo']) {
       expect(faultOfText(text, 'name')).toBe('must be one line')
       for (const field of ['comment', 'description', 'note', 'reason']) expect(faultOfText(text, field)).toBeNull()

@@ -219,7 +219,7 @@ describe('T51 errors in the specified body', () => {
     expect(answer.json().details).toEqual([{ field, message }])
   })
 
-  it('reads the parameters of a query as what they are', async () => {
+  it('reads the parameters of a query by their types', async () => {
     const read = async (query: string) => (await shell.inject({ method: 'GET', url: `/list?${query}` })).json()
     expect(await read('limit=7&flag=false&word=7&words=a')).toEqual({ limit: 7, flag: false, word: '7', words: ['a'] })
     expect(await read('words=a&words=b,c')).toEqual({ limit: 20, words: ['a', 'b,c'] })
@@ -354,7 +354,7 @@ describe('a body where none belongs', () => {
   })
 })
 
-describe('T51 what is no HTTP request', () => {
+describe('T51 input that is not an HTTP request', () => {
   let port: number
   beforeAll(async () => {
     await shell.listen({ port: 0, host: '127.0.0.1' })

@@ -36,7 +36,7 @@ describe.each([
   ['forwards', day],
   ['backwards', -day],
 ])('T54 a clock that jumps %s by a day', (_direction, jump) => {
-  it('T54 books what happens before and after it, once and in full', async () => {
+  it('T54 books operations before and after it, once and in full', async () => {
     const { id: addressId } = await bench.fundedAddress()
     const before = await pay(addressId, '10')
     const { body: underWay } = await bench.order(addressId, '20')
@@ -55,7 +55,7 @@ describe.each([
     expect(new Set(history).size).toBe(4)
   })
 
-  it('T54 keeps what people may do, and lets nothing slip under a limit', async () => {
+  it('T54 keeps the rights of people and all limits', async () => {
     const { id: addressId } = await bench.fundedAddress()
     const value = { op: 'gt', value: '100', windowSeconds: 2 * 86_400, per: 'sourceAddress' }
     const rules = [{ conditionType: 'require', selectors: [{ selectorType: 'velocityAmount', value }] }]

@@ -14,7 +14,7 @@ const inAYear = () => new Date(bench.test.deps.clock().getTime() + 366 * 24 * 3_
 const dueIn = async (at: Date) => new Set(await listDueTasks(bench.test.deps.db, at))
 const now = () => bench.test.deps.clock()
 
-it('finds what waits for its time, and only then', async () => {
+it('finds due work, and none before its time', async () => {
   const address = await bench.fundedAddress()
   const { body: transfer } = await bench.order(address.id, '200')
   const rows = ['90', '90'].map((amount, row) => ({

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 describe('housekeeping', () => {
-  it('removes what has served its time and leaves the rest', async () => {
+  it('removes expired rows and leaves the rest', async () => {
     const { db } = test.deps
     const { userId } = await test.signIn('person@example.org')
     const at = (milliseconds: number) => new Date(test.clock.now().getTime() + milliseconds)

@@ -234,7 +234,7 @@ describe('T35 mails about changes to the rules', () => {
   })
 })
 
-describe('T35 mails about what a vault relies on', () => {
+describe('T35 mails about data that a vault relies on', () => {
   let owner: Person
   let address: { id: string; address: string }
 

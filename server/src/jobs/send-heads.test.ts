@@ -93,7 +93,7 @@ it('T77 the first line has heads, and says nothing of a log that has none yet', 
   expect(readHeads(text, 'ledger', trusted)).toEqual([])
 })
 
-it('T77 what each of them keeps is compared with the chains', async () => {
+it('T77 the heads that each of them keeps are compared with the chains', async () => {
   const { db, sealKey } = test.deps
   const trusted = new Set([sealKey.keyId])
   for (const text of [await readFile(file, 'utf8'), smtp.mails[0]!.source, posted[1]!.body.toString()]) {

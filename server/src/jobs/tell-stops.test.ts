@@ -65,7 +65,7 @@ describe('T58 a signed veto or cancellation', () => {
     expect(await waiting()).toBe(0)
   })
 
-  it('of its initiator is as good, and only for what is cancelled', async () => {
+  it('of its initiator counts, for a cancelled transfer only', async () => {
     const { id, vote } = await ordered()
     const other = await ordered()
     const cancel = (signature?: object) => bench.owner.post(`${base()}/transfers/${id}/cancel`, { signature } as never)

@@ -38,7 +38,7 @@ it('derives nothing of another account', () => {
   expect(accountPathOf('m/44/60')).toBeNull()
 })
 
-it('names what is wrong with a key', () => {
+it('names the fault of a key', () => {
   const keys = fakeKeysOf('vault')
   const place = { network: 'ethereum', derivationPath: 'm/44/60/0', challenge: 'c' }
   const { key: walletKey, ...shown } = keys.show('ethereum', 'm/44/60/0', 'c')
@@ -59,7 +59,7 @@ it('names what is wrong with a key', () => {
   }
 })
 
-it('takes no signed key that is none of the account', () => {
+it('refuses a signed key that does not belong to the account', () => {
   const keys = fakeKeysOf('vault')
   const signs = (derivationPath: string, xpub: string) => {
     const shown = keys.show('ethereum', derivationPath, 'c', xpub)

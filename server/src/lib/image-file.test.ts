@@ -66,7 +66,7 @@ describe('an image', () => {
       9,
       8,
     ],
-  ])('of type %s is what its bytes say', (_, bytes, mediaType, width, height) => {
+  ])('of type %s is recognised by its bytes', (_, bytes, mediaType, width, height) => {
     expect(readImageFile(bytes)).toEqual({ mediaType, width, height })
   })
 

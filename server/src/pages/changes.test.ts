@@ -143,8 +143,8 @@ describe('the mails about changes', () => {
   })
 })
 
-describe('what may not be seen', () => {
-  it('T39 looks like what does not exist, and without a session neither is told apart', async () => {
+describe('hidden resources', () => {
+  it('T39 looks like a resource that does not exist, also without a session', async () => {
     const [mail] = await mailsTo(bench.vault.admin)
     expect(mail).toBeUndefined()
     await bench.policy({ code: 'three', effect: 'allow' })

@@ -91,7 +91,7 @@ describe('the sign-in pages', () => {
     }
   })
 
-  it('are no part of the API reference', async () => {
+  it('are not in the API reference', async () => {
     const paths = Object.keys((test.app.swagger() as { paths: object }).paths)
     expect(paths).toContain('/api/v1/auth/session')
     expect(paths.filter((path) => path === '/' || /^\/(sign-in|assets)/.test(path))).toEqual([])

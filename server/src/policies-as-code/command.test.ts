@@ -142,7 +142,7 @@ it('makes groups, members and policies anew under their names', async () => {
   expect(await plan()).toMatchObject({ code: 0 })
 })
 
-it('has what categories and variants are approved and enabled by', async () => {
+it('contains the approval of categories and the state of variants', async () => {
   const { vault } = bench
   const { status, body } = await vault.admin.post(`${bench.url}/operation-categories`, {
     key: 'cost_center',
@@ -226,7 +226,7 @@ it('asks for votes once, and waits for them', async () => {
   expect((await plan()).code).toBe(0)
 })
 
-it('fails when those who vote object', async () => {
+it('fails when voters object', async () => {
   await edit(addPolicy('refused'))
   const { out } = await apply()
   const [, id] = /The change set (\S+) waits/.exec(out)!
@@ -236,7 +236,7 @@ it('fails when those who vote object', async () => {
   await expect(ended).rejects.toThrow('The change set is rejected')
 })
 
-it('sends its token nowhere in the clear, and says what is missing', async () => {
+it('sends its token over TLS only, and names missing settings', async () => {
   const withUrl = (STRONGROOM_URL: string | undefined) => ({
     env: { STRONGROOM_URL, STRONGROOM_TOKEN: robot },
     print: () => {},

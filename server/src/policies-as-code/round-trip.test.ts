@@ -232,7 +232,7 @@ it('a plan makes of the categories and variants of one organisation those of ano
   expect(moved).toBeGreaterThan(runs)
 })
 
-it('comments stay with what they are about when rules are written over them', () => {
+it('comments stay with their rules when rules are written over them', () => {
   const { document, known } = organisation(1)
   const policy = (code: string, approvalThreshold: number): RulesPolicy => ({
     ...{ id: `new policy ${code}`, groupId: document.groups[0]!.id, code, name: code, description: null },

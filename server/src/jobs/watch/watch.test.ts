@@ -27,7 +27,7 @@ const redOf = (samples: Sample[]) =>
     .filter(({ check, red }) => red.length > 0 && check.severity !== 'info')
     .map(({ check }) => check.alert)
 
-describe('what an operator watches', () => {
+describe('metrics for operators', () => {
   it('is green while nothing waits for long', async () => {
     const samples = await read()
     expect(redOf(samples)).toEqual([])
@@ -155,7 +155,7 @@ describe('what an operator watches', () => {
     wallet.down = false
   })
 
-  it('is read by indexes of what waits, and never by reading a table', async () => {
+  it('is read by indexes of waiting rows, and never by scanning a table', async () => {
     const { db } = openDatabase({ url: bench.test.databaseUrl, onError: () => {} })
     const scanned = await db.transaction().execute(async (trx) => {
       await sql`set local enable_seqscan = off`.execute(trx)

@@ -253,7 +253,7 @@ describe('the address book', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('refusals', () => {
   it.each([
     ['no name', { name: undefined }, 'name'],
     ['an empty name', { name: ' ' }, 'name'],
@@ -350,7 +350,7 @@ describe('what is refused', () => {
     ).toBe(400)
   })
 
-  it('404 for what the vault does not have', async () => {
+  it('404 for a resource that the vault does not have', async () => {
     const counterparty = await createOne({ addresses: [ethereum('somebody’s')] })
     const { id } = await createOne()
     const url = `${base}/cmi8h2k1p0a1b2c3d4e5f6g7h` as const
@@ -446,7 +446,7 @@ describe('chains', () => {
 })
 
 describe('policies', () => {
-  it('deny what none allows, even to administrators, and leave a record', async () => {
+  it('deny actions that no policy allows, even to administrators, and leave a record', async () => {
     const { id, addresses } = await createOne({ addresses: [ethereum('guarded')] })
     for (const by of [approver, vault.admin]) {
       for (const answer of [
@@ -469,7 +469,7 @@ describe('policies', () => {
     expect(refusals).toHaveLength(8)
   })
 
-  it('see the kind of what is created, and the kind, age and groups of what is changed', async () => {
+  it('see the kind of a new counterparty, and the kind, age and groups of a changed one', async () => {
     const block = (code: string, actionType: string, selectorType: string, value: unknown) =>
       createPolicy(vault, {
         code,

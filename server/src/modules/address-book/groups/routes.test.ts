@@ -176,7 +176,7 @@ describe('counterparty groups', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('refusals', () => {
   it('a code twice, also at once', async () => {
     const { code } = await createGroup()
     expect((await clerk.post(base, { code, name: 'x' })).status).toBe(409)
@@ -192,7 +192,7 @@ describe('what is refused', () => {
     expect((await clerk.get(`${base}/${id}`)).body._count.memberships).toBe(1)
   })
 
-  it('what is wrong or unknown', async () => {
+  it('wrong or unknown values', async () => {
     const { id } = await createGroup()
     const member = await createCounterparty()
     const field = ({ status, body }: Answer) => [status, body.details?.[0]?.field]
@@ -256,7 +256,7 @@ describe('what is refused', () => {
 })
 
 describe('policies', () => {
-  it('deny what none allows, even to administrators', async () => {
+  it('deny actions that no policy allows, even to administrators', async () => {
     const [{ id }, member, other] = [await createGroup(), await createCounterparty(), await createCounterparty()]
     await add(id, member)
     for (const by of [approver, vault.admin]) {

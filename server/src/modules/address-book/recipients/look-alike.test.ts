@@ -64,7 +64,7 @@ it.each([
   ['1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', '1A1zvfNa'],
   ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 'TR7NLj6t'],
   ['abc', 'abcabc'],
-])('T21 what people compare of %s is %s', async (key, alike) => {
+])('T21 the part of %s that people compare is %s', async (key, alike) => {
   expect(await bench.sql('select look_alike_of($1) as alike', [key])).toEqual([{ alike }])
 })
 
@@ -168,7 +168,7 @@ describe('T21 dust', () => {
   const setLimit = (dustLimit: string | null) =>
     bench.vault.admin.patch(`/tokens/${bench.vault.tokens.usdt.id}`, { dustLimit })
 
-  it('T21 is what comes in below the limit of its token', async () => {
+  it('T21 is an incoming amount below the limit of its token', async () => {
     const address = await createAddress(bench.owner, { token: 'USDT' })
     const [below, at] = [
       await depositFrom(address.address, fakeAddress('a duster'), '0.009999'),

@@ -66,7 +66,7 @@ const approveBoth = async (request: { id: string }) => {
 }
 
 describe('a category that demands approval', () => {
-  it('assigns with the last vote, what was voted on and nothing else', async () => {
+  it('assigns with the last vote, exactly as voted on', async () => {
     const newCategory = await category()
     const id = await order()
     const request = waiting(await put(bench.owner, id, newCategory, { invoice: '4711', salary: '9000' }))
@@ -219,7 +219,7 @@ describe('a category that demands approval', () => {
   })
 })
 
-describe('what an approved change meets when it is applied', () => {
+describe('the application of an approved change', () => {
   const staleWith = async (request: { id: string }) => {
     const last = await approveBoth(request)
     expect(last.status).toBe(409)

@@ -165,7 +165,7 @@ describe('category assignments', () => {
     expect((await put(bench.owner, newCategory)).body.version).toBe(2)
   })
 
-  it('lists what the caller may assign to an operation', async () => {
+  it('lists the categories that the caller may assign to an operation', async () => {
     const wanted = await category({ appliesTo: 'transfer' })
     const both = await category()
     const forDeposits = await category({ appliesTo: 'deposit' })
@@ -322,7 +322,7 @@ describe('category assignments are refused', () => {
     expect(await read(admin)).toEqual([{ invoice: '1', salary: '9000' }, false])
   })
 
-  it('T39 SQL and rule agree on who sees an assignment', async () => {
+  it('T39 SQL and rule agree on the viewers of an assignment', async () => {
     const id = await order()
     const operation = { vault_id: bench.vault.id, id, owner_id: bench.owner.userId, initiator_id: bench.owner.userId }
     const { db } = bench.test.deps

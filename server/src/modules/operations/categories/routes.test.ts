@@ -184,7 +184,7 @@ describe('categories', () => {
     })
   })
 
-  it('are listed by state and by what they apply to, page by page', async () => {
+  it('are listed by state and operation type, page by page', async () => {
     const ids: Record<string, string> = {}
     for (const appliesTo of ['transfer', 'deposit', 'both']) ids[appliesTo] = (await createCategory({ appliesTo })).id
     const gone = (await createCategory({ appliesTo: 'transfer' })).id
@@ -335,7 +335,7 @@ describe('fields', () => {
     })
   })
 
-  it('keep what belongs to their type', async () => {
+  it('keep the settings of their type', async () => {
     const { id } = await createCategory()
     const currencies = await addField(id, { key: 'currency', type: 'select', optionsJson: options, defaultJson: 'EUR' })
     expect(currencies).toMatchObject({ optionsJson: options, defaultJson: 'EUR', scale: null })
@@ -360,7 +360,7 @@ describe('fields', () => {
     expect(defaulted.body).toMatchObject({ scale: 2, currencyFieldKey: null })
   })
 
-  it('are in their order, equal ones as they were added, to the ends of what an order may be', async () => {
+  it('are sorted by order, equal orders by creation, up to the limits of an order', async () => {
     const { id } = await createCategory()
     const order = { b: 7, a: 7, last: Number.MAX_SAFE_INTEGER, first: Number.MIN_SAFE_INTEGER, zero: undefined }
     for (const [key, orderIndex] of Object.entries(order)) {
@@ -412,7 +412,7 @@ describe('fields', () => {
 })
 
 describe('grants and approvers', () => {
-  it('are replaced whole; who stays keeps their grant', async () => {
+  it('are replaced as a whole; remaining people keep their grant', async () => {
     const { id } = await createCategory()
     const clerks = await ensureGroup(vault, 'clerks')
     const first = await grant(
@@ -578,8 +578,8 @@ describe('grants and approvers', () => {
   })
 })
 
-describe('what is refused', () => {
-  it('a key twice, also at once, and one that is none', async () => {
+describe('refusals', () => {
+  it('a key twice, also at the same time, and a malformed key', async () => {
     const { key } = await createCategory()
     expect(refusal(await admin.post(base, { key, name: 'x' }))).toEqual([
       409,
@@ -603,7 +603,7 @@ describe('what is refused', () => {
     )
   })
 
-  it('what a category cannot be', async () => {
+  it('invalid settings of a category', async () => {
     const { id, key } = await createCategory()
     const patch = async (body: Record<string, unknown>) => refusal(await admin.patch(`${base}/${id}`, body))
     expect(await patch({ key: 'renamed' })).toEqual([400, 'key'])
@@ -724,7 +724,7 @@ describe('what is refused', () => {
     expect((await admin.delete(`${base}/${id}/fields/${holder.id}`)).status).toBe(204)
   })
 
-  it('another key or type of a field, and what no longer fits its rest', async () => {
+  it('another key or type of a field, and settings that no longer fit', async () => {
     const { id } = await createCategory()
     const field = await addField(id, { key: 'choice', type: 'select', optionsJson: options, defaultJson: 'USD' })
     const patch = async (body: Record<string, unknown>) =>

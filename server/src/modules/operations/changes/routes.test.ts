@@ -33,7 +33,7 @@ const waiting = async () => (await bench.order(address.id, '200')).body.id as st
 const ofVault = (kind: string, id: string) => ({ vault: bench.vault.code, kind, id })
 
 describe('GET /changes', () => {
-  it('names what changed, once, and then nothing', async () => {
+  it('names each change once', async () => {
     const cursor = await present(bench.owner)
     const id = await waiting()
     const first = await ask(bench.owner, cursor)
@@ -170,7 +170,7 @@ describe('GET /changes', () => {
     expect(statuses).toEqual([...Array.from({ length: changeWaitersPerCallerMax }, () => 200), 429])
   })
 
-  it('starts a reader anew whose cursor is too old, and refuses what is no cursor', async () => {
+  it('restarts a reader whose cursor is too old, and refuses an invalid cursor', async () => {
     const cursor = await present(stranger)
     bench.test.clock.advance(changeCursorMinutesMax * 60_000 + 60_000)
     const { body } = await ask(stranger, cursor, 25)
@@ -195,7 +195,7 @@ describe('GET /changes', () => {
   })
 })
 
-it('answers whoever waits when the node stops', async () => {
+it('answers all waiting readers when the node stops', async () => {
   const test = await createTestApp()
   const person = await test.signIn('someone@example.org')
   const { nextCursor } = (await person.get('/changes')).body

@@ -129,7 +129,7 @@ describe('one page of 30,000 operations', () => {
   })
 
   it.each([['none'], ['direction=in'], ['direction=out'], ['flowType=external']])(
-    'by %s: page 400 costs what page 1 costs',
+    'by %s: page 400 costs as much as page 1',
     async (name) => {
       const query = feedQueries(world)[name]!
       const scope = addressScopeOf({ userId: 'x', readsAll: true, groupIds: [], vault: { id: world.vaultId } })
@@ -144,7 +144,7 @@ describe('one page of 30,000 operations', () => {
   )
 
   // Must be the last test, because it fills the world.
-  it('awaitingMyApproval costs what it shows, not what waits', async () => {
+  it('awaitingMyApproval costs as much as its page, however many requests wait', async () => {
     const query = feedQueries(world).awaitingMyApproval!
     const before = await costOf(false, query)
     await client.query(`update operations set status = 'awaiting_approval' where type = 'transfer'`)

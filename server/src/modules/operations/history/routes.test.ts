@@ -208,7 +208,7 @@ describe('filters', () => {
       expect([query, await idsOf(`direction=out&${query}`, person)]).toEqual([query, found])
   })
 
-  it('awaitingMyApproval shows what waits for the vote of the caller, and nothing else', async () => {
+  it('awaitingMyApproval shows exactly the operations that wait for the vote of the caller', async () => {
     const waitingFor = (by: Person, query = '') => idsOf(`awaitingMyApproval=true${query}`, by)
     const person = await newcomer()
     const { address } = await addressOf(person)
@@ -447,7 +447,7 @@ describe('filters', () => {
     }
   })
 
-  it('with a NUL character are a 400, and the ends of time are none', async () => {
+  it('with a NUL character are a 400, and the first and last possible times are accepted', async () => {
     for (const name of ['asset', 'addressId', 'counterpartyGroupId', 'category', 'paymentPurpose', 'txHash'])
       expect([name, (await history(`${name}=%00`, bench.owner)).status]).toEqual([name, 400])
     const person = await newcomer()
@@ -481,7 +481,7 @@ describe('security', () => {
   })
 })
 
-describe('what a screen shows beside the operation', () => {
+describe('data that a screen shows beside the operation', () => {
   it('names the initiator, the addresses of the vault that the caller sees, and when a transfer expires', async () => {
     const [payer, payee] = [await newcomer(), await newcomer()]
     const [from, to] = [await addressOf(payer), await addressOf(payee)]

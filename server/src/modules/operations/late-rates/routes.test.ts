@@ -136,7 +136,7 @@ describe('a rate is refused', () => {
     expect((await bench.vault.admin.post(path, { usdRate: '0.0001' })).status).toBe(400)
   })
 
-  it('to members, and for what is not there', async () => {
+  it('to members, and for operations that do not exist', async () => {
     const transfer = await unrated()
     await record('1', transfer, 1)
     const member = await addMember(bench.test, bench.vault, 'somebody@example.org')

@@ -22,7 +22,7 @@ const aboveTarget = conflict(
 )
 const aboveSource = conflict('amount_exceeded', 'The related amount is above the amount of the source')
 
-describe('what may be related', () => {
+describe('possible relations', () => {
   it.each<[string, Partial<WantedRelation>, Partial<ExistingRelations>, object]>([
     ['a refund of all', {}, {}, accepted],
     ['a reversal of all', { relationType: 'reversal' }, {}, accepted],
@@ -80,7 +80,7 @@ describe('what may be related', () => {
   const acceptedOf = (more: (status: End['status']) => Partial<WantedRelation>) =>
     statuses.filter((status) => judged(more(status)) === 'accept')
 
-  it.each(['refund', 'reversal'] as const)('a %s happens or may yet happen, and takes back what happened', (type) => {
+  it.each(['refund', 'reversal'] as const)('a %s follows an operation that happened', (type) => {
     expect(acceptedOf((status) => ({ relationType: type, source: end({ status }) }))).toEqual([
       'awaiting_approval',
       'pending',

@@ -412,7 +412,7 @@ describe('conflicts', () => {
   })
 })
 
-describe('who', () => {
+describe('permissions', () => {
   let stranger: Person
   let foreign: Address
   const notThere = (noun: string) => ({
@@ -603,7 +603,7 @@ describe('who', () => {
     expect(await bench.audited('relation.deleted', byOwner.id)).toBe(1)
   })
 
-  it('T41 sets nothing but what the body is for', async () => {
+  it('T41 sets only the fields of the body', async () => {
     const [first, second] = [await depositOf('10'), await depositOf('10')]
     for (const field of ['createdById', 'id', 'vaultId', 'createdAt', 'role']) {
       const { status, body } = await relate(first, second, { [field]: 'x' })

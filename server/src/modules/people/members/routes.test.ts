@@ -91,7 +91,7 @@ describe('GET /vaults/{code}/members', () => {
     expect(await idsOf('?kind=person')).not.toContain(kept.userId)
   })
 
-  it('comes in pages that miss and repeat nobody', async () => {
+  it('comes in pages that neither omit nor repeat a person', async () => {
     const all = (await membersOf('?limit=100')).map(({ userId }) => userId)
     const seen: unknown[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {

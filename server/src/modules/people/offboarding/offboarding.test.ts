@@ -125,7 +125,7 @@ describe('POST /users/{id}/disable and enable', () => {
     await enable(admin.userId)
   })
 
-  it('refuses oneself, strangers, and what is nobody', async () => {
+  it('refuses the caller, strangers and unknown ids', async () => {
     expect((await disable(platform.userId)).body.reason).toBe('other_person_required')
     expect((await disable('nobody')).body.reason).toBe('not_found')
     expect((await enable('nobody')).body.reason).toBe('not_found')
@@ -168,7 +168,7 @@ describe('POST /users/{id}/disable and enable', () => {
   })
 })
 
-describe('votes of who left', () => {
+describe('votes of people who left', () => {
   it('count no longer; the transfer shows it, its initiator gets a mail, and enabling restores them', async () => {
     const { owner, firstApprover, secondApprover, thirdApprover } = bench
     const address = await bench.fundedAddress()

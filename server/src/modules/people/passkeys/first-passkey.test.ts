@@ -106,7 +106,7 @@ describe('the first passkey of a member of a protected vault', () => {
       expect(changes).toContainEqual(expect.objectContaining({ kind: 'passkey', email: person.email, change }))
   })
 
-  it('signs, confirms and signs in nobody before', async () => {
+  it('does not sign, confirm or sign in before', async () => {
     const person = await newMember(bench.vault.groups.administrators)
     const { key, answer } = await askForPasskey(person)
     const { request } = answer.body
@@ -157,7 +157,7 @@ describe('the first passkey of a member of a protected vault', () => {
     expect(outcome(await acceptRequest(by, request))).toEqual([409, 'approval_expired'])
   })
 
-  it('is not accepted for who has left, or has a passkey by now', async () => {
+  it('is not accepted for a person who has left, or has a passkey by now', async () => {
     const leaver = await newMember()
     const gone = (await askForPasskey(leaver)).answer.body.request
     const url = `${bench.url}/members/${leaver.userId}`
@@ -189,7 +189,7 @@ describe('the first passkey of a member of a protected vault', () => {
     expect(await listed(auditor)).toHaveLength(1)
   })
 
-  it('of people outside needs nobody', async () => {
+  it('of people outside of vaults needs no acceptance', async () => {
     const stranger = await bench.test.signIn('stranger@example.org')
     expect((await askForPasskey(stranger)).answer.status).toBe(201)
   })

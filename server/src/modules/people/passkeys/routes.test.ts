@@ -231,7 +231,7 @@ describe('POST /auth/passkey', () => {
     expect((await person.delete(path, undefined, headerOf(await key.confirm(removal, confirmation)))).status).toBe(204)
   })
 
-  it('does not sign in who is disabled', async () => {
+  it('does not sign in a disabled person', async () => {
     const { person, key } = await withPasskey()
     const root = await test.signIn('root@example.org', { isPlatformAdmin: true })
     await root.post(`/users/${person.userId}/disable`, { reason: 'Left' })

@@ -249,7 +249,7 @@ describe('accepting invitations', () => {
     expect((await mailsTo('invited@example.org')).at(-1)?.subject).toBe('Your sign-in link for Strongroom')
   })
 
-  it('T46 signs nobody in whose only invitation was revoked meanwhile', async () => {
+  it('T46 does not sign in a person whose only invitation was revoked meanwhile', async () => {
     const { body } = await invite('late@example.org')
     const { token } = await linkFor('late@example.org')
     await admin.post(`/invitations/${body.id}/revoke`)
@@ -277,7 +277,7 @@ describe('accepting invitations', () => {
     }
   })
 
-  it('T46 waits for a revocation under way, and then signs nobody in', async () => {
+  it('T46 waits for a revocation under way, and then does not sign in', async () => {
     const { body } = await invite('held@example.org')
     const { token } = await linkFor('held@example.org')
     const redeemed = await inTransaction(test.deps.db, async (trx) => {
@@ -704,7 +704,7 @@ describe('T67 a stranger', () => {
   const email = 'known@example.org'
   const stranger = { 'x-forwarded-for': '192.0.2.1' }
 
-  it('who asks for links too often locks out nobody else', async () => {
+  it('a person who asks for links too often locks out no other person', async () => {
     for (let index = 0; index < 5; index += 1) expect((await ask(email, {}, stranger)).status).toBe(200)
     expect((await ask(email, {}, stranger)).status).toBe(429)
     expect((await ask(email, {}, { 'x-forwarded-for': '203.0.113.7' })).status).toBe(200)
@@ -723,7 +723,7 @@ describe('T67 a stranger', () => {
     expect((await ask('admin@example.org', {}, knownDevice)).status).toBe(429)
   })
 
-  it('who asks from many addresses does not flood the mailbox, and every link that arrives works', async () => {
+  it('requests from many addresses do not flood the mailbox, and every link that arrives works', async () => {
     const { token, binding } = await linkFor(email)
     const device = cookieOf(await follow(token, binding), 'device')!
     await test.sendMails()
@@ -759,7 +759,7 @@ describe('T67 a stranger', () => {
     expect(await mailsTo(email)).toHaveLength(before + 1)
   })
 
-  it('who guesses tokens and codes too often is refused, and a link that works never is', async () => {
+  it('too many guesses of tokens and codes are refused, and a working link never is', async () => {
     const { token } = await linkFor(email)
     const { token: second, binding } = await linkFor(email)
     const { token: third } = await linkFor(email)

@@ -43,7 +43,7 @@ async function signIn(email: string): Promise<Person> {
   return { ...test.client({ authorization: `Bearer ${body.token}` }), token: body.token, userId: body.user.id, email }
 }
 
-describe('what touches a vault stands in its log too', () => {
+describe('events that touch a vault are in its log too', () => {
   it('sign-ins and sign-outs of its members, with method, address and agent', async () => {
     const person = await signIn(member.email)
     const sessionId = (await person.get('/auth/sessions?limit=1')).body.items[0]!.id
@@ -66,7 +66,7 @@ describe('what touches a vault stands in its log too', () => {
     ])
   })
 
-  it('and nothing of people who are no members, nor of other vaults', async () => {
+  it('and no events of people who are not members, or of other vaults', async () => {
     const outsider = await test.signIn('outsider@example.org')
     await signIn(outsider.email)
     await addMember(test, meadow, 'outsider@example.org')

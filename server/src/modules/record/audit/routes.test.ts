@@ -197,7 +197,7 @@ describe('the seals', () => {
     expect(body.items.map(({ sequence }) => sequence)).toEqual([2])
   })
 
-  it('T39 are for who reads the log', async () => {
+  it('T39 are given to readers of the log only', async () => {
     for (const path of ['/vaults/main/audit-log/seals', '/audit-log/seals'])
       expect([path, (await member.get(path)).status]).toEqual([path, 403])
     expect((await stranger.get('/vaults/main/audit-log/seals')).status).toBe(403)
@@ -207,7 +207,7 @@ describe('the seals', () => {
 })
 
 describe('the audit log of the platform', () => {
-  it('lists what belongs to no vault, in the shape and with the filters of a vault', async () => {
+  it('lists the events outside of vaults, in the shape and with the filters of a vault', async () => {
     const { status, body } = await stranger.get('/audit-log')
     expect(status).toBe(200)
     expect(actionsOf(body)).toEqual(['session.started s1'])

@@ -117,7 +117,7 @@ const rewrite: Record<SealLog, (query: TransferBench['sql']) => Promise<unknown>
 }
 
 describe.each(sealLogs)('the %s chain of a vault', (log) => {
-  it('T77 is as the witness keeps it while nobody touches it, also when it grew', async () => {
+  it('T77 matches the witness while it is unchanged, also after it grew', async () => {
     expect(await attacked(log, async () => {})).toEqual({ fault: null, witnessed: [] })
   })
 
@@ -178,7 +178,7 @@ describe.each(sealLogs)('the %s chain of a vault', (log) => {
   })
 })
 
-describe('what a witness keeps', () => {
+describe('the heads that a witness keeps', () => {
   const later = () => stateHeads(bench.test.deps.db, { sealKey, origin: 'http://localhost:8420', now: new Date() })
 
   it('T77 is read from a file of lines, a document, a quoted mail and what the commands print', async () => {
@@ -216,7 +216,7 @@ describe('what a witness keeps', () => {
   })
 })
 
-describe('T59 what a witness keeps of authorities', () => {
+describe('T59 the authorities that a witness keeps', () => {
   const hash = (digit: string) => digit.repeat(64)
   const keep = (version: number, digit: string) =>
     bench.sql(
@@ -250,7 +250,7 @@ describe('T59 what a witness keeps of authorities', () => {
     expect(readAuthorities(JSON.stringify(statement), trusted)).toEqual([])
   })
 
-  it('is no fault once an operator accepted another one, on the record', async () => {
+  it('is not a fault once an operator accepted another one, on the record', async () => {
     const { db } = bench.test.deps
     await keep(2, 'b')
     const now = new Date(Date.now() - 60_000)

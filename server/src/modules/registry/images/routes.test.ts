@@ -52,7 +52,7 @@ const actionsOf = async (id: string) => {
 }
 
 describe('an image', () => {
-  it('is shown by the field that could name one elsewhere, and is served as what its bytes are', async () => {
+  it('is named by the field for URLs of images, and is served with the type of its bytes', async () => {
     const { status, body } = await put(owner, '/users/me')
     expect(status).toBe(200)
     expect(body.image).toMatch(/^\/api\/v1\/images\/[0-9a-f]{64}$/)

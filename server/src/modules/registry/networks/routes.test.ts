@@ -45,7 +45,7 @@ describe('links to block explorers', () => {
     explorerAddressUrl: 'https://explorer.example.org/address/{address}',
   }
 
-  it('are none at first, set and cleared one by one, and on the record', async () => {
+  it('are empty at first, set and cleared one by one, and on the record', async () => {
     const { id, explorerTxUrl, explorerAddressUrl, ...network } = await ethereum()
     expect([explorerTxUrl, explorerAddressUrl]).toEqual([null, null])
     const set = await operator.patch(`/networks/${id}`, templates)

@@ -298,7 +298,7 @@ describe('T64 a rate that jumps', () => {
     expect((await transfer()).status).toBe(201)
   })
 
-  it('is announced to all platform administrators, as is what becomes of it', async () => {
+  it('is announced to all platform administrators, with its outcome', async () => {
     const tokenId = await newToken('LOUD')
     await setRate(first, tokenId, '1')
     const { body } = await setRate(first, tokenId, '0.25')
@@ -384,7 +384,7 @@ describe('T64 rates of the provider', () => {
     expect(await ratesOf(tokenId)).toEqual([1, 1.01])
   })
 
-  it('leave alone what a person recorded', async () => {
+  it('do not replace a rate that a person recorded', async () => {
     const tokenId = await newToken('BOTH')
     await poll({ UNHEARD: '1' })
     await poll({ BOTH: '1' })

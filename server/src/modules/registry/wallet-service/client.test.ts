@@ -153,7 +153,7 @@ describe('the wallet client', () => {
     expect((await failureOf(nobody.submitTransfer(order))).kind).toBe('unreachable')
   })
 
-  it('repeats what is idempotent, a bounded number of times, with success at last', async () => {
+  it('repeats idempotent requests, a bounded number of times, until one succeeds', async () => {
     answerWith(503, {})
     expect((await failureOf(client().createAddress(addressOrder))).kind).toBe('failed')
     expect(seen).toHaveLength(3)
@@ -200,7 +200,7 @@ describe('the wallet client', () => {
   })
 })
 
-describe('T49 what the wallet client connects to', () => {
+describe('T49 the connections of the wallet client', () => {
   /** Passes as public, but IANA has given this space to nobody: no packet leaves the machine. */
   const nowhere = '4000::1'
   const guarded = createGuardedDispatcher({ allowedHosts: [], connectTimeoutMilliseconds: 1_000 })

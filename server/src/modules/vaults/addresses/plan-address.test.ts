@@ -55,7 +55,7 @@ describe('planAddress', () => {
     expect(plan(segments, known, token).token).toEqual(expected)
   })
 
-  it('refuses what is disabled as a conflict', () => {
+  it('refuses disabled networks and tokens as a conflict', () => {
     expect(planAddress(60, routes, tokens, { segments: { region: 'eu', purpose: 'old' } })).toHaveProperty('conflict')
     const disabled = [{ ...eth, enabled: false }]
     const wanted = { segments: { region: 'eu', purpose: 'ops' }, token: 'ETH' }

@@ -34,7 +34,7 @@ describe('turns under a prefix', () => {
     expect(await Promise.all(outcomes)).toEqual(['first', 'second'])
   })
 
-  it('are waited for some seconds, then refused with 503; who comes later is served', async () => {
+  it('wait some seconds, then are refused with 503; later callers are served', async () => {
     const first = held()
     const done = inTurn('a', first.work)
     const tooLong = outcomeOf(inTurn('a', held().work))

@@ -422,7 +422,7 @@ describe('reading addresses', () => {
 })
 
 describe('changing addresses', () => {
-  it('changes what is given, clears by null and leaves the rest', async () => {
+  it('changes the fields of the body, clears by null and leaves the rest', async () => {
     const address = await createAddress(owner, { label: 'Before' })
     const changed = await owner.patch(`${addresses}/${address.id}`, {
       label: 'After',
@@ -460,7 +460,7 @@ describe('changing addresses', () => {
   )
 })
 
-describe('who may do it', () => {
+describe('permissions', () => {
   it('T41 answers 404 to a change by anyone but the owner, administrators included', async () => {
     const address = await createAddress(owner)
     const missing = await owner.patch(`${addresses}/${newId()}`, { label: 'x' })

@@ -209,7 +209,7 @@ describe('folders', () => {
 })
 
 describe('sharing folders', () => {
-  it('shares what is in them for as long as it is', async () => {
+  it('shares its addresses for as long as they are in it', async () => {
     const folder = await createFolder()
     const [inside, outside] = [await createAddress(manager), await createAddress(manager)]
     await put(folder.id, inside.id)
@@ -314,7 +314,7 @@ describe('sharing folders', () => {
     expect(await count()).toEqual({ isShared: true, participantCount: 3 })
   })
 
-  it('is shared with a group of nobody, and reaches nobody', async () => {
+  it('is shared with an empty group, and reaches no person', async () => {
     const folder = await createFolder()
     await share(folder.id, toGroup(await ensureGroup(vault, 'empty')))
     expect((await read(folder.id)).sharing).toEqual({ isShared: true, participantCount: 0 })
@@ -453,7 +453,7 @@ describe('refused', () => {
   })
 })
 
-describe('who may do it', () => {
+describe('permissions', () => {
   /** Every request on a folder, by name. */
   const requests = (folderId: string, grantId: string, inside: string, outside: string) => {
     const folderUrl = `${folders}/${folderId}` as const
@@ -470,7 +470,7 @@ describe('who may do it', () => {
     }
   }
 
-  it('T39 answers 401, 403 and 404 by who asks, and changes nothing for anybody but the manager', async () => {
+  it('T39 answers 401, 403 and 404 by the caller, and changes nothing except for the manager', async () => {
     const folder = await createFolder()
     const [inside, outside] = [await createAddress(manager), await createAddress(manager)]
     await put(folder.id, inside.id)

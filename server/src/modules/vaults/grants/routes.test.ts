@@ -164,7 +164,7 @@ describe('granting', () => {
 })
 
 describe('taking back', () => {
-  it('ends what it gave on the next request, and leaves a record', async () => {
+  it('ends its access on the next request, and leaves a record', async () => {
     const address = await createAddress(owner)
     const grant = await share(address.id, toUser(viewer, { canTransfer: true }))
     const deleted = await owner.delete(`${grantsOf(address.id)}/${grant.id}`)
@@ -188,7 +188,7 @@ describe('taking back', () => {
     expect((await owner.delete(`${grantsOf(address.id)}/${grant.id}`)).status).toBe(404)
   })
 
-  it('leaves what another grant gives', async () => {
+  it('leaves the access of another grant', async () => {
     const address = await createAddress(owner)
     const byName = await share(address.id, toUser(viewer, { canTransfer: true }))
     await share(address.id, toGroup(financeId))
@@ -197,7 +197,7 @@ describe('taking back', () => {
     expect([access.canView, access.canTransfer]).toEqual([true, false])
   })
 
-  it('T47 leaving a group ends what was granted to it on the next request', async () => {
+  it('T47 leaving a group ends its grants on the next request', async () => {
     const groupId = await ensureGroup(vault, 'leavers')
     const leaver = await addMember(test, vault, 'leaver@example.org', ['members', 'leavers'])
     const address = await createAddress(owner)
@@ -208,7 +208,7 @@ describe('taking back', () => {
     expect((await leaver.get(`${addresses}/${address.id}`)).status).toBe(404)
   })
 
-  it('T47 leaving the vault ends what was granted to oneself', async () => {
+  it('T47 leaving the vault ends the grants of a member', async () => {
     const leaver = await addMember(test, vault, 'gone@example.org', ['temporary'])
     const address = await createAddress(owner)
     await share(address.id, toUser(leaver, { canTransfer: true }))
@@ -217,7 +217,7 @@ describe('taking back', () => {
     expect((await leaver.get(`${addresses}/${address.id}`)).status).toBe(403)
   })
 
-  it('a group that is deleted takes what was granted to it along', async () => {
+  it('the deletion of a group removes its grants', async () => {
     const groupId = await ensureGroup(vault, 'short-lived')
     const address = await createAddress(owner)
     await share(address.id, toGroup(groupId))
@@ -265,7 +265,7 @@ describe('the list of addresses', () => {
     expect(paged).toEqual(all)
   })
 
-  it('T40 is searched within what is in scope', async () => {
+  it('T40 is searched within the scope', async () => {
     const reader = await addMember(test, vault, 'searcher@example.org')
     const shared = await createAddress(owner, { label: 'Needle shared', token: 'USDT' })
     await createAddress(owner, { label: 'Needle hidden', token: 'USDT' })
@@ -319,8 +319,8 @@ describe('refused grants', () => {
   })
 })
 
-describe('who may do it', () => {
-  it('T39 answers 401, 403 and 404 by who asks', async () => {
+describe('permissions', () => {
+  it('T39 answers 401, 403 and 404 by the caller', async () => {
     const address = await createAddress(owner)
     const grant = await share(address.id, toUser(viewer, { canTransfer: true }))
     const grantUrl = `${grantsOf(address.id)}/${grant.id}` as const
@@ -352,7 +352,7 @@ describe('who may do it', () => {
     expect((await owner.get(grantsOf(address.id))).body.items).toEqual([grant])
   })
 
-  it('T41 who was granted everything still changes nothing of the address', async () => {
+  it('T41 a person with all grants still cannot change the address', async () => {
     const address = await createAddress(owner, { label: 'Before' })
     await share(address.id, toUser(viewer, { canTransfer: true }))
     expect((await viewer.patch(`${addresses}/${address.id}`, { label: 'Taken' })).status).toBe(404)

@@ -83,7 +83,7 @@ async function useEverything(): Promise<{ transferId: string; statuses: number[]
 const pathsAt = ({ requests }: FakeWallet) => requests.map(({ method, path }) => `${method} ${path}`)
 
 describe('T60 a row that names another wallet service', () => {
-  it('T60 makes the service call nobody, with or without its secret', async () => {
+  it('T60 does not make the service send a request, with or without its secret', async () => {
     for (const row of [{ url: listener.url }, { url: listener.url, secret: null }]) {
       await point(row)
       const { transferId } = await useEverything()

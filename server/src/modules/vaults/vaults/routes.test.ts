@@ -474,7 +474,7 @@ describe('parsing a derivation path', () => {
   })
 })
 
-describe('who may do it', () => {
+describe('permissions', () => {
   it('lists the vaults of the caller only, platform administrator or not, page by page', async () => {
     const codes = (answer: { body: { items: { code: string }[] } }) => answer.body.items.map(({ code }) => code)
     expect(codes(await member.get('/vaults'))).toEqual(['main-vault'])

@@ -55,7 +55,7 @@ async function waiting() {
   return { id: body.id, txHash: fakeTxHash(body.id) }
 }
 
-it('the refusal says what is forbidden and who can change it', () => {
+it('the refusal names the forbidden URL and the person who can change it', () => {
   for (const word of [
     'not public',
     'WALLET_ALLOWED_HOSTS',
@@ -66,7 +66,7 @@ it('the refusal says what is forbidden and who can change it', () => {
     expect(forbiddenWallet).toContain(word)
 })
 
-describe('T49 a wallet URL that the guard forbids is no 503 that invites to try again', () => {
+describe('T49 a wallet URL that the guard forbids is not answered with 503, which invites to try again', () => {
   it.each(urls)('for a vault that is created, locked, and asked for an address, with %s', async (walletServiceUrl) => {
     const { admin } = bench.vault
     const code = `vault-${urls.indexOf(walletServiceUrl)}`

@@ -77,7 +77,7 @@ describe('T61 a new wallet service', () => {
     expect(mails[0]!.text).toContain(wrong)
   })
 
-  it('is refused when it fails, is silent, or answers with what is no address', async () => {
+  it('is refused when it fails, is silent, or answers with an invalid address', async () => {
     moved.down = 'error'
     expect((await change(to(moved))).body.reason).toBe('wallet_service_failed')
     moved.down = false
