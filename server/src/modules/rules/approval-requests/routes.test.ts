@@ -79,7 +79,7 @@ describe('a single gated action', () => {
     expect((await bench.act(bench.firstApprover, request.id, 'approve')).body.status).toBe('applied')
   })
 
-  it('gives two approved at once the next indexes', async () => {
+  it('gives two addresses that are approved at the same time different indexes', async () => {
     const body = { network: 'ethereum', segments: { purpose: 'payroll' } }
     const responses = await Promise.all([1, 2].map(() => bench.maker.post('/vaults/main-vault/addresses', body)))
     const votes = await Promise.all(
@@ -95,7 +95,7 @@ describe('a single gated action', () => {
     expect(indexes.sort()).toEqual([1, 2])
   })
 
-  it('fails when what it needs is gone: 409, the vote stays, nothing else does', async () => {
+  it('answers 409 and keeps only the vote when the target is gone', async () => {
     const body = { network: 'ethereum', segments: { purpose: 'ops' }, token: 'USDT' }
     const { request } = (await bench.maker.post('/vaults/main-vault/addresses', body)).body
     await bench.vault.admin.patch(`/tokens/${bench.vault.tokens.usdt.id}`, { enabled: false })
@@ -146,7 +146,7 @@ describe('a single gated action', () => {
 describe('a single action that is allowed', () => {
   const groups = '/vaults/main-vault/counterparty-groups'
 
-  it('takes no reference to a step: there is none before it', async () => {
+  it('rejects a reference to a step, because no step comes before it', async () => {
     const answer = await bench.maker.post(groups, { code: 'own-name', name: '$step:0' })
     expect([answer.status, answer.body.details[0]!.field]).toEqual([400, 'name'])
   })
@@ -183,7 +183,7 @@ describe('a chain', () => {
     expect((await bench.maker.get(requests)).body.items.every((request) => request.action !== 'composite')).toBe(true)
   })
 
-  it('waits when a step needs votes, of which the other steps need none', async () => {
+  it('waits for votes when only one of its steps needs them', async () => {
     const steps = [newGroup(), newCounterparty('Fabrikam'), addTo('$step:0', '$step:1')]
     const before = await bench.traces()
     const request = await bench.waiting(steps)
@@ -203,7 +203,7 @@ describe('a chain', () => {
     expect(await bench.traces()).toBe(before + 3)
   })
 
-  it('lets several steps change one target, whose version the first of them compares', async () => {
+  it('lets several steps change a target, and compares its version at the first of them', async () => {
     const targetId = await insertCounterparty()
     const update = (name: string) => ({ action: 'counterparty_update', targetId, payload: { name } })
     expect((await bench.chain([update('First'), update('Second')])).status).toBe(200)
@@ -231,7 +231,7 @@ describe('a chain', () => {
     expect(records).toHaveLength(2)
   })
 
-  it('knows the kind that earlier steps give a counterparty, and nothing else of it', async () => {
+  it('uses the kind that earlier steps give a counterparty, but no other fact of it', async () => {
     const groupId = (await bench.chain([newGroup()])).body.results[0]!.resultId
     const blocks = [
       ['no-exchanges', 'counterpartyKind', 'exchange'],
@@ -293,7 +293,7 @@ describe('a chain', () => {
     expect(await bench.traces()).toBe(before + chainStepsMax)
   })
 
-  it('T37 leaves nothing when a step cannot be done, at once or after its votes', async () => {
+  it('T37 changes nothing when a step fails, at once or after its votes', async () => {
     const before = await bench.traces()
     const atOnce = await bench.chain([newGroup('twice'), newGroup('twice')])
     expect([atOnce.status, atOnce.body.message.slice(0, 8)]).toEqual([409, 'steps.1:'])
@@ -376,7 +376,7 @@ describe('a chain', () => {
 })
 
 describe('reading', () => {
-  it('shows requests to initiators, approvers and administrators, and to nobody else', async () => {
+  it('shows requests only to initiators, approvers and administrators', async () => {
     const request = await bench.waiting([newCounterparty()])
     const other = await addMember(bench.test, bench.vault, 'other@example.org', ['makers'])
     for (const person of [bench.maker, bench.firstApprover, bench.vault.admin]) {

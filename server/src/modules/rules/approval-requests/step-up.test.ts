@@ -63,7 +63,7 @@ describe('in a protected vault without governance', () => {
     expect(await bench.versions()).toEqual(before)
   })
 
-  it('nor does one of a person who has no passkey', async () => {
+  it('a session of a person without a passkey changes no rule', async () => {
     expect(outcome(await bare(allowing('bare'), bench.admins[1]))).toEqual(refused)
   })
 
@@ -89,7 +89,7 @@ describe('in a protected vault without governance', () => {
     expect((await bare(allowing('ordered'), admin, confirmation)).status).toBe(201)
   })
 
-  it('what has no canonical form is signed by nobody', async () => {
+  it('a request without a canonical form cannot be signed', async () => {
     const body = { ...governance().body, looseningDelayHours: 0.5 }
     const confirmed = { method: 'PUT', path: `/api/v1${governance().url}`, bodyHash: '' }
     expect((await admin.post('/users/me/passkeys/confirmation', confirmed)).status).toBe(400)
@@ -97,7 +97,7 @@ describe('in a protected vault without governance', () => {
     expect((await bare({ ...governance(), body }, admin, headers)).status).toBe(400)
   })
 
-  it('what only makes decisions stricter needs none', async () => {
+  it('a change that only makes decisions stricter needs no passkey', async () => {
     expect((await bare({ ...allowing('strict'), body: blockTransfers })).status).toBe(201)
   })
 
@@ -111,13 +111,13 @@ describe('in a protected vault with governance', () => {
     expect((await confirmed(governance())).status).toBe(200)
   })
 
-  it('a session alone does not even ask for votes; a service does, because people sign them', async () => {
+  it('a session alone cannot request votes; a service can, because people sign the votes', async () => {
     expect(outcome(await bare(allowing('asked')))).toEqual(refused)
     expect((await confirmed(allowing('asked'))).status).toBe(202)
     expect((await bare(allowing('by-robot'), robot)).status).toBe(202)
   })
 
-  it('drafting needs nothing, submitting does', async () => {
+  it('a draft needs no passkey, and its submission does', async () => {
     const draft = await bench.draft([
       { action: 'policy_create', targetId: bench.membersId, payload: { ...allowTransfers, code: 'drafted' } },
     ])
@@ -127,7 +127,7 @@ describe('in a protected vault with governance', () => {
     expect((await confirmed(submitting)).status).toBe(202)
   })
 
-  it('placing a hold needs nothing, asking for its release does', async () => {
+  it('placing a hold needs no passkey, and requesting its release does', async () => {
     const placing = { subjectType: 'user', subjectId: bench.member.userId, reason: 'A look' }
     const { body } = await admin.post(`${bench.url}/holds`, placing)
     const releasing: Write = { method: 'post', url: `${bench.url}/holds/${body.id}/release`, body: { reason: 'Seen' } }

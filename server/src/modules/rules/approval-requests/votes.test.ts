@@ -55,7 +55,7 @@ describe('resolving', () => {
     expect(await bench.audited('approval_request.rejected', id)).toBe(1)
   })
 
-  it('is cancelled by its initiator or an administrator, by no approver', async () => {
+  it('is cancelled by its initiator or an administrator, but not by an approver', async () => {
     for (const person of [bench.maker, bench.vault.admin]) {
       const id = await waiting()
       expect((await bench.act(bench.firstApprover, id, 'cancel')).status).toBe(403)
@@ -78,7 +78,7 @@ describe('resolving', () => {
     expect(await bench.audited('approval_request.expired', id)).toBe(1)
   })
 
-  it('stays as it is once resolved', async () => {
+  it('does not change after it is resolved', async () => {
     for (const verb of ['reject', 'cancel'] as const) {
       const id = await waiting()
       await bench.act(verb === 'reject' ? bench.firstApprover : bench.maker, id, verb)
@@ -224,8 +224,8 @@ describe('T27 T56 votes are bound to what was recorded', () => {
   })
 })
 
-describe('T29 the last vote looks again', () => {
-  it('T29 at policies that block now', async () => {
+describe('T29 the last vote repeats the checks', () => {
+  it('T29 of policies that block now', async () => {
     const id = await waiting()
     await approve(bench.firstApprover, id)
     const policy = await bench.policy({
@@ -245,7 +245,7 @@ describe('T29 the last vote looks again', () => {
     expect((await approve(bench.secondApprover, id)).body.status).toBe('applied')
   })
 
-  it('T29 at the membership of the initiator, whose account may be disabled too', async () => {
+  it('T29 of the membership and the account of the initiator', async () => {
     const leaver = await addMember(bench.test, bench.vault, 'leaver@example.org', ['makers'])
     const ids = [await bench.waiting([newCounterparty()], leaver), await bench.waiting([newCounterparty()], leaver)]
     for (const { id } of ids) await approve(bench.firstApprover, id)
@@ -257,7 +257,7 @@ describe('T29 the last vote looks again', () => {
     expect(await statusOf(ids[0]!.id)).toBe('pending')
   })
 
-  it('T35 at the administrator for whom votes were waived', async () => {
+  it('T35 of the administrator for whom votes were waived', async () => {
     const policy = await bench.policy({
       code: 'waived',
       actionType: 'counterparty_group_archive',
@@ -322,7 +322,7 @@ describe('T30 the initiator', () => {
 })
 
 describe('T31 one person is one vote', () => {
-  it('T31 a second vote is a 409, who was not asked has none', async () => {
+  it('T31 answers 409 to a second vote, and refuses a user who is not a voter', async () => {
     const id = await waiting()
     await approve(bench.firstApprover, id)
     for (const vote of [approve, reject]) expect((await vote(bench.firstApprover, id)).status).toBe(409)
@@ -374,7 +374,7 @@ describe('T31 one person is one vote', () => {
 })
 
 describe('T32 races', () => {
-  it('T32 a last vote against a veto: one wins, never both', async () => {
+  it('T32 a last vote and a veto at the same time: exactly one of them counts', async () => {
     for (let round = 0; round < 6; round += 1) {
       const before = await bench.traces()
       const id = await waiting()
@@ -386,7 +386,7 @@ describe('T32 races', () => {
     }
   })
 
-  it('T33 two last votes at once do not miss each other, and it is done once', async () => {
+  it('T33 two last votes at the same time see each other, and the action is carried out once', async () => {
     for (let round = 0; round < 4; round += 1) {
       const before = await bench.traces()
       const id = await waiting()
@@ -424,8 +424,8 @@ describe('T32 races', () => {
   })
 })
 
-describe('T33 who lost what made them an approver', () => {
-  it('T33 has no vote, an earlier one is shown as void, and the quorum may be out of reach', async () => {
+describe('T33 a voter who lost the entitlement', () => {
+  it('T33 has no vote, an earlier vote is shown as void, and the quorum may be unreachable', async () => {
     const id = await waiting()
     await approve(bench.firstApprover, id)
     expect(await voterOf(id, bench.firstApprover)).toMatchObject({ counts: true, voidReason: null, canVote: false })

@@ -62,7 +62,7 @@ async function approved(changes = [add()]): Promise<{ id: string; requestId: str
   return set
 }
 
-test('several changes are one decision and one version; a later one names what an earlier one makes', async () => {
+test('several changes are one decision and one version; a change can refer to the result of an earlier one', async () => {
   const before = await bench.versions()
   const { status, body: draft } = await bench.draft([
     { action: 'policy_group_create', payload: { code: 'night', name: 'Night shift' } },
@@ -113,7 +113,7 @@ async function submitUnbound(): Promise<{ id: string; requestId: string; code: s
   return { id, requestId, code: change.payload.code }
 }
 
-test('votes that are bound to no differences apply nothing, and say what to do', async () => {
+test('votes without a hash of the differences apply nothing, and the error names the next step', async () => {
   const before = await bench.versions()
   const { id, requestId, code } = await submitUnbound()
   expect((await bench.approve(bench.admins[1]!, requestId)).status).toBe(200)
@@ -157,7 +157,7 @@ test('only its author changes and submits a draft; every administrator may cance
   expect((await bench.submit(body.id)).body.reason).toBe('wrong_state')
 })
 
-test('of two change sets on one version one becomes stale, and a rebase brings it back', async () => {
+test('the second of two change sets on a version becomes stale, and a rebase makes it valid again', async () => {
   const first = await submitted()
   const other = await submitted([add('other')], bench.admins[1]!)
   const late = (await bench.draft([add('late')])).body
@@ -179,7 +179,7 @@ test('of two change sets on one version one becomes stale, and a rebase brings i
   expect(await hasPolicy('other')).toBe(true)
 })
 
-test('of two last votes at once for two change sets one applies', async () => {
+test('two last votes at the same time for two change sets apply only one of them', async () => {
   const [first, second] = [await submitted([add('at-once-1')]), await submitted([add('at-once-2')])]
   for (const { requestId } of [first, second]) await bench.approve(bench.admins[1]!, requestId)
   const before = await bench.versions()
@@ -273,7 +273,7 @@ test('the vote of somebody who was removed from the group meanwhile no longer co
   expect(await hasPolicy(code)).toBe(false)
 })
 
-test('a tightening by one administrator makes what waits for its time stale', async () => {
+test('a tightening by one administrator makes scheduled change sets stale', async () => {
   const { id } = await approved()
   const blocked = await bench.admins[3]!.post(`/policy-groups/${bench.membersId}/policies`, blockTransfers)
   expect(blocked.status).toBe(201)
@@ -283,7 +283,7 @@ test('a tightening by one administrator makes what waits for its time stale', as
   expect(await bench.changeSet(id)).toMatchObject({ status: 'stale', appliedVersion: null })
 })
 
-test('a node that dies while it applies has done nothing; the next one does it once', async () => {
+test('a node that dies while it applies a change set changes nothing; another node applies it once', async () => {
   const code = `survives-${++count}`
   const { id } = await approved([add(code)])
   bench.test.clock.advance(2 * hour)
@@ -305,7 +305,7 @@ test('a node that dies while it applies has done nothing; the next one does it o
   expect(await bench.versions()).toHaveLength(before.length + 1)
 })
 
-test('what was changed in the tables while it waited is not applied', async () => {
+test('changes that were made in the tables while it waited are not applied', async () => {
   const code = `tampered-${++count}`
   const { id, requestId } = await approved([add(code)])
   const tamper = `update approval_requests set steps = replace(steps::text, $1, $2)::jsonb where id = $3`
@@ -317,7 +317,7 @@ test('what was changed in the tables while it waited is not applied', async () =
   expect(await hasPolicy(`${code}-x`)).toBe(false)
 })
 
-test('the group that is named votes instead of the administrators', async () => {
+test('the approver group of governance votes instead of the administrators', async () => {
   const group = await approvedGroup()
   await settle({ threshold: 1, approverGroupId: group })
   const { id, requestId } = await submitted()

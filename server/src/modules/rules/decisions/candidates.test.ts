@@ -58,7 +58,7 @@ describe('policies that are kept in memory', () => {
     ],
     ['the new policy is gone', `delete from policies where code = 'new'`, 201],
     ['a policy is gone', `delete from policies where code = 'small'`, 403],
-  ])('are what the next order is decided by when elsewhere %s', async (_, change, status) => {
+  ])('are up to date for the next order when elsewhere %s', async (_, change, status) => {
     await ask(bench.test.deps.db)
     await bench.sql(change)
     expect((await bench.order(address.id, '1')).status).toBe(status)
@@ -82,7 +82,7 @@ describe('policies that are kept in memory', () => {
     expect(await approversOf()).toEqual([{ kind: 'group', id: bench.approversId, threshold: 1 }])
   })
 
-  it('are not those of a transaction that was rolled back', async () => {
+  it('do not come from a transaction that was rolled back', async () => {
     const { db } = bench.test.deps
     const before = await ask(db)
     const rolledBack = new Error('rolled back')
@@ -101,7 +101,7 @@ describe('policies that are kept in memory', () => {
 describe('the memory for policies', () => {
   const policies = (length: number) => ({ state: String(length), policies: [], length })
 
-  it('is bounded: those that were used longest ago go first', () => {
+  it('is bounded, and drops the least recently used policies first', () => {
     const kept = createKeptPolicies(100)
     for (const key of ['a', 'b', 'c']) kept.keep(key, policies(40))
     expect([kept.find('a'), kept.find('b')?.length, kept.find('c')?.length, kept.length()]).toEqual([null, 40, 40, 80])

@@ -203,7 +203,7 @@ describe('combine', () => {
     expect(combine(certainly([block('a')]), false).blockReason).toBe('A policy of the vault blocks this action')
   })
 
-  it('hands over who may approve: the explicit ones, else the group', () => {
+  it('returns the approvers: the explicit approvers, else the group', () => {
     const approvers = [{ kind: 'user' as const, id: 'third-approver' }]
     const [group, explicit] = combine(
       certainly([votes('a', 1, { allowInitiatorApproval: true }), votes('b', 1, { approvers })]),

@@ -52,14 +52,14 @@ describe('what the policies let somebody ask for', () => {
     expect(outlook(policy('allow', [], { approvalThreshold: 2 }))).toBe('approval')
   })
 
-  it('depends where the action itself decides, the time of it included', () => {
+  it('depends when a fact of the action decides, such as its time', () => {
     expect(outlook(policy('allow', [large]))).toBe('depends')
     expect(outlook(policy('allow', [always]))).toBe('depends')
     expect(outlook(policy('allow'), policy('requireApproval', [large]))).toBe('depends')
     expect(outlook(policy('allow'), policy('block', [large]))).toBe('depends')
   })
 
-  it('does not depend on what cannot change the answer', () => {
+  it('does not depend on facts that cannot change the answer', () => {
     expect(outlook(policy('allow'), policy('allow', [large]))).toBe('allow')
     expect(outlook(policy('requireApproval'), policy('requireApproval', [large]))).toBe('approval')
     expect(outlook(policy('block'), policy('allow', [large]))).toBe('deny')
@@ -67,7 +67,7 @@ describe('what the policies let somebody ask for', () => {
     expect(outlook(policy('allow', [large, others]))).toBe('deny')
   })
 
-  it('knows who need not wait for votes', () => {
+  it('knows the initiators who need no votes', () => {
     const waived = policy('requireApproval', [], { adminBypass: true })
     expect([outlooksOf([waived], me).transfer, outlooksOf([waived], admin).transfer]).toEqual(['approval', 'allow'])
   })

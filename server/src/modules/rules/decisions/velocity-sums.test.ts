@@ -137,7 +137,7 @@ describe('T36 fifty requests at once never slip past a limit', () => {
 })
 
 describe('what a velocity counts', () => {
-  it('waiting, running and confirmed transfers, and none that came to nothing', async () => {
+  it('waiting, pending and confirmed transfers, but not failed or rejected ones', async () => {
     const address = (await bench.fundedAddress()).id
     await blockAbove('velocityAmount', '400', 'sourceAddress')
     const waiting = async () => (await bench.order(address, '150')).body.id
@@ -163,7 +163,7 @@ describe('what a velocity counts', () => {
     await bench.sql(`update operations set status = 'failed', confirmed_at = null where id = $1`, [failed])
   })
 
-  it('a window that moves, and only the token that is asked about', async () => {
+  it('the transfers of the present window, and only those of the token of the selector', async () => {
     const address = (await bench.fundedAddress({ eth: '1000' })).id
     await blockAbove('velocityAmount', '100', 'sourceAddress')
     expect((await bench.order(address, '100')).status).toBe(201)
@@ -233,7 +233,7 @@ describe('what a velocity counts', () => {
     expect(answers).toEqual([201, 201, 403, 403])
   })
 
-  it('T29 the last vote counts the transfer once, and what has come since', async () => {
+  it('T29 the last vote counts the transfer once, and later transfers too', async () => {
     const address = (await bench.fundedAddress()).id
     const id = await blockAbove('velocityAmount', '300', 'sourceAddress')
     const waiting = (await bench.order(address, '300')).body.id
@@ -254,7 +254,7 @@ describe('what a velocity counts', () => {
 })
 
 describe('locks and round trips', () => {
-  it('only scopes that a policy which can match limits are locked, and nothing that only asks', async () => {
+  it('a transfer locks only scopes that a matching policy limits, and a preview locks nothing', async () => {
     const address = (await bench.fundedAddress()).id
     await blockAbove('velocityCount', '1000', 'vault', [rule('token', 'ETH')])
     const holder = new pg.Client({ connectionString: bench.test.databaseUrl })
@@ -282,7 +282,7 @@ describe('locks and round trips', () => {
     }
   })
 
-  it('T36 a balance that is read before its lock rules no limit out', async () => {
+  it('T36 a balance that is read before its lock does not exclude a limit', async () => {
     const address = (await bench.fundedAddress({ usdt: '100' })).id
     await blockAbove('velocityCount', '1000', 'vault', [rule('percentOfBalance', { op: 'gt', value: '50' })])
     const holder = new pg.Client({ connectionString: bench.test.databaseUrl })

@@ -104,14 +104,14 @@ describe('T83 category', () => {
     { appliesTo: 'deposit' },
   ])('one administrator does not change %o of one', (change) => isNotForOne(() => alone.patch(url(), change)))
 
-  it('nor who was granted it', () =>
+  it('one administrator does not change its grants', () =>
     isNotForOne(() =>
       alone.put(`${url()}/grants`, {
         grants: [...world.grants, { subjectType: 'user', subjectUserId: alone.userId, canAssign: true }],
       }),
     ))
 
-  it('nor what its fields demand and hide', async () => {
+  it('one administrator does not add or delete its fields, or change their requirements', async () => {
     const { field } = world
     await isNotForOne(() => alone.patch(`${url()}/fields/${field.id}`, { required: false }))
     await isNotForOne(() => alone.patch(`${url()}/fields/${field.id}`, { sensitive: false }))
@@ -122,7 +122,7 @@ describe('T83 category', () => {
     await isNotForOne(() => alone.post(`${url()}/fields`, another))
   })
 
-  it('who edits one changes its words alone', async () => {
+  it('an editor changes only its texts', async () => {
     const { field } = world
     expect((await clerk.patch(url(), { name: 'Salaries' })).status).toBe(200)
     expect((await clerk.patch(`${url()}/fields/${field.id}`, { label: 'Month of work' })).status).toBe(200)
@@ -168,7 +168,7 @@ describe('T83 addressGroupIds', () => {
     expect((await bench.draft([foreign])).status).toBe(400)
   })
 
-  it('a folder that no rule names is up to its manager', async () => {
+  it('the manager alone changes a folder that no rule names', async () => {
     const folder = made(await clerk.post(`${bench.url}/address-groups`, { name: 'Mine' }))
     const { other } = world.folders[1]!
     made(await clerk.post(`${bench.url}/address-groups/${folder.id}/members`, { addressId: other.id }))

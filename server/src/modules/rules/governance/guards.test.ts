@@ -34,7 +34,7 @@ async function applyLater() {
   await bench.applyDue()
 }
 
-describe('T74 who approves is no tightening', () => {
+describe('T74 a change of approvers is not a tightening', () => {
   test('T74 named approvers in place of groups wait for votes', async () => {
     const [groupOne, groupTwo] = [await ensureGroup(bench.vault, 'one'), await ensureGroup(bench.vault, 'two')]
     const [first, second] = [
@@ -80,7 +80,7 @@ describe('T74 who approves is no tightening', () => {
 })
 
 describe('T74 when the time of a change has come', () => {
-  test('T74 it is not applied on rules that are not those that were voted on', async () => {
+  test('T74 it is not applied to rules other than those of the votes', async () => {
     await bench.govern({ looseningDelayHours: 2 })
     const { id, requestId } = await submit([add()])
     await approveBy(requestId, bench.admins[1]!, bench.admins[2]!)
@@ -92,7 +92,7 @@ describe('T74 when the time of a change has come', () => {
     expect((await admin.get(`${bench.url}/policies`)).body.items).toEqual([])
   })
 
-  test('T74 what a service asked for still has one vote more', async () => {
+  test('T74 a change that a service requested still needs one more vote', async () => {
     const groupIds = [bench.vault.groups.administrators]
     const { body } = await admin.post(`${bench.url}/service-tokens`, { name: 'Robot', groupIds })
     const robot = bench.test.client({ authorization: `Bearer ${body.token}` }) as Person
@@ -166,7 +166,7 @@ describe('T74 auditors', () => {
         commit`,
     )
 
-  test('T74 are no part of a quorum', async () => {
+  test('T74 do not count for a quorum', async () => {
     const { board, people } = await boardOf('first@board.example.org', 'second@board.example.org')
     await makeAuditor(people[1]!.userId)
     const response = await bench.govern({ threshold: 1, approverGroupId: board })

@@ -46,7 +46,7 @@ describe('versions', () => {
     })
   })
 
-  test('what changes no rule publishes nothing', async () => {
+  test('a request that changes no rule publishes no version', async () => {
     const [{ number } = { number: 0 }] = await bench.versions()
     expect((await bench.vault.admin.patch(bench.url, { name: 'Another name' })).status).toBe(200)
     const group = `/policy-groups/${bench.membersId}` as const
@@ -54,7 +54,7 @@ describe('versions', () => {
     expect((await bench.versions())[0]!.number).toBe(number)
   })
 
-  test('what was changed behind the service is a version of its own, without an author', async () => {
+  test('a change outside of the service becomes a separate version without an author', async () => {
     const [{ number } = { number: 0 }] = await bench.versions()
     await bench.sql(`update tokens set enabled = false where code = 'USDT'`)
     await bench.vault.admin.patch(`/policy-groups/${bench.membersId}`, { name: 'All members' })
@@ -121,7 +121,7 @@ describe('governance', () => {
     expect((await bench.versions())[0]).toMatchObject({ changeSetId: request.targetId, authorId: first!.userId })
   })
 
-  test('one administrator tightens at once, and cannot take it back', async () => {
+  test('one administrator can tighten at once, but cannot undo the change alone', async () => {
     await bench.govern({ tighteningDelayHours: 24 })
     const blocked = await bench.vault.admin.post(`/policy-groups/${bench.membersId}/policies`, blockTransfers)
     expect(blocked.status, JSON.stringify(blocked.body)).toBe(201)
@@ -206,7 +206,7 @@ describe('governance', () => {
     expect((await service.get('/vaults')).body.items).toHaveLength(1)
   })
 
-  test('a change asked for by a service needs one more person', async () => {
+  test('a change that a service requests needs one more person', async () => {
     const administrators = bench.vault.groups.administrators
     const token = (
       await bench.vault.admin.post(`${bench.url}/service-tokens`, { name: 'CI', groupIds: [administrators] })
@@ -252,7 +252,7 @@ describe('governance', () => {
     expect((await bench.vault.admin.post(`/tokens/${token.id}/rates`, rate)).status).toBe(202)
   })
 
-  test('an invitation that was agreed to is accepted without another vote', async () => {
+  test('an approved invitation is accepted without another vote', async () => {
     await bench.vault.admin.post('/invitations', { email: 'guest@example.org', groupIds: [bench.membersId] })
     await bench.govern()
     const { acceptInvitations } = await import('../../people/invitations/actions.ts')

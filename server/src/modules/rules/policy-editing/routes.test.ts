@@ -221,7 +221,7 @@ describe('policy groups', () => {
     }
   })
 
-  it('T41 take no field that is not theirs to set', async () => {
+  it('T41 reject fields that clients cannot set', async () => {
     for (const stray of [{ isSystem: true }, { vaultId: otherVault.id }, { memberships: [] }, { id: 'x' }]) {
       const field = Object.keys(stray)[0]
       const created = await admin.post('/vaults/main-vault/policy-groups', { code: nextCode(), name: 'X', ...stray })
@@ -428,7 +428,7 @@ describe('policies', () => {
     ])
   })
 
-  it('take defaults for what is left out', async () => {
+  it('have defaults for fields that are left out', async () => {
     expect(await createdPolicy(allowAll())).toMatchObject({
       description: null,
       blockReason: null,
@@ -441,7 +441,7 @@ describe('policies', () => {
     })
   })
 
-  it('change only in what is named; rules and approvers are replaced whole', async () => {
+  it('change only in the named fields; rules and approvers are replaced as a whole', async () => {
     const policy = await createdPolicy(
       allowAll({
         approvalThreshold: 1,
@@ -694,7 +694,7 @@ describe('policies', () => {
     expect(fieldsOf(answer)).toEqual(['blockReason', 'rules.0.selectors.0.value', 'rules.1.selectors.0.value'])
   })
 
-  it('T34 name what their vault has, in any spelling, and stay when it is deleted', async () => {
+  it('T34 name objects of their vault, in any spelling, and stay when these are deleted', async () => {
     const network = { ...fixtureRoutes.network, variants: [{ id: 0, code: 'bitcoin', name: 'Bitcoin' }] }
     network.variants.push(...fixtureRoutes.network.variants)
     const code = 'two-networks'
@@ -746,7 +746,7 @@ describe('policies', () => {
     }
   })
 
-  it('a change is held against what the policy becomes, not against what it names', async () => {
+  it('a change is checked as the whole changed policy, not only its named fields', async () => {
     const policy = await createdPolicy(allowAll(approval))
     const lowered = await admin.patch(`/policies/${policy.id}`, { approvalThreshold: 0 })
     expect([lowered.status, fieldsOf(lowered)[0]]).toEqual([400, 'approvalThreshold'])

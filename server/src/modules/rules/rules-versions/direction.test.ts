@@ -137,7 +137,7 @@ function documents(before: Partial<RulesPolicy> | null, after: Partial<RulesPoli
   return [of(before), of(after)] as const
 }
 
-test('a group is not called something else by one person', () => {
+test('one person cannot rename a group', () => {
   const called = rules().groups.map((group) => (group.code === 'other' ? { ...group, name: 'Treasury' } : group))
   expect(directionOf(rules(), rules({ groups: called }))).toBe('loosening')
 })
@@ -147,7 +147,7 @@ const membersWithout = (code: string, userId: string) =>
     group.code === code ? { ...group, members: group.members.filter((id) => id !== userId) } : group,
   )
 
-test('who leaves a group that only allows tightens; of who decides or is restricted it does not', () => {
+test('leaving a group that only allows is a tightening; leaving one that decides or restricts is not', () => {
   const left = { groups: membersWithout('members', 'm') }
   expect(directionOf(rules(), rules(left))).toBe('tightening')
   expect(directionOf(rules({ policies: [policy] }), rules({ policies: [policy], ...left }))).toBe('tightening')
@@ -169,7 +169,7 @@ test('who leaves a group that only allows tightens; of who decides or is restric
   expect(directionOf(rules(left), rules())).toBe('loosening')
 })
 
-test('governance is never changed alone, whatever the direction', () => {
+test('one administrator never changes governance, in any direction', () => {
   const { governance } = rules()
   const stricter = rules({ governance: { ...governance, threshold: 3 } })
   expect(directionOf(rules(), stricter)).toBe('tightening')

@@ -309,7 +309,7 @@ describe('selectors', () => {
   })
 
   for (const [selectorType, { matching, other, faulty }] of Object.entries(table)) {
-    it(`${selectorType} matches what it names and nothing else`, () => {
+    it(`${selectorType} matches only the values that it names`, () => {
       for (const [values, matched] of [
         [matching, true],
         [other, false],
@@ -339,7 +339,7 @@ describe('selectors', () => {
     })
   }
 
-  it('are described by schemas that admit what is admitted and refuse what is refused', () => {
+  it('have schemas that accept valid values and refuse invalid values', () => {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true })
     const described = new Map(
       describeSelectors('transfer').map((description) => [description.selectorType, description]),
@@ -359,7 +359,7 @@ describe('selectors', () => {
     expect(new Set(lenient)).toEqual(new Set([...beyondSchemas, ...checksums]))
   })
 
-  it('sourceAddress is certain only about what it knows of', () => {
+  it('sourceAddress is unknown without the fact that its value needs', () => {
     const bySelector = (value: string, known: Partial<Facts>) =>
       evaluateSelector({ selectorType: 'sourceAddress', value }, { ...withoutFacts, ...known }).matched
     expect(bySelector('address-1', { sourceAddressId: 'address-1' })).toBe(true)
@@ -407,12 +407,12 @@ describe('selectors', () => {
     transfer_resolve: [],
     event_resolve: [],
   }
-  it.each(actionTypes)('T34 %s takes exactly the selectors that make sense of it', (actionType) => {
+  it.each(actionTypes)('T34 %s takes exactly the selectors of its facts', (actionType) => {
     const taken = selectorTypes.filter((name) => findSelectorFault(actionType, name, table[name]?.matching[0]) === null)
     expect(taken.toSorted()).toEqual([...applicable[actionType]!, ...ofEveryAction].toSorted())
   })
 
-  it('T34 velocity, USD and percent fail closed on what is not there', () => {
+  it('T34 velocity, USD and percent fail closed on missing facts', () => {
     const found = (selectorType: string, value: unknown, more: Partial<Facts>) =>
       evaluateSelector({ selectorType, value }, { ...facts, ...more }).matched
     const limit = (per: string, windowSeconds = 60) => ({ op: 'gte', value: '0', per, windowSeconds })
@@ -462,7 +462,7 @@ describe('selectors', () => {
     expect(found({})).toEqual({ matched: null, observed: null })
   })
 
-  it('addressGroup observes the folders that it names, and no others that the address is in', () => {
+  it('addressGroup observes only those folders of the address that it names', () => {
     const found = (value: unknown) => evaluateSelector({ selectorType: 'addressGroup', value }, facts)
     expect(found(['folder-2', 'x'])).toEqual({ matched: true, observed: ['folder-2'] })
     expect(found('x')).toEqual({ matched: false, observed: [] })
