@@ -8,6 +8,7 @@ import { checkLengths } from './lengths.js'
 import { readMigrations, readProject } from './project.js'
 import { checkRooms } from './rooms.js'
 import { checkSubjects } from './subjects.js'
+import { checkWords } from './words.js'
 import { checkWriters } from './writers.js'
 
 const root = new URL('../../', import.meta.url)
@@ -22,6 +23,7 @@ const findings = [
   ...checkWriters(files, migrations, sharedTables),
   ...checkRooms(files, paths, migrations, sharedTables, rooms),
   ...checkLengths(files),
+  ...checkWords(files),
   ...checkSubjects(readCommits()),
 ]
 const baseline = readJson('baseline.json')

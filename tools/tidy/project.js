@@ -14,7 +14,7 @@ const generated = new Set([
 ])
 /** A landed migration is never edited, not even its comments. */
 const landed = /\/migrations\/\d{4}-[\w-]+\.sql$/
-const handWritten = /\.(ts|js|cjs|md|sql|sh|css)$|^\.ci\//
+const handWritten = /\.(tsx?|js|cjs|md|sql|sh|css)$|^\.ci\//
 
 /**
  * @param {URL} root

@@ -1,7 +1,7 @@
 // Parses TypeScript and JavaScript for the rules.
 import ts from 'typescript'
 
-export const isCode = (path) => /\.(ts|js|cjs)$/.test(path)
+export const isCode = (path) => /\.(tsx?|js|cjs)$/.test(path)
 export const isTest = (path) => /\.test\.(ts|js)$/.test(path) || /(^|\/)(tests|testing)\//.test(path)
 
 export function parse({ path, text }) {

@@ -4,6 +4,7 @@ import { checkCitations } from './citations.js'
 import { checkLengths, columnsMax, fileLinesMax, functionLinesMax, testFileLinesMax } from './lengths.js'
 import { checkRooms } from './rooms.js'
 import { checkSubjects } from './subjects.js'
+import { checkWords } from './words.js'
 import { checkWriters } from './writers.js'
 
 const messagesOf = (findings) => findings.map(({ file, line, message }) => `${file}:${line} ${message}`)
@@ -206,5 +207,36 @@ describe('the baseline', () => {
     expect(shrink([finding(1), finding(2), finding(3)], { 'a.ts': { 'long line': 2 } })).toEqual({
       'a.ts': { 'long line': 2 },
     })
+  })
+})
+
+describe('words', () => {
+  const check = (text, path = 'a.ts') => messagesOf(checkWords([file(path, text)]))
+
+  it.each(['What', 'Whether', 'Who', 'Which', 'How'])('finds a comment that opens with %s', (word) => {
+    const message = `a.ts:2 opens with ${word}; say it as subject, verb, noun`
+    expect(check(`const a = 1\n/** ${word} may vote. */\nconst b = 2\n`)).toEqual([message])
+    expect(check(`const a = 1\n// ${word} may vote.\nconst b = 2\n`)).toEqual([message])
+  })
+
+  it('reads the first word of a comment only', () => {
+    expect(check('/** Returns who may vote. What else? */\n// Votes count\n// Who votes twice\nconst a = 1\n')).toEqual(
+      [],
+    )
+  })
+
+  it('finds a variable, a parameter and a part that are not named after what they hold', () => {
+    expect(check('const one = 1\nlet f = (given, { asked }) => given\n')).toEqual([
+      'a.ts:1 names a variable one; name what it holds',
+      'a.ts:2 names a variable given; name what it holds',
+      'a.ts:2 names a variable asked; name what it holds',
+    ])
+    expect(check('const vote = list.each(x => x.one)\n')).toEqual([])
+  })
+
+  it('reads pages of the console', () => {
+    expect(check('const a = <b>{one => one}</b>\n', 'a.tsx')).toEqual([
+      'a.tsx:1 names a variable one; name what it holds',
+    ])
   })
 })
