@@ -9,7 +9,7 @@ const everywhere = {
   // Forks and not threads: the suite starts servers and sends signals, which threads of one process would share.
   pool: 'forks' as const,
   execArgv: threadsRunTypeScript,
-  // How long a machine that is busy with other things may take. Tests wait for states, and a state that comes ends the
+  // The time that a machine may take which is busy with other things. Tests wait for states, and a state that comes ends the
   // wait at once: these limits are reached only by something that hangs.
   testTimeout: 180_000,
   hookTimeout: 300_000,

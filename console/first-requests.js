@@ -1,5 +1,5 @@
 /**
- * What pages ask the service at once: the browser sends it while it still loads the scripts. A page has those of the paths that
+ * The first requests of pages: the browser sends it while it still loads the scripts. A page has those of the paths that
  * it begins with, too. Each must be exactly what a query of the page asks for; `console/test` fails when one is not used.
  * @type {Record<string, string[]>}
  */

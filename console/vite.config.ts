@@ -17,7 +17,7 @@ const ofPackages = (names: string) => String.raw`\/node_modules\/(?:${names})\/`
 const ofSources = (names: string) => String.raw`\/src\/(?:${names})`
 const any = (...parts: string[]) => new RegExp(parts.join('|'))
 
-/** What the router knows of each page belongs to it. */
+/** The routes, with what the router knows of each page. */
 const ofEveryPage = any(
   ofSources(String.raw`routes\/(?!-)[^?]+\.tsx$`),
   ofSources(String.raw`ui\/(?:list-states|within-page)|lib\/(?:theme|membership|viewer)\.ts`),

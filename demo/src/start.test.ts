@@ -178,9 +178,9 @@ it('clears away what a killed supervisor left behind', async () => {
   demo.process.kill('SIGKILL')
   await until(async () => demo.process.signalCode !== null)
   demo = await startDemo(dataDir)
-  const own = livingPids(dataDir)
+  const present = livingPids(dataDir)
   // PostgreSQL may be reused; everything else is new.
-  expect(orphans.filter((pid) => pid !== postgresPid(dataDir) && own.includes(pid))).toEqual([])
+  expect(orphans.filter((pid) => pid !== postgresPid(dataDir) && present.includes(pid))).toEqual([])
   const treasurer = await signInByMail(people.treasurer)
   expect(await balancesOf(treasurer)).toMatch(/TUSD 49975$/)
 })

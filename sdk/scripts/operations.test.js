@@ -19,7 +19,7 @@ describe('the generated methods', () => {
   it('have short names', () => {
     const named = operations.filter(({ name }) => name !== null)
     const nameOf = (id) => {
-      const { isOfVault, resource, method } = named.find((one) => one.id === id).name
+      const { isOfVault, resource, method } = named.find((operation) => operation.id === id).name
       return [isOfVault ? 'vault' : 'strongroom', resource, method].filter(Boolean).join('.')
     }
     const expected = {
@@ -61,15 +61,15 @@ describe('the generated methods', () => {
       })
       const scope = name.isOfVault ? strongroom.vault('a/b') : strongroom
       const resource = name.resource === '' ? scope : scope[name.resource]
-      const free = pathParameters.filter((one) => !(name.isOfVault && one.name === 'code'))
-      const given = free.map((_, index) => `id ${index}`)
-      if (body !== null) given.push({ field: 'value' })
-      if (query !== null) given.push({ limit: 5, tags: ['a', 'b'], missing: undefined })
-      const result = resource[name.method](...given)
+      const free = pathParameters.filter((parameter) => !(name.isOfVault && parameter.name === 'code'))
+      const values = free.map((_, index) => `id ${index}`)
+      if (body !== null) values.push({ field: 'value' })
+      if (query !== null) values.push({ limit: 5, tags: ['a', 'b'], missing: undefined })
+      const result = resource[name.method](...values)
       await (answer.kind === 'pages' ? result.page() : result)
       let index = 0
-      const filled = path.replace(/\{(\w+)\}/g, (_, one) =>
-        name.isOfVault && one === 'code' ? 'a%2Fb' : `id%20${index++}`,
+      const filled = path.replace(/\{(\w+)\}/g, (_, parameter) =>
+        name.isOfVault && parameter === 'code' ? 'a%2Fb' : `id%20${index++}`,
       )
       const search = query === null ? '' : '?limit=5&tags=a&tags=b'
       expect(sent).toEqual([

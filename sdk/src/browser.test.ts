@@ -13,7 +13,7 @@ const dist = fileURLToPath(new URL('../dist/', import.meta.url))
 let server: Server
 let browser: Browser
 let origin: string
-/** What was sent to the API, in its order. */
+/** The requests to the API, in their order. */
 const sent: { method: string; url: string; key: string | undefined; body: string }[] = []
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
     })
     request.on('end', () => {
       sent.push({ method, url, key: headers['idempotency-key'] as string | undefined, body })
-      const isFirstOrder = method === 'POST' && sent.filter((one) => one.method === 'POST').length === 1
+      const isFirstOrder = method === 'POST' && sent.filter((request) => request.method === 'POST').length === 1
       if (isFirstOrder) return response.writeHead(503, { 'content-type': 'application/json' }).end('{"message":"busy"}')
       if (url.includes('format=pdf'))
         return response.writeHead(200, { 'content-type': 'application/pdf' }).end('%PDF-1.7')

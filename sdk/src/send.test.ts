@@ -13,7 +13,7 @@ const server = createServer((request, response) => {
   step(request, response)
 })
 let requests: IncomingMessage[] = []
-/** How the next requests are answered, in their order. */
+/** The answers to the next requests, in their order. */
 let steps: Step[] = []
 let baseUrl: string
 
@@ -214,9 +214,9 @@ describe('a call that a passkey must confirm', () => {
 
   it('is signed by `confirm` and sent once more, for as long as the person takes', async () => {
     steps = [required, json(200, { code: 'everyone' })]
-    const asked: object[] = []
+    const calls: object[] = []
     const confirm = async (call: object) => {
-      asked.push(call)
+      calls.push(call)
       await new Promise((resolve) => setTimeout(resolve, 300))
       return assertion
     }
@@ -224,7 +224,7 @@ describe('a call that a passkey must confirm', () => {
     const body = { threshold: 2, left: undefined, hours: [1, null, { b: 2, a: 'ü' }] }
     await strongroom.vault('treasury').governance.update(body as never)
     const bodyHash = createHash('sha256').update('{"hours":[1,null,{"a":"ü","b":2}],"threshold":2}').digest('hex')
-    expect(asked).toEqual([{ method: 'PUT', path: '/api/v1/vaults/treasury/governance', bodyHash }])
+    expect(calls).toEqual([{ method: 'PUT', path: '/api/v1/vaults/treasury/governance', bodyHash }])
     const sent = requests.map(({ headers }) => headers['passkey-assertion'])
     expect(sent).toEqual([undefined, Buffer.from(JSON.stringify(assertion)).toString('base64url')])
   })

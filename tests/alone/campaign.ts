@@ -38,7 +38,7 @@ export class Campaign {
   readonly #world: World
   readonly #pools: Map<Person, Pool>
   readonly #everything: Pool
-  /** How many calls of each operation were drawn, how many taken, and the last refusal. */
+  /** The number of calls of each operation that were drawn and taken, and the last refusal. */
   readonly counts = new Map<string, { drawn: number; taken: number; refusal: string }>()
 
   readonly #after: (operation: Writing) => Promise<void>

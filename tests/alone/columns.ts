@@ -45,7 +45,7 @@ export async function columnsReadBy(databaseUrl: string, statements: Iterable<st
   }
 }
 
-/** What was written to these columns since it was last asked. */
+/** The writes to these columns since the last call of `take`. */
 export type ChangeLog = { take(): Promise<Set<string>>; drop(): Promise<void> }
 
 /**

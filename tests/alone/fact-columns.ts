@@ -96,7 +96,7 @@ export const unreadOf = (read: Set<string>): string[] => [...factColumns].filter
 export const factsOfColumn = (name: string): string[] =>
   Object.entries(columnsOfFacts).flatMap(([fact, columns]) => (columns.includes(name) ? [fact] : []))
 
-/** What docs/governance.md says that one person does to each fact. */
+/** Returns what one person does to each fact, as docs/governance.md says. */
 export async function namedOperations(): Promise<Record<string, string[]>> {
   const manual = await readFile(new URL('../../docs/governance.md', import.meta.url), 'utf8')
   const [, section = ''] = manual.split('### What one person does to them\n')

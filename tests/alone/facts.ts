@@ -24,7 +24,7 @@ async function decideOnOrders({ bench, questions }: World): Promise<void> {
   const { db } = bench.test.deps
   const vaultId = bench.vault.id
   const now = bench.test.clock.now()
-  const { initiatorId, body } = questions.find((one) => one.body.metadata?.category === 'travel')!
+  const { initiatorId, body } = questions.find((question) => question.body.metadata?.category === 'travel')!
   const initiator = (await findMemberById(db, vaultId, initiatorId))!
   const scope = visibleScopeOf(initiator)
   const loading = { scope, initiator, spends: true, now }

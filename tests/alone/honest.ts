@@ -9,7 +9,7 @@ import { linkIn, type Outbox } from '../../server/src/testing/outbox.ts'
 import type { World } from './world.ts'
 
 /**
- * What the honest people do when somebody was at it alone: they sign in by the link of a mail, an operator enables one platform
+ * The honest people after somebody acted alone: they sign in by the link of a mail, an operator enables one platform
  * administrator and these enable the others, two administrators release what is held, and the quorum brings the rules back.
  */
 export class Honest {
@@ -52,12 +52,12 @@ export class Honest {
     await this.#signInAll(honest.platform)
     const [first, second] = honest.platform.map((person) => this.#as(person))
     for (const { userId } of await disabled(honest.people)) {
-      const asked = await first!.post(`/users/${userId}/enable`, { reason: 'They are wanted' })
+      const answer = await first!.post(`/users/${userId}/enable`, { reason: 'They are wanted' })
       // Somebody may have asked for the same before.
       const waiting = (await first!.get('/platform-changes?limit=100')).body.items.find(
         ({ targetId }) => targetId === userId,
       )
-      this.#expect(asked, [200, 202, 409])
+      this.#expect(answer, [200, 202, 409])
       if (waiting === undefined) continue
       const by = waiting.createdById === second!.userId ? first! : second!
       this.#expect(await by.post(`/platform-changes/${waiting.id}/confirm`), [200])
@@ -104,10 +104,10 @@ export class Honest {
       this.#said,
     ).toEqual([])
     for (const { id } of items) {
-      const asked = await first!.post(`${bench.url}/holds/${id}/release`, { reason: 'It was for nothing' })
-      if (asked.status === 409) continue
-      this.#expect(asked, [202])
-      this.#expect(await second!.post(`${bench.url}/approval-requests/${asked.body.request.id}/approve`), [200])
+      const answer = await first!.post(`${bench.url}/holds/${id}/release`, { reason: 'It was for nothing' })
+      if (answer.status === 409) continue
+      this.#expect(answer, [202])
+      this.#expect(await second!.post(`${bench.url}/approval-requests/${answer.body.request.id}/approve`), [200])
     }
     const left = await first!.get(`${bench.url}/holds?active=true&limit=100`)
     expect(

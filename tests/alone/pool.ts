@@ -2,7 +2,7 @@ import type { OpenApiDocument, Operation } from '../../server/src/http/openapi-d
 import type { Person } from '../../server/src/testing/app.ts'
 
 /**
- * What the API has answered: the values of each property by its name, objects among them, and the items of each list by its URL.
+ * The answers of the API: the values of each property by its name, objects among them, and the items of each list by its URL.
  * Requests are made of it, so that they speak of things that exist.
  */
 export class Pool {

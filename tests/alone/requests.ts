@@ -164,7 +164,8 @@ export class Drawer {
       return items.includes(undefined) || items.length < (schema.minItems ?? 0) ? undefined : items
     }
     const either = schema.anyOf ?? schema.oneOf
-    if (either !== undefined) return either.map((one) => this.#prune(one, value)).find((pruned) => pruned !== undefined)
+    if (either !== undefined)
+      return either.map((variant) => this.#prune(variant, value)).find((pruned) => pruned !== undefined)
     if (schema.enum !== undefined && !schema.enum.includes(value)) return undefined
     if (schema.type === 'string' && typeof value !== 'string') return undefined
     if (schema.type !== 'object') return value

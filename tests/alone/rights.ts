@@ -6,7 +6,7 @@ import { listCategories } from '../../server/src/modules/operations/categories/q
 import { rightsOf } from '../../server/src/modules/operations/categories/rights.ts'
 
 /**
- * What everybody may do and see, as a set of sentences: whoever adds one has given somebody a right. What the people of `alone`
+ * The rights of everybody, as a set of sentences: an act that adds a sentence has given somebody a right. What the people of `alone`
  * own is theirs to share, and what is newer than `since` gives nobody what they had not.
  */
 export async function rightsIn(db: Db, vaultId: string, alone: readonly string[], since: Date): Promise<Set<string>> {

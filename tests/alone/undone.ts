@@ -30,9 +30,11 @@ export async function leaveUndone(bench: GovernanceBench, administrator: Person,
   await deposit(test, { address: from.address, amount: '100', txHash, index: 0 })
   await deposit(test, { address: from.address, amount: '99', txHash, index: 0 })
   await deposit(test, { address: other.address, amount: '10' })
-  const own = await createAddress(administrator)
-  for (let count = 0; count < 2; count += 1) await deposit(test, { address: own.address, amount: '50' })
-  await done(administrator.post(`${url}/addresses/${own.id}/grants`, { subjectType: 'user', subjectId: temp.userId }))
+  const address = await createAddress(administrator)
+  for (let count = 0; count < 2; count += 1) await deposit(test, { address: address.address, amount: '50' })
+  await done(
+    administrator.post(`${url}/addresses/${address.id}/grants`, { subjectType: 'user', subjectId: temp.userId }),
+  )
   const folder = await done(administrator.post(`${url}/address-groups`, { name: 'Shared' }))
   await done(
     administrator.post(`${url}/address-groups/${folder.id}/grants`, { subjectType: 'user', subjectId: temp.userId }),

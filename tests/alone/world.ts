@@ -130,7 +130,7 @@ export async function createWorld(dataDir: string): Promise<World> {
         [
           fakeAddress('a stranger'),
           supplierAddress,
-          sources.find((one) => one.person !== person)!.address.address,
+          sources.find((source) => source.person !== person)!.address.address,
         ].flatMap((toAddress) =>
           [null, 'payroll', 'travel'].map((category) => ({
             initiatorId: person.userId,
@@ -181,7 +181,7 @@ async function categoriesOf({ vault: { admin }, url, member }: GovernanceBench, 
   return [payroll, await of({ key: 'travel' })]
 }
 
-/** How strict the answer to each question is now; what is not even an order is stricter than what is blocked. */
+/** Returns how strict the answer to each question is now. A request that is no order counts as stricter than a blocked order. */
 export async function answersOf({ bench, questions }: World): Promise<number[]> {
   const { db } = bench.test.deps
   const now = bench.test.clock.now()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findFallen, remember } from './authority-memory.ts'
 
-/** What `localStorage` does. */
+/** A substitute for `localStorage`. */
 function memory() {
   const items = new Map<string, string>()
   return {

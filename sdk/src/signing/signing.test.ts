@@ -39,17 +39,17 @@ import {
 /** Answers of the service that are altered, one value at a time. */
 const { runs, seed } = campaignOf('SIGNING', { runs: 300, seed: 0 })
 
-/** Signs whatever it is asked to, and notes it. */
+/** Returns a signer that signs everything and keeps the requests. */
 function signerOf(person: string) {
-  const asked: { vote: SignedVote['vote']; subject: object }[] = []
+  const requests: { vote: SignedVote['vote']; subject: object }[] = []
   const signer: Signer = {
     person,
     sign: async (vote, subject) => {
-      asked.push({ vote, subject })
+      requests.push({ vote, subject })
       return { vote, keyId: 'key', signature: 'signature' }
     },
   }
-  return { signer, asked }
+  return { signer, requests }
 }
 
 const fieldOf = async (work: Promise<unknown>): Promise<string> => {
@@ -116,7 +116,7 @@ describe('T80 scale, token and end are read and signed', () => {
   it(`T80 nothing is signed of ${runs} orders that are not the expected one`, async () => {
     const authority = await authorityOf()
     const order = orderWith()
-    const { signer, asked } = signerOf('ada')
+    const { signer, requests } = signerOf('ada')
     const random = randomOf(seed + 11)
     for (let i = 0; i < runs; i++) {
       const { answer, name } = mutated(order, random)
@@ -128,7 +128,7 @@ describe('T80 scale, token and end are read and signed', () => {
       if (isSpelling(answer, order)) await vote
       else await expect(vote, name).rejects.toThrow(SigningError)
     }
-    for (const { subject } of asked) expect(isSpelling(subject as Order, order)).toBe(true)
+    for (const { subject } of requests) expect(isSpelling(subject as Order, order)).toBe(true)
   })
 
   it('T80 an authority that is false in any part has another hash, so that the wallet service refuses its votes', async () => {
@@ -159,10 +159,10 @@ describe('T80 scale, token and end are read and signed', () => {
   ])('T80 an order with another %s is not signed', async (field, part) => {
     const authority = await authorityOf()
     const order = orderWith()
-    const { signer, asked } = signerOf('ada')
+    const { signer, requests } = signerOf('ada')
     const altered = { ...order, ...part }
     expect(await fieldOf(signOrder(altered, expectedFor(order, authority), signer))).toBe(field)
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 
   it('T80 an end later than 30 days, or one that has passed, is not signed even if it was shown', async () => {
@@ -209,10 +209,10 @@ describe('what is signed', () => {
   it('is a vote that was built here, for the person who signs', async () => {
     const authority = await authorityOf()
     const order = orderWith()
-    const { signer, asked } = signerOf('ada')
+    const { signer, requests } = signerOf('ada')
     await signOrder(order, expectedFor(order, authority), signer)
     const text = canonicalJson(order)
-    expect(asked[0]!.vote).toEqual({
+    expect(requests[0]!.vote).toEqual({
       format: 'strongroom-vote-2',
       subject: 'transfer',
       hash: createHash('sha256').update(text).digest('hex'),
@@ -221,7 +221,7 @@ describe('what is signed', () => {
       authority: authority.hash,
       signedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     })
-    expect(Math.abs(Date.parse(asked[0]!.vote.signedAt) - Date.now())).toBeLessThan(60_000)
+    expect(Math.abs(Date.parse(requests[0]!.vote.signedAt) - Date.now())).toBeLessThan(60_000)
   })
 
   it('is signed by the Ed25519 key of a service over its canonical form', async () => {
@@ -271,7 +271,7 @@ describe('what is signed', () => {
       )
       .map(({ maxFee: _, ...row }) => row)
     const expected = { authority, rows: rows.map((row) => expectedFor(row, authority)) }
-    const { signer, asked } = signerOf('ada')
+    const { signer, requests } = signerOf('ada')
     const { vote } = await signPayout({ payoutId: 'payout-1', orders: rows }, expected, signer)
     expect(vote).toMatchObject({ subject: 'payout', hash: await hashOf(await payoutOf('payout-1', rows)) })
     const { sums } = describePayout('payout-1', rows, authority)
@@ -280,7 +280,7 @@ describe('what is signed', () => {
       ['0.000000000002 ETH (the coin of ethereum)', 1],
     ])
     const random = randomOf(seed + 17)
-    const before = asked.length
+    const before = requests.length
     for (let i = 0; i < runs; i++) {
       const { answer: orders, name } = mutated(rows, random)
       if (Array.isArray(orders) && orders.every((row, at) => isSpelling(row, rows[at]!))) continue
@@ -297,22 +297,22 @@ describe('what is signed', () => {
       [rows[0], rows[0], rows[2]],
     ])
       await expect(signPayout({ payoutId: 'payout-1', orders }, expected, signer)).rejects.toThrow(SigningError)
-    expect(asked).toHaveLength(before)
+    expect(requests).toHaveLength(before)
   })
 
   it('is a request whose whole document was shown', async () => {
     const boundPayload = { requestId: 'r-1', vaultId: 'vault-1', action: 'x', steps: [{ amount: '1' }] }
-    const { signer, asked } = signerOf('ben')
+    const { signer, requests } = signerOf('ben')
     const expected = { authority: null, document: canonicalJson(boundPayload) }
     await signApproval({ kind: 'approval_request', boundPayload, expected }, signer)
-    expect(asked[0]!.vote).toMatchObject({ subject: 'approval_request', hash: await hashOf(boundPayload) })
+    expect(requests[0]!.vote).toMatchObject({ subject: 'approval_request', hash: await hashOf(boundPayload) })
     const random = randomOf(seed + 19)
     for (let i = 0; i < runs; i++) {
       const { answer, name } = mutated(boundPayload, random)
       const work = signApproval({ kind: 'approval_request', boundPayload: answer, expected }, signer)
       await expect(work, name).rejects.toThrow()
     }
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   })
 
   const rulesChange = (payload: object) => ({
@@ -326,13 +326,13 @@ describe('what is signed', () => {
     ['a hash that is a list', { differencesHash: ['ab'.repeat(32)] }],
   ])('of changes of the rules that bind no differences (%s) is a rejection, never an approval', async (_name, part) => {
     const boundPayload = rulesChange({ title: 'Night', changes: [], direction: 'loosening', baseVersion: 1, ...part })
-    const { signer, asked } = signerOf('ben')
+    const { signer, requests } = signerOf('ben')
     const waiting = {
       ...({ kind: 'approval_request', boundPayload } as const),
       expected: { authority: null, document: canonicalJson(boundPayload) },
     }
     await expect(signApproval(waiting, signer)).rejects.toThrow(/differencesHash.*can only be rejected/)
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
     const { vote } = await signApproval(waiting, signer, 'reject')
     expect(vote).toMatchObject({ decision: 'reject', hash: await hashOf(boundPayload) })
   })
@@ -348,9 +348,13 @@ describe('what is signed', () => {
   it('is an authority only by the function for it, and only the one that follows', async () => {
     const authority = await authorityOf()
     const next = { ...authorityDocument, version: 4, previous: authority.hash }
-    const { signer, asked } = signerOf('ada')
+    const { signer, requests } = signerOf('ada')
     await signAuthority(next, { authority, document: canonicalJson(next) }, signer)
-    expect(asked[0]!.vote).toMatchObject({ subject: 'authority', hash: await hashOf(next), authority: authority.hash })
+    expect(requests[0]!.vote).toMatchObject({
+      subject: 'authority',
+      hash: await hashOf(next),
+      authority: authority.hash,
+    })
     for (const part of [{ version: 5 }, { previous: 'cd'.repeat(32) }, { vaultId: 'vault-2' }]) {
       const other = { ...next, ...part }
       await expect(signAuthority(other, { authority, document: canonicalJson(other) }, signer)).rejects.toThrow(
@@ -361,11 +365,11 @@ describe('what is signed', () => {
     await expect(
       signAuthority({ ...next, delayHours: 0 } as typeof next, { authority, document: shown }, signer),
     ).rejects.toThrow('not the document that was shown')
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   })
 })
 
-/** Whether an order differs in capital letters of addresses only, which the screen shows. */
+/** Returns true if an order differs only in capital letters of addresses, which the screen shows. */
 function isSpelling(answer: unknown, order: Order): boolean {
   const lower = (value: unknown) => {
     const { fromAddress, toAddress, contractAddress, ...rest } = value as Order

@@ -19,22 +19,22 @@ export type Config = {
   host: string
   publicUrl: string | null
   dataDir: string
-  /** Whether this node serves the web console beside the API. */
+  /** True if this node serves the web console beside the API. */
   servesConsole: boolean
-  /** Whether an order is refused whose address cannot pay the network fee; off in demo mode, where anybody makes deposits up. */
+  /** True if an order is refused whose address cannot pay the network fee; false in demo mode, where deposits are made up. */
   checksGas: boolean
-  /** How the running service connects; null: to the embedded server. */
+  /** The URL by which the running service connects. Null means the embedded server. */
   databaseUrl: string | null
-  /** How migrations connect; null: as the service does. */
+  /** The URL by which migrations connect. Null means the URL of the service. */
   databaseOwnerUrl: string | null
-  /** A replica that reports, their files and verifications are read from; null: from the database itself. */
+  /** A replica that reports, their files and verifications are read from. Null means the database itself. */
   reportsDatabaseUrl: string | null
-  /** How long a start waits for a database that does not answer yet. */
+  /** The time for which a start waits for a database that does not answer yet. */
   databaseWaitSeconds: number
   demo: boolean
   adminEmail: string | null
   smtpUrl: string | null
-  /** Whether mail is sent over an encrypted connection or not at all. */
+  /** True if mail is sent over encrypted connections only. */
   smtpRequiresTls: boolean
   mailFrom: string
   /** Verifies webhook signatures; several during a rotation. Empty only in demo mode: unsigned events are accepted. */
@@ -45,28 +45,28 @@ export type Config = {
   ratesUrl: string | null
   /** A rate that differs from an earlier one by more than this waits for a second person. */
   rateJumpFactorHundredths: number
-  /** Who screens deposits and transfers; null: nobody. Several secrets during a rotation. */
+  /** The service that screens deposits and transfers, or null. It has several secrets during a rotation. */
   screening: { url: string; secrets: string[] } | null
-  /** Who keeps the heads of the chains of seals, and how often they are handed over. */
+  /** The witnesses that keep the heads of the seal chains, and the interval at which they get them. */
   witnesses: WitnessSettings
   /** Ids of keys that may have signed seals besides the one of this node. */
   sealKeys: string[]
   approvalTtlHours: number
-  /** How often each vault is compared with the chain. */
+  /** The interval at which each vault is compared with the chain. */
   reconcileEveryHours: number
   /** A transfer that the wallet service has had for longer without an outcome is shown as stuck, and mailed once. */
   stuckAfterMinutes: number
   sessionTtlDays: number
   /** Requests of one person; a service may make more (`serviceRateFactor`). 0 is no limit. */
   rateLimitPerMinute: number
-  /** The bearer token for /metrics; null: open in demo mode, 404 otherwise. */
+  /** The bearer token for /metrics. Without one, /metrics is open in demo mode and 404 otherwise. */
   metricsToken: string | null
-  /** How long a request may take to arrive completely. */
+  /** The time within which a request must arrive completely. */
   requestTimeoutSeconds: number
   /** The number of proxies in front, or their addresses; false: X-Forwarded-For is not read. */
   trustProxy: number | string[] | false
   logLevel: string
-  /** Whether secrets may be weak: in demo mode, and where the operator accepts it. */
+  /** True if secrets may be weak: in demo mode, and where the operator accepts it. */
   acceptsWeakSecrets: boolean
   /** The unsafe settings that the operator allows by name, a sentence for each. */
   allowedRisks: string[]

@@ -4,7 +4,7 @@ import type { Reader } from './reader.ts'
 
 export type WitnessSettings = { targets: Witness[]; secrets: string[]; everyHours: number }
 
-/** Who keeps heads of the chains outside of the database, and which keys may have signed seals before this node's. */
+/** Reads the witnesses of the seal chains, and the keys that may have signed seals before the key of this node. */
 export function readWitnesses({ demo, faults, text, list, integer, refuseWeak }: Reader): {
   witnesses: WitnessSettings
   sealKeys: string[]

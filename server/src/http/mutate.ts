@@ -233,7 +233,7 @@ async function giveBack(trx: Trx, { callerId, key, at }: Use): Promise<boolean> 
 
 type Stored = { fingerprint: Buffer; status: number; body: Buffer; created_at: Date }
 
-/** What is sealed cannot be compressed any more, and a row that is longer is stored in pieces. */
+/** A longer answer is compressed before it is sealed, because PostgreSQL cannot compress it after that and stores it in pieces. */
 const packedBytesMin = 1_000
 
 /** JSON, which begins with a brace, or the base64 of its compressed bytes, which does not. */

@@ -11,7 +11,7 @@ import { announce } from '../../ui/toast.tsx'
  */
 export function useBookChange<Given, Value>(
   code: string,
-  change: (given: Given, options: { idempotencyKey: string }) => Promise<Outcome<Value, ApprovalRequest>>,
+  change: (variables: Given, options: { idempotencyKey: string }) => Promise<Outcome<Value, ApprovalRequest>>,
   { done, after, onError }: { done: string; after?: (value: Value) => void; onError?: (error: unknown) => void },
 ) {
   const [key, setKey] = useState(newIdempotencyKey)

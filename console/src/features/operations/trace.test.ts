@@ -92,7 +92,7 @@ describe('a comparison in words', () => {
     ],
     ['somethingNew', true, 'x', 'x', 'The property “somethingNew” is x.'],
   ])('%s %s', (selectorType, matched, expected, observed, sentence) => {
-    // Which space stands before PM, and whether a comma does after the day, is a matter of the version of ICU.
+    // The version of ICU decides on the space before PM and the comma after the day.
     const words = selectorSentence({ selectorType, matched, expected, observed }, nameOf)
       .replaceAll(/\s+/g, ' ')
       .replace('(Mon, ', '(Mon ')

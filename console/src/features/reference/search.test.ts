@@ -77,7 +77,9 @@ describe('the reference', () => {
     const named = new Set(index.reasons.map(({ name }) => name))
     const silent = operations.flatMap(({ operation }) => reasonsOf(operation).filter((reason) => !named.has(reason)))
     expect(silent).toEqual([])
-    const shown = index.groups.flatMap(({ name, operations: own }) => own.map(({ id }) => `${name} ${id}`))
+    const shown = index.groups.flatMap(({ name, operations: operationsOfGroup }) =>
+      operationsOfGroup.map(({ id }) => `${name} ${id}`),
+    )
     expect(shown.sort()).toEqual(
       operations.map(({ operation }) => `${operation.tags[0]} ${operation.operationId}`).sort(),
     )
@@ -103,7 +105,7 @@ function fieldsOf({ parameters = [], requestBody, responses }: Operation): strin
     item === undefined ? [] : Object.keys(resolve<Schema>(item).properties ?? {}),
   )
   return [
-    ...parameters.map((one) => resolve<{ name: string }>(one).name),
+    ...parameters.map((parameter) => resolve<{ name: string }>(parameter).name),
     ...properties.map(([name]) => name),
     ...items,
   ]

@@ -56,7 +56,7 @@ const toText = (bytes) =>
     .replace(/=+$/, '')
 
 /**
- * What the passkey signs: a document of this page, which is no vote and no other ceremony, whatever the service answered as nonce
+ * Returns the challenge that the passkey signs: a document of this page, which is no vote and no other ceremony, whatever the service answered as nonce
  * (docs/signed-orders.md). Its members are strings in the order of their names, so that this is its canonical form.
  */
 function challengeOf(nonce) {
