@@ -96,7 +96,7 @@ function flightBlow(victim: FlightVictim, part: string, name: string) {
 const pointOf = (part: string, name: string) => named(points, part, name)
 
 function named<Point extends { part: string; name: string }>(points: Point[], part: string, name: string): Point {
-  const point = points.find((one) => one.part === part && one.name === name)
+  const point = points.find((candidate) => candidate.part === part && candidate.name === name)
   if (point === undefined) throw new Error(`There is no point ${part}: ${name}`)
   return point
 }

@@ -74,10 +74,10 @@ export async function leaveUndone(bench: GovernanceBench, administrator: Person,
     async underGovernance(platform: Person): Promise<void> {
       const waiting = { category: 'travel' }
       for (const amount of ['2', '3']) await order(temp, from.id, amount, waiting)
-      await order(administrator, own.id, '2', waiting)
+      await order(administrator, address.id, '2', waiting)
       for (const [by, fromAddressId, amount] of [
         [temp, from.id, '4'],
-        [administrator, own.id, '4'],
+        [administrator, address.id, '4'],
       ] as const) {
         const rows = [{ externalId: `of ${by.email}`, fromAddressId, toAddress: shop, amount, token: 'ETH' }]
         await done(by.post(`${url}/payouts`, { name: 'Salaries', rows }))
@@ -102,8 +102,8 @@ export async function leaveUndone(bench: GovernanceBench, administrator: Person,
       await done(administrator.post(`/policy-groups/${bench.membersId}/members`, { userId: temp.userId }))
       await done(admin.patch(`${url}/counterparties/${bank.id}`, { name: 'The bank' }))
       await done(admin.patch(`${url}/counterparty-groups/${suppliers.id}`, { name: 'All suppliers' }))
-      const sent = [await order(administrator, own.id, '1'), await order(administrator, own.id, '1')]
-      const lost = await order(administrator, own.id, '1')
+      const sent = [await order(administrator, address.id, '1'), await order(administrator, address.id, '1')]
+      const lost = await order(administrator, address.id, '1')
       for (const { id } of [...sent, lost]) await done(admin.post(`${url}/transfers/${id}/approve`))
       await deliver()
       for (const { id } of sent) vault.wallet.broadcast(id)

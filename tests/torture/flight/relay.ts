@@ -29,12 +29,12 @@ export async function startRelay(target: () => string | null): Promise<Relay> {
   }
 
   const forward = async (request: IncomingMessage, aborted: AbortSignal | undefined) => {
-    const asked = { path: request.url ?? '/', body: await textOf(request) }
-    await pass({ ...asked, side: 'request', answer: '' })
+    const received = { path: request.url ?? '/', body: await textOf(request) }
+    await pass({ ...received, side: 'request', answer: '' })
     const url = target()
     if (url === null) throw new Error('Nobody is there')
     const { host: _, connection: __, ...headers } = request.headers
-    const out = send(url + asked.path, {
+    const out = send(url + received.path, {
       method: request.method,
       headers,
       agent: false,
@@ -42,10 +42,10 @@ export async function startRelay(target: () => string | null): Promise<Relay> {
     })
     // `once` below throws the error.
     out.on('error', () => {})
-    out.end(asked.body)
+    out.end(received.body)
     const [answer] = (await once(out, 'response')) as [IncomingMessage]
     const text = await textOf(answer)
-    await pass({ ...asked, side: 'answer', answer: text })
+    await pass({ ...received, side: 'answer', answer: text })
     return { status: answer.statusCode!, headers: answer.headers, text }
   }
 

@@ -56,8 +56,8 @@ const toText = (bytes) =>
     .replace(/=+$/, '')
 
 /**
- * Returns the challenge that the passkey signs: a document of this page, which is no vote and no other ceremony, whatever the service answered as nonce
- * (docs/signed-orders.md). Its members are strings in the order of their names, so that this is its canonical form.
+ * Returns the challenge that the passkey signs: a document of this page, which is no vote and no other ceremony, whatever nonce the
+ * service answered (docs/signed-orders.md). Its members are strings in the order of their names, so that this is its canonical form.
  */
 function challengeOf(nonce) {
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(nonce)) throw new TypeError('The nonce is not base64url')
