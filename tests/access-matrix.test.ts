@@ -118,7 +118,7 @@ describe('the texts that are searched for in the answers', () => {
   /** The answers of all reads together, with the widest parameters. */
   async function readAll(caller: Caller): Promise<string> {
     const widest = { limit: '100', includeShared: 'true', access: 'all' }
-    // Created first, because rows that are created later would be in none of the lists.
+    // Created first, because the lists would omit rows that are created later.
     const requests = await Promise.all(reads.map((operation) => validRequest(operation, world.main.resources)))
     const read = async (operation: Operation, { query, ...request }: Request) => {
       const more = Object.entries(widest).filter(([name]) => operation.queryNames.includes(name))

@@ -114,7 +114,7 @@ async function approveSigned(subject: 'transfer' | 'payout', { id, payloadHash: 
 type Payable = { id: string; payloadHash: string }
 
 type Json = Record<string, unknown>
-/** Paths of all leaves of a value: what is neither an object nor a list with members. */
+/** The paths of all leaves of a value. A leaf is not an object or list with members. */
 function leavesOf(value: unknown, path: string[] = []): string[][] {
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return [path]
   return Object.entries(value).flatMap(([name, member]) => leavesOf(member, [...path, name]))

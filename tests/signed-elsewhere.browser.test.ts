@@ -244,7 +244,7 @@ describe('T78 people who sign on the page of the wallet service', () => {
 
   it('rejects a payout there, and the wallet service signs none of its rows from then on', async () => {
     const { payoutId, orders, payloadHash } = await orderedAll('rejected')
-    // Nobody decides on rows that are still on their way: their veto would be signed over nothing.
+    // Rows that are still loading cannot be decided: a veto would sign an empty list.
     await context.route('**/rows*', async (route) => {
       await sleep(1_000)
       await route.continue()

@@ -332,7 +332,7 @@ describe('T80 on the pages of the console', () => {
       if (await expectShown(signed, orders, screen, `${i} ${names[0]}`)) signedCount++
       else refusedCount++
     })
-    // Alterations of what is not signed are signed over; of what is, some cannot be.
+    // Orders with altered unsigned fields are signed. Some alterations of signed fields cannot be.
     expect(signedCount).toBeGreaterThan(runs / 20)
     expect(refusedCount).toBeGreaterThan(runs / 20)
   })

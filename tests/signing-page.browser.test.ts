@@ -41,7 +41,7 @@ import {
   registerAt,
 } from './setup/signing-window.ts'
 
-/** Pages of whatever host: what opens the page for signatures. */
+/** Pages of any host. They open the page for signatures. */
 let openers: Server
 const names = ['first', 'vault-of-the-order', 'vault-of-the-payout', 'vault-that-changes']
 const tokenOf = (name: string) => `token-of-the-client-${name}`
@@ -149,7 +149,7 @@ async function shown(order: Asked): Promise<Page> {
   return page
 }
 
-/** A page of some origin that opens the page for signatures, and keeps whatever it is handed. */
+/** A page of some origin that opens the page for signatures and keeps all messages that it receives. */
 async function openFrom(opener: string, request: Asked, registered: Registered): Promise<{ page: Page; popup: Page }> {
   const page = await context.newPage()
   await page.goto(opener)

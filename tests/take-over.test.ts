@@ -42,7 +42,7 @@ const { runs: tries, seed } = campaignOf('TAKE_OVER', { runs: 300, seed: 1 })
 
 const walletToken = 'a-take-over-wallet-service-token'
 const webhookSecret = 'a take-over webhook secret'
-/** Nobody but the attacker has its key. */
+/** Only the attacker has its key. */
 const thief = privateKeyToAddress(generatePrivateKey())
 const supplier = privateKeyToAddress(generatePrivateKey())
 
@@ -258,7 +258,7 @@ describe('T58 an attacker who has taken over the service', () => {
       const signed = await signAltered(random)
       if (signed === null) continue
       signedCount++
-      // The attacker hands over what was signed, past the service.
+      // The attacker sends the signed order to the wallet service directly.
       const { order, authorization } = signed
       const { status } = await handOver(order, authorization)
       if (status < 300) accepted.add((order as TransferPayload).transferId)

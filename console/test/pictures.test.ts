@@ -12,7 +12,7 @@ import { settled, watchPage } from './support/watched-page.ts'
 
 const folder = join(consoleRoot, 'test/pictures')
 const renews = process.env.PICTURES === 'renew'
-/** The share of the points that may differ: what is left of times and figures of another day. */
+/** The share of the points that may differ. Times and figures of another day leave small differences. */
 const share = 0.02
 
 /**

@@ -27,9 +27,9 @@ export type Row = {
   namesVaults?: true
   /** It lists users by name to permitted callers, who are not their fellow members. */
   namesPeople?: true
-  /** Its body is the caller's own, with whatever fields. */
+  /** Its body may have any fields. */
   isOpen?: true
-  /** It names what nobody has, because more than a credential is needed for what somebody has: to all others it is a 404. */
+  /** It names a resource that no caller has, because a real one needs more than a credential. All callers get a 404. */
   isOfNobody?: true
   /** It reads the registry, which belongs to no vault. */
   ofRegistry?: true
@@ -98,7 +98,7 @@ const ofAssigned = async (r: Resources) => {
   return { params: { type, id } }
 }
 const plain = () => ({})
-/** Answers of an authenticator that nobody asked. */
+/** Answers of an authenticator to an unknown challenge. */
 const strangePasskey = {
   name: 'Phone',
   credential: { id: 'AQID', nonce: 'AQID', clientDataJSON: 'e30', attestationObject: 'oA', transports: ['internal'] },

@@ -89,7 +89,7 @@ function subjectsOf(
 
 function pathsOf(path: string, { vault, operations }: Organisation, idsUnder: Record<string, string[]>): string[] {
   const filled = path.replace('{code}', vault.code)
-  // For platform administrators; nobody in these organisations is one.
+  // For platform administrators. These organisations have none.
   if (filled.includes('/users/{id}/')) return [filled.replace('{id}', newId())]
   // Versions are numbered from 1.
   if (filled.includes('/{number}')) return ['1', '2'].map((number) => filled.replace('{number}', number))

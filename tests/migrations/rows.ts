@@ -5,7 +5,7 @@ type Row = Record<string, unknown>
 /** Tables with rows to insert, in the order of their references. */
 export type Rows = [table: string, rows: Row[]][]
 
-/** The migrations with which version 0.1.0 first landed; nobody's database is older. */
+/** The last migration of version 0.1.0. No database in use is older. */
 export const firstRelease = '0010-notifications'
 
 const at = '2026-02-01T10:00:00.000Z'

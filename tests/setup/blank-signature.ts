@@ -4,7 +4,7 @@ import type { AuthorityKey, SignedVote } from '../../wallet/src/authority/docume
 import { isSignedBy } from '../../wallet/src/authority/verify-vote.ts'
 import type { Lie } from './lying-service.ts'
 
-/** The answer of a passkey, whatever it was given for. */
+/** The answer of a passkey, for any request. */
 export type Signature = { id: string; clientDataJSON: string; authenticatorData: string; signature: string }
 
 const sha256 = (data: string) => createHash('sha256').update(data).digest()

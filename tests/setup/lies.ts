@@ -5,14 +5,14 @@ import type { Lie } from './lying-service.ts'
 /** The answers that lie to a person: none, some, those that are signed or shown before a signature, or all. */
 export type Mood = 'honest' | 'some' | 'signed' | 'every'
 
-/** Paths whose answers say what is signed, by whom and where. */
+/** Paths of answers about the signed document, its signers and the page for signatures. */
 const isOfSigned = (path: string) => /preview|\/authority|\/transfers\/|\/payouts\/|signing-pages|session/.test(path)
 
 /** A service that was taken over: the people it lies to, and its answers to them. */
 export class Liar {
   /** By the token of the person. */
   readonly moods = new Map<string, Mood>()
-  /** Orders and payouts by their hash, true or not: whatever somebody may have signed. */
+  /** Orders and payouts by their hash, true or not: all that a person may have signed. */
   readonly told: object[] = []
   count = 0
   readonly #random: Random

@@ -6,7 +6,7 @@ import type { Person } from '../../server/src/testing/app.ts'
 import { addAuthenticator, type Credential, credentialsOf } from './signing-window.ts'
 
 export type Answer = Record<string, unknown>
-/** Returns what is answered in place of the true answer. */
+/** Returns the answer that replaces the true one. */
 type Alter = (path: string, answer: unknown) => unknown
 /** The requests that an altered service received, and all of its answers by the end of the address. */
 export type Seen = { sent: { path: string; body: Answer }[]; answers: Map<string, unknown[]> }
@@ -51,7 +51,7 @@ const inPlaceOfService = `{
   }
 }`
 
-/** True answers to reads, for all pages: what is altered is made of them. */
+/** True answers to reads, for all pages. Altered answers are made from them. */
 const known = new Map<string, Promise<Answered>>()
 
 /** A page of a person whose finger always agrees, and whose service may answer anything. */

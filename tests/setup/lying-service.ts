@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 // biome-ignore lint/suspicious/noExplicitAny: a service that lies answers anything.
 type Json = any
 type Headers = IncomingMessage['headers']
-/** Returns what is answered in place of the true body, to who sent these headers. */
+/** Returns the body that replaces the true one, for the sender of these headers. */
 export type Lie = (path: string, body: Json, headers: Headers) => Json
 export type Received = { method: string; path: string; body: Json; headers: Headers }
 

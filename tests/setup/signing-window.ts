@@ -28,7 +28,7 @@ export async function credentialsOf({ devtools, authenticatorId }: { devtools: C
 /** A message that a page received from a window that it opened. */
 export type Handed = { origin: string; data: { type: string; signed: SignedVote } }
 
-/** Has a page open a window, as its own script would, and keep whatever it is handed. */
+/** Opens a window from a page, as its own script would. The page keeps all messages that it receives. */
 export async function openWindow(page: Page, url: string): Promise<Page> {
   const opened = page.waitForEvent('popup')
   await page.evaluate(`{

@@ -106,7 +106,7 @@ function firstSignature(): Fault {
   })
 }
 
-/** Nothing is passed on while another deposit waits to be acknowledged. */
+/** No event is passed on while another deposit waits for its acknowledgement. */
 function inOrder(): Fault {
   let refused: unknown = null
   return async ({ headers }, forward) => {

@@ -445,7 +445,7 @@ const replacement: FaultyWallet[] = [
   ['replacement.unknown', 'finds every transfer', during('replacement.unknown', answerWith(always, 202))],
 ]
 
-/** Their mistakes show in some answer of the run, whatever else is checked. */
+/** An answer of the run shows their mistakes, independent of the other checks. */
 const wholeRun: FaultyWallet[] = [
   [
     'run.json',

@@ -1,11 +1,11 @@
 import type { Call, Fault, Reply } from './stand.ts'
 
-/** The building blocks of deliberate mistakes: what a relay in front of a wallet service answers or changes. */
+/** The building blocks of deliberate mistakes: answers and changes of a relay in front of a wallet service. */
 
 export type Which = (call: Call) => boolean
 export type Body = Record<string, unknown>
 
-/** The body as an object; what is not JSON has no members. */
+/** The body as an object. A body that is not JSON gives an empty object. */
 export function bodyOf({ body }: { body: string }): Body {
   try {
     return Object(JSON.parse(body)) as Body
@@ -31,7 +31,7 @@ export function edit(which: Which, change: (body: Body, call: Call) => unknown, 
   }
 }
 
-/** Answers as if what is refused for its signatures had been taken. */
+/** Answers as if a request that is refused for its signatures had been accepted. */
 export function permit(which: Which): Fault {
   return async (call, forward) => {
     const answer = await forward()

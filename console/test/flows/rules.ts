@@ -137,7 +137,7 @@ function voterFlows(stack: () => Stack): void {
   })
 }
 
-/** A change set that the treasury votes on, of whom nobody is an administrator; `restore` switches governance off. */
+/** A change set that the treasury votes on. None of its members is an administrator. `restore` switches governance off. */
 async function submittedToTreasury(
   stack: Stack,
 ): Promise<{ id: string; reject(): Promise<unknown>; restore(): Promise<unknown> }> {

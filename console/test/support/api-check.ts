@@ -7,7 +7,7 @@ import { operationFinder, withoutReferences } from '../../../server/src/testing/
 
 export type Sent = { method: string; url: string; headers: Record<string, string>; body: string | null }
 export type Answered = { status: number; headers: Record<string, string>; body: string | null }
-/** Both give what is wrong, a line each. */
+/** Both return the faults, one per line. */
 export type ApiCheck = {
   faultsOfRequest(sent: Sent): string[]
   faultsOfAnswer(sent: Pick<Sent, 'method' | 'url'>, answered: Answered): string[]

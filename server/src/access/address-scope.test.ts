@@ -229,7 +229,7 @@ describe('the type of a scope', () => {
   }[keyof Readers]
 
   it('T39 cannot be made outside its module: the compiler refuses it', () => {
-    // @ts-expect-error An object with all parts of a scope is none.
+    // @ts-expect-error An object with all parts of a scope is not a scope.
     const forged: AddressScope = parts
     expect(partsOf(forged)).toBe('vault, shared')
     expectTypeOf<ReturnType<typeof addressScopeOf>>().toExtend<AddressScope>()

@@ -217,7 +217,7 @@ describe('T60 a sealed secret', () => {
     expect(() => sealer.open(place, likePresent)).toThrow('is sealed under another key')
     expect(await adopt()).toEqual({ resealed: 0, unreadable: [] })
     await expect(db.deleteFrom('sealing_key').execute()).rejects.toThrow('permission denied')
-    // The owner who removes the row that says that it was done is stopped by what was sealed since.
+    // The owner removes the row of the finished work. Values that were sealed since stop a second run.
     await bench.sql('delete from sealing_key')
     await expect(adopt()).rejects.toThrow('nothing of the old format is accepted')
     await bench.sql('insert into sealing_key (key_id, format, sealed_at) values ($1, 3, now())', [sealer.keyId])

@@ -107,7 +107,7 @@ describe('T57 a value that the service cannot read', () => {
   })
 })
 
-/** Nothing but the verifier may notice. */
+/** Only the verifier may notice. */
 async function prepare(query: Query, table: string): Promise<void> {
   await query('set local session_replication_role = replica')
   const checks = await query(

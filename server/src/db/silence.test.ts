@@ -43,7 +43,7 @@ afterAll(async () => {
 const vaultPath = '/vaults/main-vault'
 const event = { kind: 'TOPUP', tx: { network: 'ethereum', asset: '', amount: '1', toAddress: '0x1', txHash: '0x1' } }
 
-/** A request of every kind: what reads, writes, signs in, is called by the wallet service, and is asked by a balancer. */
+/** Requests of every kind: a read, a write, a sign-in, a webhook of the wallet service, and a check by a load balancer. */
 const requests: Record<string, () => Promise<Answer<unknown>>> = {
   read: () => person.get(`${vaultPath}/balances`),
   report: () => person.get(`${vaultPath}/reports/transaction_activity?from=2026-01-01&to=2026-02-01`),

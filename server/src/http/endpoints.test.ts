@@ -8,7 +8,7 @@ import { Closed } from './schema.ts'
 
 const Thing = Closed({ id: Type.String(), fee: Type.String() }, { $id: 'Thing' })
 const Plain = Closed({ id: Type.String(), fee: Type.String() })
-/** A body with the fields of an answer, which is a body nevertheless. */
+/** A body that has the fields of an answer. */
 const Look = Closed({ status: Type.Integer(), body: Type.String() })
 const withFee = Closed({ fee: Type.String() })
 const documented = { summary: 'For this test' }
@@ -54,7 +54,7 @@ export function refusedByTheCompiler(api: Endpoints<'public'>): void {
     // @ts-expect-error
     handler: async () => ({ id: '1', fee: '42' }),
   })
-  // Without a documented body there is none.
+  // The handler answers a body that is not documented.
   api.delete('silent', '/silent', {
     ...documented,
     answers: { 204: null },

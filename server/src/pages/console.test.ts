@@ -72,7 +72,7 @@ describe('the console', () => {
     )
     expect(await linksOf('//v/treasury/')).toEqual(await linksOf('//v/treasury'))
     expect((await linksOf('//v/treasury/approvals')).join()).not.toContain('balances')
-    // Nothing that a caller wrote but ids and codes.
+    // Of the texts of callers, only ids and codes.
     for (const path of [
       '//v/a%3E%2C%3Chttps:%2F%2Fevil.example.org',
       '//v/a,b',

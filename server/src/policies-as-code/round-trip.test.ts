@@ -315,7 +315,7 @@ variants:
   ]) {
     expect(faults).toContain(path)
   }
-  // The name of a service is nobody's address.
+  // The name of a service is not an e-mail address of a person.
   expect(
     toDocument(
       { vault: 'main-vault', groups: [{ code: 'night', name: 'N', members: ['person.0@example.org'] }] },

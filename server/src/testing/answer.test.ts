@@ -2,7 +2,7 @@ import { expectTypeOf, it } from 'vitest'
 import type { Answer, AnswerOf, BodyOf, Member, PolicyListItem, TransferPreview } from './answer.ts'
 import type { Client } from './app.ts'
 
-// Nothing here runs: the type check of the tests (npm run typecheck) is what fails.
+// This code does not run. The type check of the tests (`npm run typecheck`) fails instead.
 
 type Preview = BodyOf<'post', `/vaults/${string}/transfers/preview`>
 

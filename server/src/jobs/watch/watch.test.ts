@@ -23,7 +23,7 @@ const valueIn = (samples: Sample[], gauge: Gauge, labels: Record<string, string>
   )?.value
 const redOf = (samples: Sample[]) =>
   judge(samples)
-    // The tests connect as the owner, which is worth an advice.
+    // The tests connect as the owner, and a check advises against that.
     .filter(({ check, red }) => red.length > 0 && check.severity !== 'info')
     .map(({ check }) => check.alert)
 
@@ -160,7 +160,7 @@ describe('metrics for operators', () => {
     const scanned = await db.transaction().execute(async (trx) => {
       await sql`set local enable_seqscan = off`.execute(trx)
       await readFigures(trx, bench.test.deps.clock())
-      // Of this transaction alone: whatever else reads these tables meanwhile is not counted.
+      // Counts only the reads of this transaction.
       const { rows } = await sql<{ relname: string }>`
         select relname from pg_stat_xact_user_tables where seq_scan > 0 and relname in ('holds', 'screenings', 'transfers',
           'wallet_events', 'audit_records', 'notifications', 'queued_mails', 'report_exports', 'token_rates',

@@ -31,7 +31,7 @@ const withShared = addressScopeOf(viewer(false), { includeShared: true })
 const sharedOnly = addressScopeOf(viewer(false), { access: 'shared' })
 const many = Array.from({ length: 1_001 }, (_, i) => `k${i}`)
 
-/** The path in one line: its ranges with their keys, then what is checked row by row. */
+/** The path in one line: its ranges with their keys, then the checks of each row. */
 function pathOf(scope: AddressScope, resolved: Partial<ResolvedFilters>): string {
   const path = chooseFeedPath(scope, { ...unfiltered, ...resolved })
   if (path === null) return 'nothing'

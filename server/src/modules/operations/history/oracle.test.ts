@@ -169,7 +169,7 @@ const nothingAsked: Query = {
   limit: 20,
 }
 
-/** A world as stored in the database: what has an index in the world has an id here. */
+/** A world as stored in the database. Ids replace the indexes of the world. */
 type Vault = World & { id: string; code: string; ids: Ids; rows: Row[] }
 type Ids = Record<
   | 'addresses'

@@ -91,7 +91,7 @@ describe('searching a vault', () => {
     const { status, body } = await other.get(`/vaults/other-vault/search?q=${address.id}`)
     expect([status, body.items]).toEqual([200, []])
     expect((await other.get('/vaults/main-vault/search?q=Harbour')).status).toBe(403)
-    // Nobody of another vault is a person of this one.
+    // Members of another vault are not found here.
     expect(await search(bench.vault.admin, other.userId)).toEqual([])
   })
 

@@ -185,7 +185,7 @@ describe('votes of people who left', () => {
     const told = (await mails()).filter(({ subject }) => subject.startsWith('Too few people can vote'))
     expect(told.map(({ to }) => to)).toEqual([owner.email])
     expect(told[0]!.text).toContain(transfer.id)
-    // One vote that counts of the two that are needed: the vote of who was disabled is none.
+    // Two votes are needed and one counts: the vote of a disabled person does not count.
     expect((await bench.act(thirdApprover, transfer.id, 'approve')).status).toBe(200)
     expect((await bench.read(transfer.id)).status).toBe('awaiting_approval')
 

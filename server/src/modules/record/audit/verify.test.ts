@@ -271,7 +271,7 @@ async function verify(): Promise<ChainReport> {
   return report
 }
 
-/** Makes a seal one of the first format, whose hash holds and which nobody signed. */
+/** Changes a seal to the first format: its hash is valid and it has no signature. */
 async function unsign(sequence: number): Promise<void> {
   const { rows } = await owner.query('select * from audit_seals where sequence = $1', [sequence])
   const { previous_hash: previousHash, record_ids, record_hashes, sealed_at: sealedAt } = rows[0]

@@ -92,7 +92,7 @@ const rewrite: Record<SealLog, (query: TransferBench['sql']) => Promise<unknown>
       [chain],
     )
   },
-  // The amounts stay as they are; what was sealed of the entry is another.
+  // The amounts stay the same; the sealed content of the entry differs.
   ledger: async (query) => {
     const { readSealedEntries } = await import('../../money/ledger/ledger-seals.ts')
     const [{ record_ids: ids }] = await query('select record_ids from ledger_seals where chain = $1 and sequence = 1', [

@@ -201,7 +201,7 @@ describe('the wallet client', () => {
 })
 
 describe('T49 the connections of the wallet client', () => {
-  /** Passes as public, but IANA has given this space to nobody: no packet leaves the machine. */
+  /** The address counts as public, but IANA has not assigned this space: no packet leaves the machine. */
   const nowhere = '4000::1'
   const guarded = createGuardedDispatcher({ allowedHosts: [], connectTimeoutMilliseconds: 1_000 })
 

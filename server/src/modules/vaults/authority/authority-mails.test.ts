@@ -63,7 +63,7 @@ test('T81 all members are mailed about a version that waits, once and when it is
     expect(inOneLine(text)).toContain('Version 2 of the authority of the wallet service is signed and waits.')
     for (const fact of [next.hash, inForceAt, '2 of treasurers', 'trusts the pages of this service: true'])
       expect(inOneLine(text)).toContain(fact)
-    // Nobody of this service offered it: the wallet service showed it, and says who signed it.
+    // No person offered it in this service. The wallet service showed it and names its signers.
     expect(text).toContain('By: "the wallet service of this vault"')
     expect(text).not.toContain('Strongroom itself')
     const people = JSON.stringify(['operator (operator@example.org)', 'somebody-unknown'])

@@ -434,7 +434,7 @@ describe('refused', () => {
     for (const { status, body } of answers) {
       expect([status, body.details]).toEqual([400, [{ field: 'addressId', message: 'is not an address of yours' }]])
     }
-    // An administrator, too, puts only what is theirs into a folder.
+    // An administrator, too, puts only their own addresses into a folder.
     const ofAdmin = await createFolder({}, vault.admin)
     const byAdmin = await vault.admin.post(`${folders}/${ofAdmin.id}/members`, { addressId: hidden.id })
     expect([byAdmin.status, byAdmin.body.details[0]!.field]).toEqual([400, 'addressId'])

@@ -332,7 +332,7 @@ describe('permissions', () => {
     expect((await stranger.post(grantsOf(address.id), toUser(other))).status).toBe(403)
     expect((await test.anonymous.delete(grantUrl)).status).toBe(401)
     expect((await stranger.delete(grantUrl)).status).toBe(403)
-    // Neither who may move the funds, nor who administers the vault, may share what is not theirs.
+    // People who may move the funds and administrators cannot share an address that they do not own.
     for (const [person, status] of [
       [other, 404],
       [viewer, 403],

@@ -23,7 +23,7 @@ beforeAll(async () => {
     max: 1,
     options: `-c role=strongroom_app ${epochOption}`,
   })
-  // Events are signed by nobody yet.
+  // Events have no signature yet.
   address = await bench.fundedAddress({ usdt: '1000', eth: '5' })
   const webhook = { walletWebhookSecret: `whsec_${Buffer.alloc(32, 7).toString('base64')}` }
   expect((await bench.vault.admin.patch(vaultUrl(), webhook)).status).toBe(200)

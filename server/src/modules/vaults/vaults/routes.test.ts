@@ -27,7 +27,7 @@ async function createDraft(code: string, routes: object = fixtureRoutes) {
   return answer.body
 }
 
-/** In alphabetical order: ids of one millisecond have none of their own. */
+/** In alphabetical order, because ids of one millisecond have no defined order. */
 async function auditActions(vaultId: string): Promise<string[]> {
   const records = await test.deps.db
     .selectFrom('audit_records')

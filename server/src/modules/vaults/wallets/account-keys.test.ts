@@ -220,7 +220,7 @@ describe('T61 a wallet service at the lock', () => {
     wallet.answerWithAddress = keysOfVault().address
     const made = await make()
     expect(made.address).toBe(keysOfVault().address('m/44/60/1/0'))
-    // Keys that its addresses do not follow from bind nobody.
+    // Keys from which its addresses do not follow are refused.
     wallet.keys = honest
     const secret = { walletServiceSecret: wallet.secret }
     expect((await vault.admin.patch(url(), secret)).body.reason).toBe('wallet_differs')
