@@ -8,7 +8,7 @@ import type { Keyring } from './keys/keyring.ts'
 /** Strength of a new mnemonic in bits: 24 words (BIP-39). */
 const mnemonicBits = 256
 
-/** Creates the client when its name is new, with a mnemonic of its own; a known name keeps its mnemonic and takes the token. */
+/** Creates a client with a new mnemonic if the name is new. A known client keeps its mnemonic and gets the token. */
 export async function ensureClient(pool: pg.Pool, keyring: Keyring, { name, token }: ClientConfig): Promise<void> {
   const id = randomUUID()
   const sealedMnemonic = keyring.sealMnemonic(id, generateMnemonic(wordlist, mnemonicBits))
@@ -64,7 +64,7 @@ export async function listClients(pool: pg.Pool): Promise<{ name: string; addres
   return rows.map((row) => ({ name: row.name, addressCount: row.address_count, createdAt: row.created_at }))
 }
 
-/** The client whose token this is, or null. The lookup is by hash, so its timing reveals nothing about the token. */
+/** Returns the client of the token, or null. The lookup is by hash, so its timing reveals nothing about the token. */
 export async function findClientId(pool: pg.Pool, token: string): Promise<string | null> {
   const { rows } = await pool.query<{ id: string }>({
     name: 'find-client',

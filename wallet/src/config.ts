@@ -37,7 +37,7 @@ export type StoreConfig = {
   databaseUrl: string
   passphrase: string
   logLevel: LogLevel
-  /** Where the authorities of protected clients lie: a directory beside the key material, not in the database. */
+  /** The directory of the authorities of protected clients, beside the key material and outside of the database. */
   authorityDir?: string
 }
 
@@ -49,9 +49,9 @@ export type WalletConfig = StoreConfig & {
   webhookUrl: string
   webhookSecret: string
   clients: ClientConfig[]
-  /** Where people sign; undefined: this service serves no page. */
+  /** The page where people sign; undefined when this service serves no page. */
   signing?: SigningConfig
-  /** Undefined: nobody is told by mail of a next version of an authority. */
+  /** Undefined when the service sends no mails about next versions of authorities. */
   mail?: MailConfig
 }
 
@@ -101,7 +101,7 @@ export async function readPassphraseChange(
   return { ...config, previous: previous! }
 }
 
-/** Reads what a version of an authority is compared with. Without chains, an authority with a token is refused. */
+/** Reads the settings that a version of an authority must match. Without chains, an authority with a token is refused. */
 export function readCeremonyConfig(settings: Environment = process.env): {
   chains: Record<string, ChainConfig>
   signing?: SigningConfig
@@ -123,7 +123,7 @@ export function readStoreConfig(settings: Environment = process.env): StoreConfi
   return config
 }
 
-/** Reads which databases `doctor` compares. */
+/** Reads the databases that `doctor` compares. */
 export function readDoctorConfig(settings: Environment = process.env): StoreConfig & { serviceDatabaseUrl?: string } {
   const faults: string[] = []
   const environment = readSecretFiles(settings, faults)
@@ -156,7 +156,7 @@ function readDatabaseUrl({ DATABASE_URL: value = '', DATABASE_CA: authority }: E
   return value
 }
 
-/** A connection to another machine only if this authority has signed the certificate for the name in the URL. */
+/** Allows a connection to another machine only if this authority has signed the certificate for the name in the URL. */
 function trustOnly(databaseUrl: string, authorityFile: string): string {
   if (!URL.canParse(databaseUrl)) return databaseUrl
   const url = new URL(databaseUrl)

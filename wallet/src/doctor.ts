@@ -17,7 +17,7 @@ const wrong = (sentence: string): Finding => ({ isRight: false, sentence })
 
 type Place = {
   databaseUrl: string
-  /** That of the service, if the operator lets this command compare them. */
+  /** The URL of the database of the service, if the operator permits the comparison. */
   serviceDatabaseUrl?: string | undefined
   authorityDir?: string | undefined
   around: Pick<Surroundings, 'chains' | 'sendsMail'>

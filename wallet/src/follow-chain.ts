@@ -30,7 +30,7 @@ export function followChain({ pool, chain, heads, log, onEvents, onBlock }: Part
       return isMore
     }
     settledAt = null
-    // Neither may hold up the other: a receipt that cannot be read must not stop deposits.
+    // Transfers and deposits do not wait for each other: an unreadable receipt must not stop deposits.
     const [followed] = await Promise.allSettled([followBlocks(parts, headBlock)])
     const watched = await watchBlocks(parts, headBlock)
     if (watched.events > 0) onEvents()

@@ -17,24 +17,24 @@ export const passphraseLengthMin = 12
 export const clientTokenLengthMin = 24
 export const webhookSecretBytesMin = 24
 
-/** An order, a block and what is due next wake the sending loop; this is the net below them. */
+/** The longest pause of the sending loop. Orders, blocks and due transfers wake it earlier. */
 export const sendPollMilliseconds = 5_000
 /** Transfers that one pass of the sending loop claims. */
 export const sendBatchMax = 200
 /** A claimed transfer can be claimed again after this time, so that a crashed process delays it no longer. */
 export const sendLeaseSeconds = 5
 export const sendBackoffSecondsMax = 30
-/** Another transfer of the same token needs the same gas for so long, if a simulation confirms it. */
+/** The time for which the gas of a transfer is used for other transfers of the token, if a simulation confirms it. */
 export const tokenGasSeconds = 60
-/** For how long balances, nonces and fees that were read at a block are taken to be those of that block. */
+/** The time for which balances, nonces and fees that were read at a block are used for that block. */
 export const marketSeconds = 10
 /** Blocks that are read one after the other after a pause; when more were missed, the node is asked for the transfers. */
 export const walkedBlocksMax = 1000
-/** Of these, how many one pass reads. */
+/** The number of these blocks that a pass reads. */
 export const walkedAtOnceMax = 50
-/** A node that is behind by no more than this is waited for: its chain is not taken for a shorter one. */
+/** The lag in blocks up to which a node is waited for, before its chain counts as shorter. */
 export const lagBlocksMax = 16
-/** Blocks that are kept in memory, with who was paid in them. */
+/** Blocks that are kept in memory with their movements. */
 export const rememberedBlocksMax = 256
 /** The default interval at which the node is asked about a waiting transaction. */
 export const askAgainSecondsDefault = 600
@@ -43,9 +43,9 @@ export const nodeBatchMax = 100
 
 /** Changes that one answer lists. */
 export const changesMax = 1000
-/** For how long a question about changes can be held. */
+/** The longest time for which a request for changes waits. */
 export const changeWaitSecondsMax = 25
-/** Questions of one client that are held at the same time; a further one is answered at once. */
+/** Waiting requests for changes of a client at the same time; a further request is answered at once. */
 export const heldQuestionsMax = 8
 /** The interval at which a waiting request looks for changes whose notification did not arrive. */
 export const changeLookMilliseconds = 5_000
@@ -87,7 +87,7 @@ export const webhookBatchMax = 20
 export const webhookLeaseSeconds = 30
 export const webhookTimeoutMilliseconds = 10_000
 export const webhookBackoffSecondsMax = 300
-/** A deposit that is found and a delivery that failed wake the deliveries; this is the net below them. */
+/** The longest pause of the deliveries. New deposits and failed deliveries wake them earlier. */
 export const webhookPollMilliseconds = 5_000
 
 /** The time limit of PostgreSQL for a statement, and how much longer its answer is awaited. */

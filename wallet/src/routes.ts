@@ -31,12 +31,12 @@ import { toTransferStatus } from './transfers/transfer-row.ts'
 export type AppParts = {
   pool: pg.Pool
   keyring: Keyring
-  /** null: no client can be protected. */
+  /** null when no client can be protected. */
   authorities: AuthorityStore | null
   chains: Map<string, Chain>
   /** The settings that the next version of an authority must match. */
   around: Surroundings
-  /** The page where people sign; undefined: this service serves none. */
+  /** The page where people sign; undefined when this service serves no page. */
   signingPage?: SigningPage | undefined
   feed: ChangeFeed
   log: Logger
@@ -118,7 +118,7 @@ function transferRoutes(routes: Routes, { pool, keyring, authorities, chains, fe
   })
 }
 
-/** The transaction of an order that waits is replaced: by one that pays more, or by one that moves nothing. */
+/** Adds the routes that replace the transaction of a waiting order by one with a higher fee, or by one that moves no funds. */
 function replacementRoutes(routes: Routes, { pool, keyring, authorities, chains, onOrder }: AppParts): void {
   routes.get(operations.quoteReplacement.path, { schema: operations.quoteReplacement.schema }, async (request) => {
     const transfer = await getTransfer(pool, clientIdOf(request), request.params.id)
@@ -175,7 +175,7 @@ function chainRoutes(routes: Routes, { pool, chains }: AppParts): void {
   })
 }
 
-/** The document that says whose signatures this service asks for: kept here, and changed by those whom it names. */
+/** Adds the routes of the authority: the document that names the people whose signatures this service requires. */
 function authorityRoutes(routes: Routes, { pool, authorities, around, onVersion }: AppParts): void {
   routes.get(operations.getAuthority.path, { schema: operations.getAuthority.schema }, async (request) => {
     const shown = await showProtection(pool, authorities, clientIdOf(request))

@@ -4,7 +4,7 @@ import type { FeeLevel } from '../protocol.ts'
 /** The price of a unit of gas now, in wei. */
 export type GasPrice = { baseFeePerGas: bigint; priorityFeePerGas: bigint }
 
-/** The most that a transaction pays for a unit of gas, in wei. */
+/** The highest price of a transaction for a unit of gas, in wei. */
 export type FeeCaps = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 
 /** The limits of the fee of a transaction: its gas, and `maxFee` in wei for all of the gas; null when there is no limit. */
@@ -28,11 +28,11 @@ export function capsOf(level: FeeLevel, { baseFeePerGas, priorityFeePerGas }: Ga
   return { maxFeePerGas: (baseFeePerGas * base) / 4n + maxPriorityFeePerGas, maxPriorityFeePerGas }
 }
 
-/** The most that is paid, in all, for an order whose people signed no limit of the fee. */
+/** Returns the highest total fee of an order without a signed fee limit. */
 export const unsignedLimitOf = (gas: bigint, price: GasPrice): bigint =>
   gas * capsOf('high', price).maxFeePerGas * unsignedFeeFactor
 
-/** The caps lowered to what the limit permits; null when it does not even permit the present base fee. */
+/** Returns the caps, lowered to the limit; null when the limit does not permit the present base fee. */
 export function limitCaps(caps: FeeCaps, { gas, maxFee }: FeeLimit, { baseFeePerGas }: GasPrice): FeeCaps | null {
   if (maxFee === null) return caps
   const maxFeePerGas = min(caps.maxFeePerGas, maxFee / gas)
@@ -44,8 +44,8 @@ export function limitCaps(caps: FeeCaps, { gas, maxFee }: FeeLimit, { baseFeePer
 export type ReplacementCaps = { caps: FeeCaps } | { refusal: 'aboveMax' | 'enough' }
 
 /**
- * The caps of a transaction that takes the place of another one: at least 1/8 more on both, because nodes refuse less, and
- * at least what the level costs now.
+ * Returns the caps of a replacement. Both caps are at least 1/8 higher, because nodes refuse less, and at least the present
+ * price of the level.
  */
 export function replacementCaps(
   replaced: FeeCaps,

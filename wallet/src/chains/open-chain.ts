@@ -23,7 +23,7 @@ export type Market = { hash: Hex; readAt: number; price: GasPrice; accounts: Map
 export type Chain = ChainConfig & {
   network: string
   client: PublicClient
-  /** Sends what is asked at the same moment in one request. */
+  /** Sends simultaneous calls in one request. */
   batched: PublicClient
   reach: { reachable: boolean; headBlock: bigint | null }
   /**

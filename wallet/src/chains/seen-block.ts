@@ -55,7 +55,7 @@ export function rememberBlocks(chain: Chain, blocks: SeenBlock[]): void {
   }
 }
 
-/** null: the node does not give them, or not those of this block. */
+/** null when the node does not give the receipts of blocks, or of this block. */
 async function readReceipts(chain: Chain, blockNumber: bigint): Promise<TransactionReceipt[] | null> {
   if (!chain.scan.hasBlockReceipts) return null
   try {
@@ -79,7 +79,7 @@ function isUnsupported(error: unknown): boolean {
   return refusal !== null
 }
 
-/** The blocks as they are remembered, if the chain up to `headBlock` is remembered with its movements; null otherwise. */
+/** Returns the known blocks up to `headBlock` if all of them are known with their movements; null otherwise. */
 export function recallBlocks(
   { known }: Chain,
   { first, last, headBlock }: { first: bigint; last: bigint; headBlock: bigint },
@@ -103,7 +103,7 @@ export function isOneChain(blocks: Pick<KnownBlock, 'hash' | 'parentHash'>[], pr
   return true
 }
 
-/** Null for what the node does not know; an error of the node itself is thrown. */
+/** Returns null for an object that the node does not know; throws errors of the node. */
 export async function unlessUnknown<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer

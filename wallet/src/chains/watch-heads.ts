@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { describeNodeError } from './describe-node-error.ts'
 import { type Chain, isSocket } from './open-chain.ts'
 
-/** New blocks as the node tells them; where its URL is not that of a WebSocket it tells none. */
+/** Notices of new blocks from the node. A node without a WebSocket URL sends no notices. */
 export type Heads = {
   /** Subscribes unless it has. */
   follow(): void
@@ -10,7 +10,7 @@ export type Heads = {
   drop(): Promise<void>
 }
 
-/** `onHead` is a hint: a block that is not told is found when the height is asked for. */
+/** `onHead` is a hint: a block without a notice is found when the height is read. */
 export function watchHeads(chain: Chain, log: Logger, onHead: () => void): Heads {
   if (!isSocket(chain.rpcUrl)) return { follow: () => undefined, drop: async () => undefined }
   let unwatch: (() => void) | null = null

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** A commit that no standby has confirmed: its effects are on this server, and a failover may lose them. */
+/** Thrown for a commit that no standby has confirmed. Its effects are on this server, and a failover may lose them. */
 export class UnconfirmedCommitError extends Error {
   constructor() {
     super('The wait of a commit for a standby was cancelled')

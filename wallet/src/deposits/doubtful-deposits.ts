@@ -49,7 +49,7 @@ type Doubtful = {
   tx: DepositTransaction
   occurrence: number
 }
-/** Where a deposit is now, deep enough to count; null: nowhere. */
+/** The present place of a deposit that is deep enough to count; null when it has no such place. */
 type Place = { number: bigint; hash: Hex } | null
 
 /**
@@ -98,7 +98,7 @@ async function locate(chain: Chain, { blockNumber, blockHash, amount, tx }: Doub
   return paid !== undefined && paid.amount === BigInt(amount) ? place : null
 }
 
-/** Only for a deposit that is still where it was looked up: another process may have been faster. */
+/** Ends the doubt about a deposit if its place is still the same. Another process may have been faster. */
 async function settleDoubt(tx: pg.PoolClient, deposit: Doubtful, place: Place): Promise<number> {
   const { key, blockHash } = deposit
   const { rowCount } = await tx.query(

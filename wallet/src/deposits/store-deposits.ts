@@ -32,7 +32,7 @@ export async function storeDeposits(tx: pg.PoolClient, deposits: FoundDeposit[])
   for (const deposit of deposits) {
     const before = known.get(deposit.key)
     const isAnother = before !== undefined && BigInt(before.amount) !== deposit.amount
-    // A contract may move another amount when its transaction is mined again: what was credited is gone.
+    // A contract may move another amount when its transaction is mined again. The credited deposit is then lost.
     if (isAnother && !before.is_orphaned) events.push(toOrphaned(before))
     const occurrence = before === undefined ? 0 : before.occurrence + (before.is_orphaned || isAnother ? 1 : 0)
     occurrences.push(occurrence)
@@ -83,7 +83,7 @@ export function toOrphaned({ key, tx, occurrence }: Pick<Known, 'key' | 'tx' | '
 /** Derived from the key: a wallet restored from a backup reports a deposit under the same id as before. */
 const idOf = (key: string) => `evt_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
 
-/** Stores events for delivery, each once. Returns how many were new. */
+/** Stores each event once for delivery. Returns the number of new events. */
 export async function storeEvents(tx: pg.PoolClient, events: DueEvent[]): Promise<number> {
   if (events.length === 0) return 0
   const { rowCount } = await tx.query(

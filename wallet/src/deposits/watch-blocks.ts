@@ -26,7 +26,7 @@ type Parts = { pool: pg.Pool; chain: Chain; log: Logger }
 type Cursor = { nextBlock: bigint; previousHash: Hex | null }
 type FullBlock = Block<bigint, true, 'latest'>
 
-/** `moreBlocks` requests another pass at once; `events` is how many were stored for delivery. */
+/** `moreBlocks` requests another pass at once; `events` is the number of stored events. */
 export type WatchOutcome = { moreBlocks: boolean; events: number }
 
 /**
@@ -107,7 +107,7 @@ async function moveCursor(
   return rowCount === 1
 }
 
-/** Reads the last blocks again, and has the deposits in them looked up. What the chain still has is not reported again. */
+/** Reads the last blocks again, and looks their deposits up. Deposits that the chain still has are not reported again. */
 async function goBack(
   { pool, chain, log }: Parts,
   { cursor, from, why }: { cursor: Cursor; from: bigint; why: string },

@@ -49,7 +49,7 @@ export async function showAccountKey(
 ): Promise<Static<typeof AccountKey>> {
   const path = parseDerivationPath(derivationPath)
   if ('fault' in path) throw badField('derivationPath', path.fault)
-  // The account is the last level that is hardened: its public key tells nothing of other accounts.
+  // The account is the last hardened level, so that its public key reveals nothing about other accounts.
   if (path.indexes.length !== 1) throw badField('derivationPath', 'must have one index, the account')
   const xpub = await keyring.xpub(clientId, path)
   const text = ['strongroom account key 1', network, derivationPath, xpub, challenge].join('\n')

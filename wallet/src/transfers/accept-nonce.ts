@@ -2,8 +2,8 @@ import type pg from 'pg'
 import type { Address } from 'viem'
 
 /**
- * Records that transactions unknown to the wallet have used the nonces below `nextNonce`: after a restore from an older
- * backup, once an operator has compared the address's history with the ledger. Returns false if it would lower the nonce.
+ * Records that transactions unknown to the wallet have used the nonces below `nextNonce`. An operator calls it after a restore
+ * from an older backup, and compares the history of the address with the ledger first. Returns false if the nonce would fall.
  */
 export async function acceptNonce(
   pool: pg.Pool,

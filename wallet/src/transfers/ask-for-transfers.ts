@@ -58,7 +58,7 @@ async function askForSome({ pool, chain, log }: Parts, rows: TransferRow[], last
 type Found = { transaction: Transaction; receipt: TransactionReceipt }
 type Place = 'pending' | 'unknown' | Found
 
-/** They share a nonce, so at most one of them is in the chain, whichever that is; the newest one comes first. */
+/** Looks up the transactions of a transfer, newest first. They share a nonce, so at most one of them is in the chain. */
 async function lookUp(chain: Chain, transactions: Transaction[]): Promise<Place> {
   for (const [age, transaction] of transactions.entries()) {
     const { hash } = transaction

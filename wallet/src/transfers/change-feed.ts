@@ -2,16 +2,16 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import { changeLookMilliseconds, changeReconnectMilliseconds, heldQuestionsMax } from '../limits.ts'
 
-/** Ends the waiting of questions about changes: after a commit of any process, and now and then without one. */
+/** Wakes requests that wait for changes: after a commit of any process, and at intervals. */
 export type ChangeFeed = {
-  /** A place for a question of this client that may be held; null: too many are held. */
+  /** Returns a place for a waiting request of this client; null when too many requests wait. */
   hold(clientId: string): Held | null
   isClosed(): boolean
   /** Ends all waiting for good. */
   close(): Promise<void>
 }
 
-/** Remembers a change from the moment at which it was made, so that none is missed between a look and the wait. */
+/** A waiting request. It notes changes from its creation on, so that no change is missed between a read and the wait. */
 export type Held = {
   /** Ends with a change of the client's transfers, or after so many milliseconds at the latest. */
   change(milliseconds: number): Promise<void>

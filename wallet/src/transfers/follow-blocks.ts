@@ -90,7 +90,7 @@ async function findCommon(chain: Chain, from: Followed, highest: bigint): Promis
   const hashOf = async (blockNumber: bigint) => (await chain.client.getBlock({ blockNumber })).hash
   for (let block = highest; block >= 0n; block -= 1n) {
     const known = block === from.block ? from.hash : chain.known.get(block)?.hash
-    // After a start nothing is remembered. What is deeper than this was final.
+    // After a start no blocks are known. Deeper blocks were final.
     if (known === undefined) {
       const deep = max(block - BigInt(chain.confirmations), 0n)
       return { block: deep, hash: await hashOf(deep) }
@@ -109,7 +109,7 @@ async function findFollowed(pool: pg.Pool, network: string): Promise<Followed | 
   return rows[0] ? { block: BigInt(rows[0].block), hash: rows[0].hash } : null
 }
 
-/** Compare-and-set, so that two processes never both write what the same blocks say. */
+/** Moves the cursor by compare-and-set, so that two processes never both write the results of a block. */
 async function moveFollowed(tx: pg.PoolClient, network: string, from: Followed | null, to: Followed): Promise<boolean> {
   const { rowCount } =
     from === null

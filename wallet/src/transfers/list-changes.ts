@@ -58,7 +58,7 @@ async function readChanges(pool: pg.Pool, clientId: string, after: string, limit
   return rows
 }
 
-/** The end of what is committed. What is committed later has a greater number. */
+/** Returns the number of the last committed change. Later changes have greater numbers. */
 async function readEnd(pool: pg.Pool): Promise<Place> {
   const { rows } = await pool.query<Place>(
     'select wallet.present_epoch() as mark, coalesce(max(number), 0)::text as number from wallet.changes',

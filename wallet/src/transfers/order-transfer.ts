@@ -38,7 +38,7 @@ export async function orderTransfer(
     const until = rows[0]!.now
     if (present === null && authorization !== undefined) throw refused(noAuthority)
     if (present !== null) {
-      // A restored database does not know it. To refuse it would say that the amount has not moved.
+      // A restored database does not know the order. A refusal would say that the amount has not moved.
       if (await wasSigned(authorities, { client_id: clientId, id: ordered.id, signed_order: authorization })) {
         const sentence = `ALREADY_SIGNED: transfer ${ordered.id} was signed before and may have been mined`
         throw new WalletError(409, 'This order was signed before', sentence)
@@ -119,7 +119,7 @@ async function store(
   return rows[0]!
 }
 
-/** The votes may be others, as long as they are for the same order. */
+/** Returns true if the row has the same order. The votes may differ. */
 function isSameOrder(row: PresentedRow, ordered: Ordered, authorization: unknown): boolean {
   return (
     row.network === ordered.network &&

@@ -57,7 +57,7 @@ async function sendOfAddress(parts: Parts, rows: Due[], market: Market): Promise
   }
 }
 
-/** Signs those that can be signed now. The others are failed, or postponed with what they wait for. */
+/** Signs the transfers that can be signed now. Other transfers fail, or are postponed with a reason. */
 async function signInOrder(parts: Parts, rows: Due[], market: Market): Promise<Signed[]> {
   const first = rows[0]
   if (first === undefined) return []
@@ -89,7 +89,7 @@ async function signInOrder(parts: Parts, rows: Due[], market: Market): Promise<S
 
 type Shared = { market: Market; account: Account; isProtected: boolean; readAgain: (() => Promise<Account>) | null }
 
-/** null: it is not signed now, and the row says why. */
+/** Returns null when the transfer is not signed now; its row has the reason. */
 async function planOne(parts: Parts, row: Due, shared: Shared): Promise<Signable | null> {
   const { pool, authorities, chain } = parts
   try {
@@ -191,7 +191,7 @@ function bySigningOrder(a: TransferRow, b: TransferRow): number {
   return Number(BigInt(a.sequence) - BigInt(b.sequence))
 }
 
-/** A transaction that was replaced since is not the one that must be sent. */
+/** Updates a row only if its transaction was not replaced since. */
 async function markBroadcast(pool: pg.Pool, signed: Signed[]): Promise<void> {
   if (signed.length === 0) return
   await pool.query(

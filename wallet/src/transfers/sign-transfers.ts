@@ -32,7 +32,7 @@ export type Signer = {
   at?: ((point: SendPoint) => Promise<void>) | undefined
 }
 
-/** The points of the way of a transfer at which a process may end; nothing is lost or doubled at any. */
+/** The points in sending a transfer at which tests end a process. No point may lose or double a payment. */
 export const sendPoints = ['claimed', 'planned', 'assigned', 'signed', 'stored', 'sent', 'marked'] as const
 export type SendPoint = (typeof sendPoints)[number]
 
@@ -55,7 +55,7 @@ export async function signTransfers(
   return outcomes
 }
 
-/** One that cannot be signed, because its row is not what an order makes, holds up none of the others. */
+/** Signs transfers together; after an error one by one, so that an invalid row does not hold up the others. */
 async function signTogether(signer: Signer, { signable, ...shared }: Signing): Promise<Map<TransferRow, SignOutcome>> {
   try {
     const { transfer } = signable[0]!
@@ -91,7 +91,7 @@ export async function isAnyProtected(
   }
 }
 
-/** In a protected client: why people's signatures do not cover the stored order. It fails, or waits for its authority. */
+/** In a protected client: returns the reason if the signatures do not cover the stored order. It fails, or waits for its authority. */
 export async function findUnauthorized(
   { db, authorities, chain }: Pick<Signer, 'authorities' | 'chain'> & { db: pg.Pool | pg.PoolClient },
   transfer: TransferRow,
@@ -99,7 +99,7 @@ export async function findUnauthorized(
   try {
     const refused = await refusalOfStored(db, authorities, chain, transfer)
     if (refused === null) return null
-    // `failed` says that the amount has not moved, which nobody knows of an order that was signed before.
+    // `failed` means that the amount has not moved, which is not certain for an order that was signed before.
     if (await wasSigned(authorities, transfer)) {
       return { kind: 'wait', reason: `ALREADY_SIGNED: the order may have been mined; ${toText(refused)}` }
     }
@@ -138,7 +138,7 @@ async function storeSigned(
   for (const { transfer } of signable) outcomes.set(transfer, { kind: 'taken' })
   if (first === undefined) return outcomes
   const permitted: Signable[] = []
-  // Again, because keys may have been removed while the node was asked. What is checked is what is signed.
+  // The check is repeated, because keys may have been removed while the node was asked.
   if (!isProtected && (await isAnyProtected(tx, authorities, transfersOf(open))))
     return waitingFor(open, becameProtected)
   for (const entry of open) {
@@ -197,7 +197,7 @@ const becameProtected = 'AUTHORITY_UNAVAILABLE: the client was protected while t
 const waitingFor = (signable: Signable[], reason: string): Map<TransferRow, SignOutcome> =>
   new Map(signable.map(({ transfer }) => [transfer, { kind: 'wait', reason }]))
 
-/** Those that nobody signed or ended meanwhile, in the order in which they were ordered. */
+/** Locks the transfers that were not signed or ended meanwhile, in the order of their creation. */
 async function lockUnsigned(tx: pg.PoolClient, signable: Signable[]): Promise<Signable[]> {
   const { rows } = await tx.query<{ client_id: string; id: string }>(
     `select t.client_id, t.id from wallet.transfers t

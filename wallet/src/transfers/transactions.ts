@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Hex } from 'viem'
 import type { TransferRow } from './transfer-row.ts'
 
-/** A transaction that was signed for a transfer: the payment, or what takes its nonce without moving anything. */
+/** A signed transaction of a transfer: the payment, or a cancellation with the same nonce that moves no funds. */
 export type Transaction = { kind: 'payment' | 'cancellation'; raw: Hex; hash: Hex }
 
 /** All transactions of the transfers, newest first; the answer gives those of one. */
@@ -68,7 +68,7 @@ export async function storeTransaction(
      select $1, $2, count(*), $3, $4, $5, $6 from wallet.transactions where client_id = $1 and id = $2`,
     [client_id, id, nonce, transaction.kind, transaction.raw, transaction.hash],
   )
-  // Any of the transactions may be mined, so the dearest one counts.
+  // Any of the transactions may be mined, so the highest fee counts.
   await tx.query(
     `update wallet.transfers
      set raw_transaction = $3, tx_hash = $4, max_cost = greatest(max_cost, $5), updated_at = clock_timestamp()

@@ -33,7 +33,7 @@ export type TransferRow = {
   signed_order: unknown
 }
 
-/** A row with what only an answer needs. */
+/** A row with the further columns of an answer. */
 export type PresentedRow = TransferRow & {
   tx_hashes: Hex[]
   waits_for: string | null

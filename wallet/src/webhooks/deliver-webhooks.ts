@@ -40,7 +40,7 @@ async function claimDue(pool: pg.Pool): Promise<Delivery[]> {
   return rows
 }
 
-/** Returns in how many seconds it is tried again; null: it was taken. */
+/** Returns the seconds until the next attempt; null when the delivery was accepted. */
 async function deliver({ pool, log, webhookUrl, webhookSecret }: Parts, delivery: Delivery): Promise<number | null> {
   const fault = await post(webhookUrl, webhookSecret, delivery)
   if (fault === null) {
