@@ -109,7 +109,7 @@ export async function tortureInFlight({
     closing.unshift(() => endAll(ends))
     let isEnough = () => false
     // Clients hurry until they have ordered enough, and then go on slowly.
-    const crowd = { depositors: 0, initiators: 12, pauseMilliseconds: () => (isEnough() ? 400 : 1) }
+    const crowd = { depositors: 0, initiators: 12, pauseMilliseconds: () => (isEnough() ? 3_000 : 1) }
     const load = await createLoad(world, stack.nodeUrl, random, crowd)
     const scene = { stack, wallet, chain, world, load, random, edges: { ...edges, wallet: front }, ends }
     const result: Result = {
