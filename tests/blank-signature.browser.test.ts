@@ -51,7 +51,7 @@ const eavesdrop = `{
 }`
 
 async function contextOf(person: Person): Promise<BrowserContext> {
-  const context = await browser.newContext()
+  const context = await browser.newContext({ reducedMotion: 'reduce' })
   await context.exposeFunction('tell', (told: Answered) => void answered.push(told))
   await context.addInitScript(eavesdrop)
   await context.addCookies([{ name: sessionCookie, value: person.token, url: origin }])

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 /** A person's browser with an authenticator of its own, whose finger always agrees, and a passkey that they added. */
 async function pageOf(person: Person): Promise<Page> {
-  const context = await browser.newContext()
+  const context = await browser.newContext({ reducedMotion: 'reduce' })
   await context.addCookies([{ name: sessionCookie, value: person.token, url: origin }])
   const page = await context.newPage()
   page.setDefaultTimeout(30_000)

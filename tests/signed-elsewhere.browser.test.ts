@@ -66,7 +66,7 @@ beforeAll(async () => {
   pool = new pg.Pool({ connectionString: database.url })
   const args = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
   browser = await chromium.launch({ executablePath: findChromium(), args })
-  context = await browser.newContext()
+  context = await browser.newContext({ reducedMotion: 'reduce' })
   await protect()
 })
 afterAll(async () => {
