@@ -157,7 +157,11 @@ it('a payout is signed once by each, on pages that compute what they sign from a
   await sender.locator('input[type=file]').setInputFiles({ name: 'list.csv', mimeType: 'text/csv', buffer })
   await sender.getByRole('button', { name: 'Check the policies' }).click()
   await sender.getByText('Waits for votes', { exact: true }).waitFor()
+  const answer = sender.waitForResponse(
+    (response) => response.request().method() === 'POST' && response.url().endsWith('/payouts'),
+  )
   await sender.getByRole('button', { name: 'Order 120 payments' }).click()
+  expect((await answer).status(), await (await answer).text()).toBe(201)
   await sender.waitForURL(/\/payouts\/c[a-z0-9]{24}$/)
 
   const { id, payloadHash } = (await bench.owner.get(base)).body.items[0]!
