@@ -321,7 +321,7 @@ describe('T78 people who sign on the page of the wallet service', () => {
     await voter.close()
   })
 
-  it('signs nothing on a page of the service that withholds where people sign', async () => {
+  it('does not sign on a page of the service that withholds the page for signatures', async () => {
     const { id } = await ordered('260')
     const voter = await approvalPage(id)
     await addAuthenticator(voter)
@@ -345,7 +345,7 @@ describe('T78 people who sign on the page of the wallet service', () => {
     await voter.close()
   })
 
-  it('changes nothing by closing the window', async () => {
+  it('keeps the request unchanged when the window is closed', async () => {
     const { id } = await ordered('250')
     const voter = await approvalPage(id)
     const popup = await approve(voter)

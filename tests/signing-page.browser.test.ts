@@ -352,7 +352,7 @@ describe('T78 the page of the wallet service', () => {
     expect(await page.getByRole('button', { name: /^Sign/ }).isEnabled()).toBe(false)
   })
 
-  it('signs nothing that has expired', async () => {
+  it('does not sign an expired order', async () => {
     const page = await shown({ order: orderOf({ expiresAt: '2026-01-31T09:30:00.000Z' }) })
     await page.getByText('It has expired').waitFor()
     expect(await page.getByRole('button', { name: 'Sign the approval' }).isDisabled()).toBe(true)
@@ -434,7 +434,7 @@ describe('T78 the page of the wallet service', () => {
     },
   )
 
-  it('hands nothing back for a prompt that was open when another order came', async () => {
+  it('does not return a signature for a prompt that was open when another order came', async () => {
     const { page, popup, button } = await readyToSign()
     // The person does not answer the prompt.
     const devtools = await context.newCDPSession(popup)

@@ -116,7 +116,7 @@ const changedRow = (page: Page) =>
     .first()
 
 function voterFlows(stack: () => Stack): void {
-  it('who votes on a change and administers nothing sees how much of the past it changes', async () => {
+  it('a voter without administration rights sees how many past decisions a change affects', async () => {
     const { id, reject, restore } = await submittedToTreasury(stack())
     const { page, faults } = await watchPage(await stack().contextOf('secondTreasurer'), stack().url)
     await page.goto(`${stack().url}/v/${vaultCode}/rules/${id}`)

@@ -100,7 +100,7 @@ describe('other scopes', () => {
     expect([partsOf(visibleScopeOf(member)), partsOf(visibleScopeOf(admin))]).toEqual(['of me, shared', 'vault'])
   })
 
-  it('ownScopeOf holds one’s own, even for an administrator', () => {
+  it('ownScopeOf contains the addresses of the viewer only, even for an administrator', () => {
     expect([partsOf(ownScopeOf(member)), partsOf(ownScopeOf(admin))]).toEqual(['of me', 'of admin'])
   })
 

@@ -73,7 +73,7 @@ describe('an auditor', () => {
     expect(items.map(({ id }) => id)).toContain(addressId)
   })
 
-  it('changes nothing, although a policy of everybody and one of a group of theirs would let them', async () => {
+  it('has no effect, although policies of everybody and of their group allow it', async () => {
     await createPolicy(bench.vault, { code: 'any-address', name: 'Any', actionType: 'create_address', effect: 'allow' })
     const { may } = (await auditor.get(`${url}/me`)).body
     expect(new Set(Object.values(may))).toEqual(new Set(['deny']))

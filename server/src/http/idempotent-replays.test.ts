@@ -35,7 +35,7 @@ const simulation = (amount: string) => ({
 })
 
 describe('T50 Idempotency-Key', () => {
-  it('is documented for every operation that is no GET, but for the webhook', () => {
+  it('is documented for every operation except GET and the webhook', () => {
     const without = Object.values(describedApiOf(test.app).paths)
       .flatMap((path) => Object.entries(path))
       .filter(
@@ -64,7 +64,7 @@ describe('T50 Idempotency-Key', () => {
     expect(other.headers['idempotency-replayed']).toBeUndefined()
   })
 
-  it('asks for one sign-in link, and gives a stranger nothing by the same key', async () => {
+  it('asks for a single sign-in link, and gives a stranger no answer by the same key', async () => {
     const ask = (email: string) => test.anonymous.post('/auth/magic-link', { email }, key)
     const before = await bench.count('magic_links')
     const first = await ask(admin.email)

@@ -84,7 +84,7 @@ describe('T50 Idempotency-Key', () => {
     expect(await effects()).toEqual([1, 1])
   })
 
-  it('ignores the order and spacing of the body, which mean nothing', async () => {
+  it('ignores the order and spacing of the body', async () => {
     await inject('/writes', '{"n":1,"how":"plain"}', 'key-1', person)
     const second = await inject('/writes', '{ "n": 1, "how": "plain" }', 'key-1', person)
     expect(second.headers['idempotency-replayed']).toBe('true')
@@ -137,7 +137,7 @@ describe('T50 Idempotency-Key', () => {
     expect(await effects()).toEqual([1, 2])
   })
 
-  it('keeps nothing of a request that had no effect', async () => {
+  it('does not store a request that had no effect', async () => {
     expect((await write({ n: 1, how: 'fail' }, 'key-1')).statusCode).toBe(409)
     expect(await effects()).toEqual([])
     expect(await storedKeys()).toBe(0)

@@ -345,7 +345,7 @@ describe('HEAD', () => {
 })
 
 describe('a body where none belongs', () => {
-  it('is a 400, so that nobody believes it had an effect; an empty object is let pass', async () => {
+  it('is a 400, because it would be ignored; an empty object is accepted', async () => {
     const person = await test.signIn('somebody@example.org')
     const refused = await person.post('/auth/sign-out', { everywhere: true })
     expect(refused.status).toBe(400)

@@ -100,7 +100,7 @@ describe('T35 mails about changes to the rules', () => {
     expect(body.approvers).toHaveLength(2)
   })
 
-  it('reach the group of a policy that names no approvers, and stay with administrators where nobody votes', async () => {
+  it('reach the group of a policy that names no approvers, and only administrators where there are no voters', async () => {
     const inGroup = { groupId: approversId, actionType: 'transfer' }
     await createPolicy(vault, { ...inGroup, code: 'free', name: 'Free', effect: 'allow' })
     expect(await recipients()).toEqual([admin.email, second.email])

@@ -106,7 +106,7 @@ describe('a background task', () => {
     await stop()
   })
 
-  it('is woken by the common look when it has work, or when nobody can tell', async () => {
+  it('is woken by the common check when it has work, or when its work is unknown', async () => {
     vi.useFakeTimers()
     let runs = 0
     const run = async () => {

@@ -93,7 +93,7 @@ describe('T58 a signed veto or cancellation', () => {
     expect(told()).toEqual([])
   })
 
-  it('is told again until the wallet service has taken it, or says that it counts for nothing', async () => {
+  it('is sent again until the wallet service has accepted it, or answers that it does not count', async () => {
     for (const [answer, isFinal] of [
       [[500, { message: 'down' }], false],
       [[403, { message: 'no', details: 'KEY_UNKNOWN: no such key' }], true],

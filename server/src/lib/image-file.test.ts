@@ -117,7 +117,7 @@ describe('an image', () => {
     expect(readImageFile(bytes)).toEqual({ fault: expect.stringContaining(fault) })
   })
 
-  it('is not any part of another, whatever its length', () => {
+  it('is not a part of another, whatever its length', () => {
     for (const whole of [png, jpegOf(4, 4), webp])
       for (let length = 0; length < whole.length; length += 1)
         expect(readImageFile(whole.subarray(0, length)), String(length)).toHaveProperty('fault')

@@ -34,7 +34,7 @@ describe('on-chain addresses', () => {
     expect(parseOnchainAddress(text, 'evm')).toBeNull()
   })
 
-  it('of networks we know nothing of are compared exactly', () => {
+  it('of unknown networks are compared exactly', () => {
     const text = '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'
     expect(parseOnchainAddress(text, 'other')).toEqual({ address: text, key: text })
     expect(parseOnchainAddress('a b', 'other')).toBeNull()
@@ -61,7 +61,7 @@ describe('Bitcoin addresses', () => {
     expect(parseOnchainAddress(address, 'bitcoin')).toEqual({ address, key: address })
   })
 
-  it('are shown and compared in lower case where case carries nothing (BIP-173)', () => {
+  it('are shown and compared in lower case where case has no meaning (BIP-173)', () => {
     for (const text of ['BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4', 'BC1SW50QGDZ25J']) {
       const address = text.toLowerCase()
       expect(parseOnchainAddress(text, 'bitcoin')).toEqual({ address, key: address })

@@ -13,7 +13,7 @@ afterAll(() => test.close())
 const browser = () => test.client({ cookie: `session_token=${person.token}` })
 
 describe('the console', () => {
-  it('is one page for all of its paths, that nobody else may frame, extend or keep', async () => {
+  it('is a single page for all of its paths, which no other site may frame, extend or store', async () => {
     for (const path of ['//', '//v/treasury', '//v/treasury/approvals/transfer/x', '//me/sessions', '//platform']) {
       const { status, body, headers } = await browser().get(path)
       expect([path, status]).toEqual([path, 200])
@@ -27,7 +27,7 @@ describe('the console', () => {
     }
   })
 
-  it('leads to the sign-in without a session, but for the check of evidence, which asks nobody', async () => {
+  it('leads to the sign-in without a session, except the check of evidence', async () => {
     const { status, headers } = await test.anonymous.get('//v/treasury/approvals/transfer/x')
     expect([status, headers.location]).toEqual([302, '/sign-in?redirectTo=%2Fv%2Ftreasury%2Fapprovals%2Ftransfer%2Fx'])
     const verify = await test.anonymous.get('//verify')

@@ -73,7 +73,7 @@ describe('the sign-in pages', () => {
     }
   })
 
-  it('run no inline script and take nothing from elsewhere', async () => {
+  it('run no inline script and load no content of other origins', async () => {
     const page = await test.anonymous.get('//')
     const policy = String(page.headers['content-security-policy'])
     expect(policy).toMatch(/default-src 'self'/)

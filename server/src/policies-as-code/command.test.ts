@@ -93,7 +93,7 @@ const addPolicy = (code: string) => (text: string) =>
 `,
   )
 
-it('exports the rules, of which nothing differs', async () => {
+it('exports the rules, and finds no differences', async () => {
   await exported()
   expect(await readFile(path, 'utf8')).toContain('- member@example.org')
   expect(await plan()).toEqual({

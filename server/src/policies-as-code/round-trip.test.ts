@@ -263,7 +263,7 @@ it.each([
     'vault: main-vault\npolicies:\n  - code: x\n    group: y\n    name: X\n    actionType: transfer\n    effect: maybe',
     /effect/,
   ],
-])('a file that is none is refused: %j', (text, message) => {
+])('an invalid file is refused: %j', (text, message) => {
   expect(() => readRules(text)).toThrow(message)
 })
 

@@ -82,7 +82,7 @@ describe('metrics for operators', () => {
     await bench.act(bench.owner, sent.id, 'cancel')
   })
 
-  it('counts what is held once, whatever holds it, and what the screening has not answered', async () => {
+  it('counts each held item once, for any number of holds, and unanswered screenings', async () => {
     const address = await bench.fundedAddress()
     const [{ id }] = await bench.sql('select id from deposits where address_id = $1', [address.id])
     const { admin } = bench.vault

@@ -174,7 +174,7 @@ describe('a category that demands approval', () => {
     expect(await items(id)).toEqual([])
   })
 
-  it('a veto, a cancellation and expiry leave nothing', async () => {
+  it('a veto, a cancellation and expiry leave no assignment', async () => {
     const newCategory = await category()
     const id = await order()
     const vetoed = waiting(await put(bench.owner, id, newCategory))

@@ -893,7 +893,7 @@ describe('T39 access', () => {
     expect([listed!.id, listed!.grants]).toEqual([id, [grants[2]]])
   })
 
-  it('an id of another vault and an id of nothing give the same answer, and strangers learn nothing', async () => {
+  it('an id of another vault and an unknown id give the same answer, and strangers get no hint', async () => {
     const { id } = await createCategory()
     const field = await addField(id, { key: 'a', type: 'text' })
     const foreign = await otherVault.admin.post('/vaults/other-vault/operation-categories', {

@@ -87,7 +87,7 @@ describe('GET /changes', () => {
       expect((await ask(people[i]!, seen[i]!.nextCursor)).body.items).toEqual([ofVault('payout', id)])
   })
 
-  it('tells every member of the rules, nobody outside, and everybody of tokens', async () => {
+  it('tells changes of rules to members only, and changes of tokens to everybody', async () => {
     const cursors = [await present(stranger), await present(rival.admin)]
     const policy = await bench.policy({ code: 'a-rule', effect: 'block', blockReason: 'x', enabled: false })
     await bench.vault.admin.patch(`/tokens/${bench.vault.tokens.eth.id}`, { name: 'Ether' })

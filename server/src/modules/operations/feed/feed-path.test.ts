@@ -125,7 +125,7 @@ describe('the path of a person', () => {
   })
 })
 
-describe('filters that nothing can meet', () => {
+describe('filters that no operation can match', () => {
   it.each<[string, Partial<ResolvedFilters>]>([
     ['deposits with a status', { type: 'deposit', statuses: ['confirmed'] }],
     ['deposits decided by a policy', { type: 'deposit', decisionPolicyId: 'y' }],

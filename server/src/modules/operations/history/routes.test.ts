@@ -427,7 +427,7 @@ describe('filters', () => {
     expect([status, body.details[0]!.field.replace(/\.0$/, '')]).toEqual([400, name])
   })
 
-  it('that are given twice are a 400, whatever they are', async () => {
+  it('that are repeated are a 400, for every parameter', async () => {
     const twice: [string, string, string][] = [
       ['direction', 'in', 'out'],
       ['search', 'one', 'other'],

@@ -118,7 +118,7 @@ describe('POST /users/{id}/disable and enable', () => {
     await enable(maker.userId)
   })
 
-  it('names the vaults that nobody else can administer', async () => {
+  it('names the vaults that no other person can administer', async () => {
     const { admin } = await createVaultFixture(bench.test, { code: 'lonely-vault', adminEmail: 'lonely@example.org' })
     const { body } = await disable(admin.userId)
     expect(body.onlyAdministratorOf).toEqual([{ code: 'lonely-vault', name: 'Main vault' }])

@@ -258,7 +258,7 @@ describe('state verify', () => {
   })
 })
 
-it('a first passkey that nobody could accept is refused', async () => {
+it('a first passkey that no person could accept is refused', async () => {
   const person = await newMember()
   await bench.sql('delete from passkeys')
   expect(outcome((await askForPasskey(person)).answer)).toEqual([409, 'quorum_unreachable'])

@@ -131,7 +131,7 @@ describe('granting', () => {
     expect(await audited(address.id)).toHaveLength(1)
   })
 
-  it('to a service and to a member who is no user of ours works as to anybody', async () => {
+  it('to a service and to a member without an account works as to any member', async () => {
     const address = await createAddress(owner)
     const created = await vault.admin.post('/vaults/main-vault/service-tokens', {
       name: 'Reporting',
@@ -229,7 +229,7 @@ describe('taking back', () => {
 })
 
 describe('the list of addresses', () => {
-  it('is of one’s own, of what is shared, or of both, each address once', async () => {
+  it('contains own addresses, shared addresses, or both, each address once', async () => {
     const [first, second] = [
       await addMember(test, vault, 'first@example.org'),
       await addMember(test, vault, 'second@example.org'),

@@ -306,7 +306,7 @@ describe('a draft and its lock', () => {
     expect((await operator.get('/vaults/kept-vault')).body).toEqual(draft)
   })
 
-  it('lets an administrator who is no platform administrator connect known networks only, unchanged', async () => {
+  it('lets an administrator without platform rights connect known networks only, unchanged', async () => {
     const draft = await createDraft('delegated-vault')
     const fixture = { ...vault, code: 'delegated-vault', id: draft.id }
     const delegate = await addMember(test, fixture, 'delegate@example.org', ['administrators'])

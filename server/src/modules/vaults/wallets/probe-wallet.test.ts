@@ -89,7 +89,7 @@ describe('T61 a new wallet service', () => {
   })
 
   it.each(['http://10.0.0.7:8430', 'http://169.254.169.254', 'http://[fd00::7]:8430'])(
-    'is refused for good when the service may not connect to it (%s), and nobody is asked to try again',
+    'is refused for good when the service may not connect to it (%s), without an invitation to try again',
     async (walletServiceUrl) => {
       const answer = await change({ walletServiceUrl, walletServiceSecret: moved.secret })
       expect([answer.status, answer.body.details[0]!.field]).toEqual([400, 'walletServiceUrl'])
