@@ -71,7 +71,11 @@ export async function readFacts(trx: Trx, ordered: ActivityRequest) {
   const byOwner = request.isBrokenDownByOwner
     ? groups.byAddress.map((group) => ({ ...group, key: ownerOf(group.key) }))
     : []
-  const approvals = await summarizeVotes(trx, filter)
+  // The votes on operations that are named by their ids must not be looked up once for each operation.
+  const { approvals, faults } = await avoiding(trx, few === null ? [] : ['nestloop'], async () => ({
+    approvals: await summarizeVotes(trx, filter),
+    faults: await countOtherFaults(trx, filter, groups.overall),
+  }))
   const noticed = await noticeOperations(trx, filter, groups, few)
   const activity: Activity = {
     calendar,
@@ -92,7 +96,7 @@ export async function readFacts(trx: Trx, ordered: ActivityRequest) {
     approvals,
     noticed: { ...noticed, approvalsByPolicy: await readSlowPolicies(trx, request, approvals) },
     otherFaults: {
-      ...(await countOtherFaults(trx, filter, groups.overall)),
+      ...faults,
       ledgerReconciliationDifferences: (await listAccountDifferences(trx, filter)).length,
     },
     previous: await readPrevious(trx, request),
