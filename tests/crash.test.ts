@@ -24,7 +24,7 @@ beforeAll(() => {
   buildProject('build:wallet')
 })
 
-it('T20 T22 T23 T53 kill -9 of service, database or both under load loses, doubles and halves nothing', async () => {
+it('T5 T20 T22 T23 T53 kill -9 of service, database or both under load loses, doubles and halves nothing', async () => {
   const result = await torture({ serverDir, seed, blows: planBlows(cycles, seed) })
   expect(result.cycles).toBe(cycles)
   // So much happened in each cycle, on the slowest machine that was seen.

@@ -8,6 +8,7 @@ import { checkLengths } from './lengths.js'
 import { readMigrations, readProject } from './project.js'
 import { checkRooms } from './rooms.js'
 import { checkSubjects } from './subjects.js'
+import { checkThreatTests, renderThreatTests, threatTests } from './threat-tests.js'
 import { checkWords } from './words.js'
 import { checkWriters } from './writers.js'
 
@@ -18,6 +19,9 @@ const commitsRead = 10
 const { paths, files } = readProject(root)
 const migrations = readMigrations(root, paths)
 const sharedTables = readJson('shared-tables.json')
+const threatPage = new URL(threatTests, root)
+if (process.argv.includes('--threats')) writeFileSync(threatPage, renderThreatTests(files))
+
 const findings = [
   ...checkCitations(files, paths),
   ...checkWriters(files, migrations, sharedTables),
@@ -25,6 +29,7 @@ const findings = [
   ...checkLengths(files),
   ...checkWords(files),
   ...checkSubjects(readCommits()),
+  ...checkThreatTests(files, readFileSync(threatPage, 'utf8')),
 ]
 const baseline = readJson('baseline.json')
 if (process.argv.includes('--shrink'))

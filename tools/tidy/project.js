@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs'
 const generated = new Set([
   'openapi.json',
   'package-lock.json',
+  'docs/security/threat-tests.md',
   'docs/wallet-protocol.openapi.json',
   'server/src/db/types.ts',
 ])

@@ -4,6 +4,7 @@ import { checkCitations } from './citations.js'
 import { checkLengths, columnsMax, fileLinesMax, functionLinesMax, testFileLinesMax } from './lengths.js'
 import { checkRooms } from './rooms.js'
 import { checkSubjects } from './subjects.js'
+import { checkThreatTests, renderThreatTests } from './threat-tests.js'
 import { checkWords } from './words.js'
 import { checkWriters } from './writers.js'
 
@@ -238,5 +239,31 @@ describe('words', () => {
     expect(check('const a = <b>{one => one}</b>\n', 'a.tsx')).toEqual([
       'a.tsx:1 names a variable one; name what it holds',
     ])
+  })
+})
+
+describe('the page of the tests of threats', () => {
+  const statements = file(
+    'docs/security/threats.md',
+    '# Threats\n\n### T1\n\nSee [T2](#t2).\n\n**Proved.**\n\n### T2\n\n**Proved.**\n\n## More\n\n### T3\n\n[A](#b) **Not built.**\n',
+  )
+  const tests = file(
+    'a.test.ts',
+    `describe('T1 a ledger', () => {\n  it(\`T1 T9 has \${n} rows\`, () => {})\n  it('adds', () => {})\n})\n`,
+  )
+  const files = [statements, tests]
+
+  it('lists the titles that name a statement, by file', () => {
+    expect(renderThreatTests(files)).toContain(
+      '## T1\n\n- `a.test.ts`\n  - T1 a ledger\n  - T1 T9 has … rows\n\n## T2\n\nNo test.\n\n## T3\n\nNo test.\n',
+    )
+  })
+
+  it('is stale when a title changed, and every statement that is built has a test', () => {
+    const page = renderThreatTests(files)
+    expect(messagesOf(checkThreatTests(files, page))).toEqual([
+      'docs/security/threats.md:9 no title of a test names T2',
+    ])
+    expect(messagesOf(checkThreatTests(files, page.replace('a ledger', 'another')))).toHaveLength(2)
   })
 })

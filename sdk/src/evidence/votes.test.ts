@@ -51,7 +51,7 @@ const verifyVotes = (votes: VoteEvidence[]) =>
 
 const stateOf = async (vote: VoteEvidence) => (await verifyVotes([vote]))[0]!
 
-describe('T58 what people signed', () => {
+describe('T78 T58 what people signed', () => {
   it.each([
     ['a passkey with ECDSA', () => byPasskey('ES256')],
     ['a passkey with Ed25519', () => byPasskey('EdDSA')],

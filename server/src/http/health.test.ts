@@ -42,7 +42,7 @@ describe('health', () => {
     await db.destroy()
   })
 
-  it('is not ready when the database does not answer within a second', async () => {
+  it('T54 is not ready when the database does not answer within a second', async () => {
     const { db, pool } = openDatabase({ url: test.databaseUrl, connectionsMax: 1, onError: () => {} })
     const busy = await pool.connect()
     const app = await createApp({ ...test.deps, db })

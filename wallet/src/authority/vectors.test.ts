@@ -20,7 +20,7 @@ test('docs/signed-orders.vectors.json is current; `npm run vectors -w wallet` wr
   expect((await readFile(file, 'utf8')) === text).toBe(true)
 })
 
-test('T58 240 orders, half of them faulty, are decided as published, and every code occurs', async () => {
+test('T78 T58 240 orders, half of them faulty, are decided as published, and every code occurs', async () => {
   const { authorities, vectors } = JSON.parse(await readFile(file, 'utf8')) as ReturnType<typeof makeVectors>
   const decide = ({ request, authorization, authority, orderedLastDay, now }: Vector) => {
     const { amount, maxFee = null, feeLevel = null, ...same } = request as Record<string, string>
@@ -41,7 +41,7 @@ test('T58 240 orders, half of them faulty, are decided as published, and every c
   expect(new Set(vectors.map(({ verdict }) => verdict))).toEqual(new Set(['ok', ...ofDocuments]))
 })
 
-test('T58 a verifier in another language agrees on all of them', async () => {
+test('T78 T58 a verifier in another language agrees on all of them', async () => {
   const script = fileURLToPath(new URL('verify_signed_orders.py', docs))
   const { stdout } = await promisify(execFile)('python3', [script, fileURLToPath(file)]).catch((error) => error)
   expect(stdout).toBe('240 of 240 agree\n')

@@ -139,7 +139,7 @@ describe('a backtest of policies', () => {
     expect(found).toHaveLength(5)
   })
 
-  it('tries the policies, groups and members that a change set would publish', async () => {
+  it('T35 tries the policies, groups and members that a change set would publish', async () => {
     const drafted = async (...changes: object[]) => {
       const { status, body } = await bench.vault.admin.post('/vaults/main-vault/change-sets', {
         title: 'Tried',

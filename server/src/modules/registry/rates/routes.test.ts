@@ -270,7 +270,7 @@ describe('T64 a rate that jumps', () => {
     expect(await ratesOf(tokenId)).toEqual([])
   })
 
-  it('does not let one platform administrator turn a block by USD value into an allow', async () => {
+  it('T64 does not let one platform administrator turn a block by USD value into an allow', async () => {
     await allowAll(vault, 'create_address')
     await allowAll(vault, 'transfer')
     await createPolicy(vault, {

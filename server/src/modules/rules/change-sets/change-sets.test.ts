@@ -232,7 +232,7 @@ test('any administrator cancels it while its delay runs', async () => {
   expect(await bench.changeSet(id)).toMatchObject({ status: 'cancelled' })
 })
 
-test('the vote of somebody who was disabled or held meanwhile no longer counts', async () => {
+test('T74 the vote of somebody who was disabled or held meanwhile no longer counts', async () => {
   const disabled = await approved()
   const second = bench.admins[1]!.userId
   await bench.sql('update users set disabled_at = now() where id = $1', [second])
@@ -283,7 +283,7 @@ test('a tightening by one administrator makes scheduled change sets stale', asyn
   expect(await bench.changeSet(id)).toMatchObject({ status: 'stale', appliedVersion: null })
 })
 
-test('a node that dies while it applies a change set changes nothing; another node applies it once', async () => {
+test('T74 a node that dies while it applies a change set changes nothing; another node applies it once', async () => {
   const code = `survives-${++count}`
   const { id } = await approved([add(code)])
   bench.test.clock.advance(2 * hour)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { actionTypes } from '../selectors/facts.ts'
 import { protects, rightOf } from './action-rights.ts'
 
-test('every action type says which right a policy of it decides on', () => {
+test('T74 every action type says which right a policy of it decides on', () => {
   expect(Object.keys(rightOf).sort()).toEqual([...actionTypes].sort())
 })
 

@@ -71,7 +71,7 @@ describe('T74 a right to protect is neither taken nor given by one administrator
   })
 })
 
-describe('the direction of a new block follows from the table of rights', () => {
+describe('T74 the direction of a new block follows from the table of rights', () => {
   test.each(Object.entries(rightOf))('%s: %s', async (actionType, right) => {
     const answer = await alone.post(`/policy-groups/${bench.membersId}/policies`, policy(actionType))
     expect(answer.status).toBe(right === 'protects' ? 202 : 201)

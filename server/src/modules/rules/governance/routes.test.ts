@@ -103,7 +103,7 @@ describe('governance', () => {
     expect((await bench.govern({ threshold: 3 })).status).toBe(200)
   })
 
-  test('T74 one administrator cannot loosen: the change waits for the votes of two others', async () => {
+  test('T35 T74 one administrator cannot loosen: the change waits for the votes of two others', async () => {
     expect((await bench.govern()).status).toBe(200)
     const [first, second, third] = bench.admins
     const response = await first!.post(`/policy-groups/${bench.membersId}/policies`, allowTransfers)
@@ -184,7 +184,7 @@ describe('governance', () => {
     expect(JSON.stringify(requests)).not.toContain('another-secret')
   })
 
-  test('the database refuses a change of the rules that was not published', async () => {
+  test('T74 the database refuses a change of the rules that was not published', async () => {
     await bench.govern()
     const remove = bench.test.deps.db
       .deleteFrom('policy_group_memberships')
