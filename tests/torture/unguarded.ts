@@ -26,9 +26,9 @@ export const guards = {
     changes: [
       {
         file: 'dist/modules/money/deposits/actions.js',
-        guarded: 'inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals: some, credit, crediting }))',
+        guarded: 'inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals: batch, credit, crediting }))',
         unguarded: `new Promise((resolve, reject) => {
-          inTransaction(db, async (trx) => resolve(await receiveWalletEvents(trx, { arrivals: some, credit, crediting }))).catch(reject)
+          inTransaction(db, async (trx) => resolve(await receiveWalletEvents(trx, { arrivals: batch, credit, crediting }))).catch(reject)
         })`,
       },
     ],
