@@ -117,16 +117,15 @@ describe('a migration that raises the epoch', () => {
 })
 
 describe('a node', () => {
-  const countHolders = async () =>
-    (await owner.query(`select from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and granted`)).rowCount
+  /** Other tests hold epochs of other databases of the same server. */
+  const holders = `pg_locks where locktype = 'advisory' and mode = 'ShareLock' and granted
+    and database = (select oid from pg_database where datname = current_database())`
+  const countHolders = async () => (await owner.query(`select from ${holders}`)).rowCount
 
   it('holds the epoch while it runs, and again after its connection was lost', async () => {
     const held = await holdEpoch(database.url, log)
     expect(await countHolders()).toBe(1)
-    await owner.query(
-      `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and mode = 'ShareLock'
-       and database = (select oid from pg_database where datname = current_database())`,
-    )
+    await owner.query(`select pg_terminate_backend(pid) from ${holders}`)
     await expect.poll(countHolders).toBe(0)
     await expect.poll(countHolders).toBe(1)
     await held.release()
