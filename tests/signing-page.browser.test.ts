@@ -172,7 +172,7 @@ async function readyToSign() {
   return { ...opened, button, press }
 }
 
-/** The address of another order, as whoever opened the window writes it. */
+/** The address of another order, as the opener of the window writes it. */
 const forgedUrl = () => urlOf({ order: orderOf({ toAddress: listed, amount: '999000000000000000000' }) })
 
 describe('T78 the page of the wallet service', () => {

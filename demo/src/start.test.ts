@@ -63,7 +63,7 @@ it('starts on an empty data directory and prints a link that signs the administr
   ])
   // Nobody changes the rules alone: the second administrator has to agree.
   expect(await admin.vault('treasury').governance.get()).toMatchObject({ threshold: 1, approverGroupId: null })
-  // Whoever takes over the service serves its pages, so the protected vault trusts none of them.
+  // An attacker who takes over the service serves its pages, so the protected vault trusts none of them.
   const { trustsServicePage, keys } = await admin.vault('reserve').authority.get()
   expect(trustsServicePage).toBe(false)
   expect(new Set(keys.map(({ rpId }) => rpId))).toEqual(new Set(['sign.localhost']))

@@ -81,7 +81,7 @@ async function endOrphan(statePath: string): Promise<void> {
   }
 }
 
-/** The command line of a process, empty when there is none or the system does not report it. */
+/** The command line of a process, empty when it has ended or the system does not report it. */
 function commandOf(pid: number): string {
   try {
     if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')

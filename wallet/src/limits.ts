@@ -55,7 +55,7 @@ export const changeReconnectMilliseconds = 1_000
 export const pointlessFeeFactor = 5n
 /**
  * In a protected client, an order without `maxFee` pays at most this many times what the highest level cost when it was
- * signed first: room for a network that gets dearer, and an end for whoever only has the secret.
+ * signed first: room for a network that gets dearer, and a limit for an attacker who has only the secret.
  */
 export const unsignedFeeFactor = 2n
 /** Transactions that one transfer may have; each replacement is one more. */

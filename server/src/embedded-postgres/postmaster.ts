@@ -19,7 +19,7 @@ export function readPostmaster(clusterDir: string): Postmaster | null {
   return { pid, port: Number.isInteger(port) ? port : 0, ready: lines[7]?.trim() === 'ready' }
 }
 
-/** Returns the raw text of `postmaster.pid`, or null when there is none. */
+/** Returns the raw text of `postmaster.pid`, or null without that file. */
 export function readRecord(clusterDir: string): string | null {
   try {
     return readFileSync(join(clusterDir, 'postmaster.pid'), 'utf8')

@@ -300,7 +300,7 @@ describe('T58 the authority', () => {
     expect(ending('9999-12-31T23:59:59.999Z', '2026-01-31T09:00:00.000Z')).toBe('EXPIRES_TOO_LATE')
     expect(ending('2026-02-28T09:00:00.000Z', '2026-01-31T09:05:00.000Z')).toBe('ok')
     expect(ending('2026-02-28T09:00:00.000Z', '2026-01-31T09:05:00.001Z')).toBe('SIGNED_IN_FUTURE')
-    // Whoever signs twice does not gain by the later one.
+    // A person who signs twice gains nothing by the later vote.
     const long = { ...order, expiresAt: '2026-02-28T09:00:00.001Z' }
     const right = authorize(long, { by: anna, approvers: [ben, carla], signedAt: '2026-01-31T08:00:00.000Z' })
     const about = { hash: hashOf(long), signedAt: '2026-01-29T09:00:00.000Z' }

@@ -34,7 +34,7 @@ describe('T58 a signed veto or cancellation at the wallet service', () => {
     const authorization = authorize(order, { by: anna, approvers: [ben, carla] })
     const handed = await bench.hand(token, order, authorization)
     expect(handed).toMatchObject({ status: 403, body: { details: expect.stringMatching(/^STOPPED: dora signed on /) } })
-    // Nothing of it is in the database: whoever writes there brings nothing back.
+    // Nothing of it is in the database: a writer to the database brings nothing back.
     await bench.forge(clientId, order, authorization)
     expect((await bench.settled(token, 'early-1')).failureReason).toMatch(/^AUTHORIZATION_REFUSED: STOPPED: /)
     const file = await readFile(join(bench.directory, `${clientId}.stopped`), 'utf8')

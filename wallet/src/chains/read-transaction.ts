@@ -42,7 +42,7 @@ export async function readTransaction(chain: Chain, hash: Hex): Promise<Transact
 }
 
 /**
- * The final transaction that used a nonce of an address; null when there is none yet. Needs the state of past blocks, which
+ * The final transaction that used a nonce of an address, or null while no transaction is final. Needs the state of past blocks, which
  * a node may have dropped: then it throws.
  */
 export async function findNonceUse(chain: Chain, address: Address, nonce: number): Promise<Hex | null> {

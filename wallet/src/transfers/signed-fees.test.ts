@@ -35,7 +35,7 @@ async function dearestOf(id: string): Promise<bigint> {
   return fees.sort((a, b) => (a < b ? 1 : -1))[0] ?? 0n
 }
 
-/** Cancels as often as the wallet service lets whoever has the secret. */
+/** Cancels as often as the wallet service permits to a holder of the secret. */
 async function cancelUntilRefused(token: string, id: string, maxFee?: string) {
   for (let count = 0; count < 60; count += 1) {
     const { txHash } = await bench.stateOf(token, id)

@@ -6,7 +6,7 @@ import { phases, type Queue, queues, sentPhases } from '../../lib/operations.ts'
 import { vaultsIn } from '../../modules/money/transfers/vaults-in-queue.ts'
 import { type HoldSubjectType, holdSubjectTypes } from '../../modules/rules/holds/active.ts'
 
-/** The number of waiting entries, and the age of the oldest in seconds; 0 if there is none. */
+/** The number of waiting entries, and the age of the oldest in seconds, or 0 without entries. */
 export type Waiting = { count: number; oldestSeconds: number }
 
 /** The figures for an operator, from the database. They reveal nothing about any vault or person. */

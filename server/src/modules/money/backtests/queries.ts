@@ -33,7 +33,7 @@ export async function findBacktest(db: Db | Trx, vaultId: string, id: string): P
 
 type OfVoter = { vaultId: string; requesterId: string; requestId: string }
 
-/** Returns an earlier backtest of a voter for the same request and interval, which never change; null when there is none. */
+/** Returns an earlier backtest of a voter for the same request and interval, which never change, or null. */
 export async function findBacktestOfVoter(
   db: Db,
   { vaultId, requesterId, requestId }: OfVoter,

@@ -94,7 +94,7 @@ export async function claimDue(
   }))
 }
 
-/** Returns the time when the next transfer becomes due, in the vaults whose first transfer is not due; null when there is none. */
+/** Returns the time when the next transfer becomes due, in the vaults whose first transfer is not due, or null without a transfer. */
 export async function findNextDue(deps: Deps): Promise<Date | null> {
   const nextIn = (queue: DeliveryQueue) => sql`
     select n.next_attempt_at from ${vaultsIn(queue)} v cross join lateral (

@@ -181,13 +181,13 @@ const lockedHold = (condition: RawBuilder<unknown>) => sql<LockedHold>`
     where o.vault_id = h.vault_id and o.id = h.subject_id and h.subject_type = 'deposit') as deposit
   from holds h where ${condition} and h.released_at is null for update of h`
 
-/** Locks an active hold; null when there is none. */
+/** Locks an active hold. Returns null without an active hold. */
 export async function lockActiveHold(trx: Trx, vaultId: string, id: string): Promise<LockedHold | null> {
   const { rows } = await lockedHold(sql`h.vault_id = ${vaultId} and h.id = ${id}`).execute(trx)
   return rows[0] ?? null
 }
 
-/** Locks the active hold of an origin on a subject; null when there is none. */
+/** Locks the active hold of an origin on a subject. Returns null without an active hold. */
 export async function lockHoldOn(
   trx: Trx,
   { vaultId, subjectType, subjectId, origin }: HoldKey,

@@ -35,7 +35,7 @@ async function reservableOf(trx: Trx, hold: NewHold, deposit: HeldDeposit & { am
   return availableOf(trx, hold.vault_id, deposit, BigInt(deposit.amount))
 }
 
-/** Locks the active hold of the other origin on the same subject; null when there is none. */
+/** Locks the active hold of the other origin on the same subject. Returns null without an active hold. */
 function lockOtherHold(
   trx: Trx,
   { vault_id: vaultId, subject_type: subjectType, subject_id: subjectId, origin }: NewHold | LockedHold,

@@ -31,7 +31,7 @@ export type StuckTransfer = {
   earlierTxHashes: string[]
   /** True if the transfer waits for votes as a row of a payout. */
   isOfPayout: boolean
-  /** The difference between the rows and the audit records that these cannot restore; null when there is none. */
+  /** The difference between the rows and the audit records that these cannot restore, or null. */
   lasting: string | null
 }
 
@@ -169,7 +169,7 @@ function judgeResumption(stuck: StuckTransfer, answers: WalletAnswers): Verdict 
   return { proof: 'unknown_to_wallet', finding, step: { kind: 'continue', phase: 'submitting' } }
 }
 
-/** Returns the refusal for a transaction that pays the order, or may still pay it; null when there is none. */
+/** Returns the refusal for a transaction that pays the order, or may still pay it, or null when nothing speaks against it. */
 function findPaying(order: Payload, { transaction, replacement, earlier }: WalletAnswers): Verdict | null {
   for (const candidate of [transaction, replacement, ...earlier]) {
     if (candidate === null || candidate.status === 'failed') continue

@@ -43,7 +43,7 @@ export type ResolutionEvidence = {
   proof: ResolutionProof
   /** The proof in a sentence. */
   finding: string
-  /** The difference between the rows and the audit records; null when there is none. */
+  /** The difference between the rows and the audit records, or null when they agree. */
   difference: string | null
   /** The order according to the audit records, which is settled or released. */
   order: Payload

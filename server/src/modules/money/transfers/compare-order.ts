@@ -132,7 +132,7 @@ export type RecordedState = {
   order: Payload
   status: OperationStatus
   feeLimit: FeeLimit
-  /** The difference between the tables and the record; null when there is none. */
+  /** The difference between the tables and the record, or null when they agree. */
   difference: string | null
   /** The difference that remains after `restoreTransfer`, which restores the columns of the order and of the status. */
   lasting: string | null

@@ -45,7 +45,7 @@ export async function findAssignment(
   return rows[0] ?? null
 }
 
-/** SQL: returns the key of the category that was assigned first, without a check of its visibility; null when there is none. */
+/** SQL: returns the key of the category that was assigned first, without a check of its visibility, or null. */
 export const firstCategoryKeyOf = (
   vaultId: RawBuilder<unknown>,
   operationId: RawBuilder<unknown>,

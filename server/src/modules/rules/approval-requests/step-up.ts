@@ -8,8 +8,8 @@ import type { GatedAction } from '../votes/executor.ts'
 export const steppedUpActions: readonly GatedAction[] = ['hold_release', 'transfer_resolve', 'event_resolve']
 
 /**
- * Demands a passkey confirmation of the request from a person in a protected vault, because whoever reads a person's mail can
- * get a session. A service has no passkey: people vote on its requests with signatures.
+ * Demands a passkey confirmation of the request from a person in a protected vault, because an attacker who reads a person's
+ * mail can get a session. A service has no passkey: people vote on its requests with signatures.
  * @throws 403 without the passkey; 403 for a service whose request would take effect without votes
  */
 export async function assertSteppedUp(
