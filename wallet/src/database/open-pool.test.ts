@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startEmbeddedPostgres } from '../../../server/src/embedded-postgres/start.ts'
 import { watchDirectory } from '../../../server/src/testing/cleanup.ts'
 import { inTransaction } from './in-transaction.ts'
+import { isDatabaseDown } from './is-database-down.ts'
 import { openPool } from './open-pool.ts'
 import { UnconfirmedCommitError } from './unconfirmed-commit.ts'
 import { waitForDatabase } from './wait-for-database.ts'
@@ -85,6 +86,8 @@ describe('a commit whose wait for a standby is cancelled', () => {
     const outcome = write(name).catch((error: unknown) => error)
     const pid = await cancelWaiting()
     expect(await outcome).toBeInstanceOf(UnconfirmedCommitError)
+    // So that the answer to a request is 503, and the caller repeats it under the same id.
+    expect(isDatabaseDown((await outcome) as Error)).toBe(true)
     expect((await admin.query('select from effects where name = $1', [name])).rowCount).toBe(1)
     expect(await processOf(pool)).not.toBe(pid)
   })
