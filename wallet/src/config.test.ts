@@ -175,6 +175,9 @@ test('DATABASE_CA trusts one authority, for a database on another machine', () =
     'postgresql://wallet:secret@db.internal/wallet?sslmode=verify-full&sslrootcert=%2Fetc%2Fstrongroom%2Fca.pem',
   )
   expect(databaseOf(right.DATABASE_URL)).toBe(right.DATABASE_URL)
+  expect(databaseOf('postgresql://wallet@first:5432,second:5432/wallet')).toBe(
+    'postgresql://wallet@first:5432,second:5432/wallet?sslmode=verify-full&sslrootcert=%2Fetc%2Fstrongroom%2Fca.pem',
+  )
   expect(faultsOf({ DATABASE_CA: 'ca.pem' })).toContain('DATABASE_CA must be an absolute path')
 })
 

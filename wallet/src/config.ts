@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
+import { urlsOfHosts } from './database/hosts.ts'
 import {
   clientTokenLengthMin,
   networkNameLengthMax,
@@ -156,15 +157,21 @@ function readDatabaseUrl({ DATABASE_URL: value = '', DATABASE_CA: authority }: E
   return value
 }
 
+/** A host that is a folder is the place of a socket. */
+function isOfThisMachine(databaseUrl: string): boolean {
+  const { searchParams, hostname } = new URL(databaseUrl)
+  const host = searchParams.get('host') ?? decodeURIComponent(hostname)
+  return host === '' || host.startsWith('/') || /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host)
+}
+
 /** Allows a connection to another machine only if this authority has signed the certificate for the name in the URL. */
 function trustOnly(databaseUrl: string, authorityFile: string): string {
-  if (!URL.canParse(databaseUrl)) return databaseUrl
-  const url = new URL(databaseUrl)
-  const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname)
-  if (host === '' || host.startsWith('/') || /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host)) return databaseUrl
+  const hosts = urlsOfHosts(databaseUrl)
+  if (!hosts.every((single) => URL.canParse(single)) || hosts.every(isOfThisMachine)) return databaseUrl
+  const url = new URL(hosts[0]!)
   url.searchParams.set('sslmode', 'verify-full')
   url.searchParams.set('sslrootcert', authorityFile)
-  return url.href
+  return databaseUrl.replace(/(\?.*)?$/s, url.search)
 }
 
 function readPassphrase(value = '', faults: string[]): string {

@@ -8,6 +8,7 @@ import { type Shown, showProtection } from './authority/protection.ts'
 import { toText } from './authority/refusal.ts'
 import { AuthorityStore, AuthorityUnavailableError } from './authority/store.ts'
 import { describeNodeError } from './chains/describe-node-error.ts'
+import { firstHostOf, urlsOfHosts } from './database/hosts.ts'
 
 /** A finding for the operator about access to the keys, the orders and the authorities. */
 export type Finding = { isRight: boolean; sentence: string }
@@ -58,12 +59,16 @@ async function examineRole(pool: pg.Pool): Promise<Finding[]> {
 }
 
 function compareCredentials({ databaseUrl, serviceDatabaseUrl }: Place): Finding[] {
-  if (serviceDatabaseUrl === undefined || !URL.canParse(serviceDatabaseUrl)) {
+  if (serviceDatabaseUrl === undefined || !urlsOfHosts(serviceDatabaseUrl).every((single) => URL.canParse(single))) {
     return [wrong('SERVICE_DATABASE_URL is not set, so the credentials of the service were not compared')]
   }
-  const wallet = new URL(databaseUrl)
-  const service = new URL(serviceDatabaseUrl)
-  const sameServer = wallet.hostname === service.hostname && (wallet.port || '5432') === (service.port || '5432')
+  const wallet = firstHostOf(databaseUrl)
+  const service = firstHostOf(serviceDatabaseUrl)
+  const placesOf = (url: string) =>
+    urlsOfHosts(url)
+      .map((single) => new URL(single))
+      .map(({ hostname, port }) => `${hostname}:${port || '5432'}`)
+  const sameServer = placesOf(databaseUrl).some((place) => placesOf(serviceDatabaseUrl).includes(place))
   return [
     sameServer && wallet.username === service.username
       ? wrong('the service uses the same role on the same database server')

@@ -5,7 +5,9 @@ export type Setting = { name: string; about: string; fallback: string; example: 
 export const settings: Setting[] = [
   {
     name: 'DATABASE_URL',
-    about: 'PostgreSQL 15 to 18 of the wallet service alone, never that of the service; required',
+    about:
+      'PostgreSQL 15 to 18 of the wallet service alone, never that of the service; several hosts, separated by commas: the one ' +
+      'that takes writes; required',
     fallback: '',
     example: 'postgresql://wallet:PASSWORD@wallet-db.internal/wallet?sslmode=verify-full',
     isSecret: true,

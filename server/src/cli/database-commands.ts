@@ -15,6 +15,7 @@ import type { Deps } from '../deps.ts'
 import { connectEmbeddedPostgres, startEmbeddedPostgres, toServiceUrl } from '../embedded-postgres/start.ts'
 import { judge } from '../jobs/watch/checks.ts'
 import { readSamples } from '../jobs/watch/samples.ts'
+import { firstHostOf } from '../lib/database-hosts.ts'
 import { firstPasskeyMinutes, magicLinkTtlMinutes } from '../lib/limits.ts'
 import { createRecordKey } from '../lib/record-key.ts'
 import { createSealKey } from '../lib/seal-key.ts'
@@ -36,7 +37,9 @@ export function migrateDatabase(waits: boolean): Promise<void> {
     print('The database is up to date.')
     // An operator does not see the role of the embedded server.
     if (isNew && readCommandConfig().databaseUrl !== null) {
-      print(`The role ${decodeURIComponent(new URL(url).username)} of DATABASE_URL may work with it, and owns nothing.`)
+      print(
+        `The role ${decodeURIComponent(firstHostOf(url).username)} of DATABASE_URL may work with it, and owns nothing.`,
+      )
     }
   })
 }

@@ -366,6 +366,8 @@ describe('settings', () => {
 
   it.each([
     ['db.example.org/strongroom', 1],
+    ['127.0.0.1:5432,db.example.org:5432/strongroom', 1],
+    ['db-1.example.org:5432,db-2.example.org:5432/strongroom?sslmode=verify-full', 0],
     ['db.example.org/strongroom?sslmode=disable', 1],
     ['db.example.org/strongroom?sslmode=require', 0],
     ['db.example.org/strongroom?ssl=true', 0],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
+import { urlsOfHosts } from '../lib/database-hosts.ts'
 import { isAddressOrNetwork } from '../lib/ip-ranges.ts'
 import { metricsTokenLengthMin, proxyHopsMax } from '../lib/limits.ts'
 import { isLoopback } from '../lib/loopback.ts'
@@ -158,17 +159,22 @@ export function readConfig(env: Environment = process.env): Config {
   return config
 }
 
-function readDatabaseUrls({ faults, text, url }: Reader) {
+const isDatabaseUrl = (value: string): boolean => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value)
+
+function readDatabaseUrls({ faults, text }: Reader) {
   const authority = text('DATABASE_CA')
   if (authority !== null && !canBeRead(authority)) faults.push('DATABASE_CA must name a file that can be read')
   for (const name of ['DATABASE_OWNER_URL', 'REPORTS_DATABASE_URL']) {
     if (text(name) !== null && text('DATABASE_URL') === null) faults.push(`${name} is set, and DATABASE_URL is not`)
   }
-  const schemes = ['postgres:', 'postgresql:']
   const warnings: string[] = []
   const read = (name: string): string | null => {
-    const value = url(name, schemes)
+    const value = text(name)
     if (value === null) return null
+    if (!urlsOfHosts(value).every(isDatabaseUrl)) {
+      faults.push(`${name} must be a URL that begins with postgres:// or postgresql://`)
+      return null
+    }
     if (authority !== null) return trustOnly(value, authority)
     if (isPlainAndRemote(value)) {
       const danger = 'whoever is on the way reads the password and the books'

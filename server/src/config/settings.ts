@@ -35,7 +35,8 @@ export const settings: Setting[] = [
   },
   {
     name: 'DATABASE_URL',
-    about: 'PostgreSQL 15 to 18; unset: the embedded server',
+    about:
+      'PostgreSQL 15 to 18; several hosts, separated by commas: the one that takes writes; unset: the embedded server',
     example: 'postgresql://strongroom_login:PASSWORD@db.internal/strongroom?sslmode=verify-full',
     fallback: '',
     isSecret: true,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import {
   changePollMilliseconds,
@@ -10,6 +10,7 @@ import {
 } from '../lib/limits.ts'
 import type { Db } from './client.ts'
 import { committedOn, type WakeableTask, type Woken } from './commits.ts'
+import { DatabaseClient } from './database-client.ts'
 
 /** Tells this node soon after a commit of any node that there may be changes. It is a hint without content. */
 export type ChangeSignal = {
@@ -141,7 +142,7 @@ function createNotifier(url: string, node: string) {
   }
   const send = async () => {
     if (client === null) {
-      const opened = new pg.Client({ ...connectionOf(url), query_timeout: databaseConnectMilliseconds })
+      const opened = new DatabaseClient({ ...connectionOf(url), query_timeout: databaseConnectMilliseconds })
       opened.on('error', () => void drop())
       client = opened
       await opened.connect()
@@ -191,7 +192,7 @@ function createListener(url: string, log: Options['log'], { heard, listening }: 
   let retry: NodeJS.Timeout | undefined
 
   const connect = async () => {
-    const opened = new pg.Client(connectionOf(url))
+    const opened = new DatabaseClient(connectionOf(url))
     client = opened
     const lost = (error?: Error) => {
       if (client !== opened) return

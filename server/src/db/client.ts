@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Kysely, PostgresDialect, type Selectable, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import { databaseConnectMilliseconds, statementMilliseconds as statementMillisecondsDefault } from '../lib/limits.ts'
+import { DatabaseClient } from './database-client.ts'
 import { epochOption } from './epoch.ts'
 import { noteLostCommits } from './lost-commit.ts'
 import { endSilence } from './silence.ts'
@@ -46,6 +47,7 @@ export function openDatabase({
   onError,
 }: ClientOptions): { db: Db; pool: pg.Pool } {
   const pool = new pg.Pool({
+    Client: DatabaseClient as never,
     connectionString: url,
     max: connectionsMax,
     connectionTimeoutMillis: databaseConnectMilliseconds,

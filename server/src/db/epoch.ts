@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import { databaseConnectMilliseconds } from '../lib/limits.ts'
+import { DatabaseClient } from './database-client.ts'
 
 /**
  * The epoch of the schema with which this version works. A migration that nodes of the previous version cannot work with raises
@@ -31,7 +32,7 @@ export async function holdEpoch(url: string, log: Pick<Logger, 'warn'>): Promise
   let isReleased = false
 
   const open = async (): Promise<void> => {
-    const opened = new pg.Client({
+    const opened = new DatabaseClient({
       connectionString: url,
       application_name: nodeName,
       connectionTimeoutMillis: databaseConnectMilliseconds,
@@ -97,7 +98,7 @@ export async function migrateAlone(
   { waits, say }: { waits: boolean; say: (line: string) => void },
   run: () => Promise<void>,
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: databaseConnectMilliseconds })
+  const client = new DatabaseClient({ connectionString: url, connectionTimeoutMillis: databaseConnectMilliseconds })
   client.on('error', () => {})
   await client.connect()
   try {

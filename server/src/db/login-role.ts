@@ -1,6 +1,8 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import pg from 'pg'
+import { firstHostOf } from '../lib/database-hosts.ts'
 import { databaseConnectMilliseconds } from '../lib/limits.ts'
+import { DatabaseClient } from './database-client.ts'
 
 type Role = { is_ready: boolean; exists: boolean; is_member: boolean; is_more: boolean; verifier: string | null }
 
@@ -17,7 +19,10 @@ const alreadyThere = ['42710', '23505']
  */
 export async function ensureLogin(ownerUrl: string, serviceUrl: string): Promise<boolean | null> {
   if (!isLoginOfItsOwn(ownerUrl, serviceUrl)) return false
-  const client = new pg.Client({ connectionString: ownerUrl, connectionTimeoutMillis: databaseConnectMilliseconds })
+  const client = new DatabaseClient({
+    connectionString: ownerUrl,
+    connectionTimeoutMillis: databaseConnectMilliseconds,
+  })
   client.on('error', () => {})
   await client.connect()
   try {
@@ -55,7 +60,7 @@ export async function statementsForLogin(owner: Owner, serviceUrl: string): Prom
 }
 
 function loginOf(url: string): { user: string; password: string | null } {
-  const { username, password } = new URL(url)
+  const { username, password } = firstHostOf(url)
   return { user: decodeURIComponent(username), password: password === '' ? null : decodeURIComponent(password) }
 }
 

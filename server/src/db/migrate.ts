@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { Kysely, type Migration, type MigrationProvider, Migrator, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { databaseConnectMilliseconds } from '../lib/limits.ts'
+import { DatabaseClient } from './database-client.ts'
 import { migrateAlone } from './epoch.ts'
 import { ensureLoginBy, isLoginOfItsOwn, statementsForLogin } from './login-role.ts'
 
@@ -24,6 +25,7 @@ export async function migrate(
   { waits = false, say = () => {} }: { waits?: boolean; say?: (line: string) => void } = {},
 ): Promise<boolean> {
   const pool = new pg.Pool({
+    Client: DatabaseClient as never,
     connectionString: databaseUrl,
     max: 2,
     connectionTimeoutMillis: databaseConnectMilliseconds,

@@ -4,6 +4,7 @@ import {
   databasePatienceMilliseconds,
   databaseProbeMilliseconds,
 } from '../lib/limits.ts'
+import { DatabaseClient, forgetPrimary } from './database-client.ts'
 
 /** Thrown when the database does not answer. It may still execute the last statement. */
 export class DatabaseSilentError extends Error {
@@ -149,7 +150,7 @@ function close({ awaited }: Watched, client: pg.PoolClient): void {
  * process that was busy for long reads received data before it gives up.
  */
 async function answersNewConnection(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url })
+  const client = new DatabaseClient({ connectionString: url })
   client.on('error', () => {})
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<false>((resolve) => {
@@ -164,7 +165,9 @@ async function answersNewConnection(url: string): Promise<boolean> {
     (error: unknown) => error instanceof pg.DatabaseError,
   )
   try {
-    return await Promise.race([answer, silence])
+    const answers = await Promise.race([answer, silence])
+    if (!answers) forgetPrimary(url)
+    return answers
   } finally {
     clearInterval(timer)
     streamOf(client).destroy()

@@ -1,16 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
-import { databaseConnectMilliseconds } from '../lib/limits.ts'
+import { assertTakesWrites, StandbyError } from './database-client.ts'
 
 /** Refused connections, names that are not known yet, and a server that starts or has no place. */
 const passing = /^(ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|57P0[123]|53300)$/
 const pauseMilliseconds = 500
-
-class StandbyError extends Error {
-  constructor() {
-    super('The database is a standby, which takes no writes; DATABASE_URL must lead to the primary')
-  }
-}
 
 /**
  * Waits for a database that takes writes: beside a start of the whole machine, or a failover, it may need a while.
@@ -39,16 +32,4 @@ function mayPass(error: unknown): boolean {
   if (error instanceof StandbyError || passing.test((error as Coded).code ?? '')) return true
   // pg has no code for these.
   return error instanceof Error && /timeout expired|Connection terminated/.test(error.message)
-}
-
-async function assertTakesWrites(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: databaseConnectMilliseconds })
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
-    if (rows[0]!.standby) throw new StandbyError()
-  } finally {
-    await client.end().catch(() => {})
-  }
 }

@@ -15,6 +15,8 @@ export type ReplicatedDatabase = {
   // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the test to know.
   onReplica(databaseUrl: string, statement: string): Promise<any[]>
   stopReplica(): Promise<void>
+  /** Ends the server, and lets the replica take its place. */
+  failOver(): Promise<void>
   /** Makes `createTestDatabase` of this process clone databases of the server, until `close`. */
   close(): Promise<void>
 }
@@ -55,6 +57,10 @@ export async function startReplicatedDatabase(): Promise<ReplicatedDatabase> {
     toReplica,
     onReplica: (databaseUrl, statement) => run(toReplica(databaseUrl), statement),
     stopReplica: () => replica.stop(),
+    async failOver() {
+      await server.stop()
+      await run(toReplica(server.url), 'select pg_promote()')
+    },
     async close() {
       process.env.TEST_DATABASE_URL = before.TEST_DATABASE_URL
       process.env.TEST_TEMPLATE_DATABASE = before.TEST_TEMPLATE_DATABASE

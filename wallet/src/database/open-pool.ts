@@ -1,11 +1,13 @@
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { databasePatienceMilliseconds, databaseStatementMilliseconds } from '../limits.ts'
+import { DatabaseClient } from './database-client.ts'
 import { refuseUnconfirmedCommits } from './unconfirmed-commit.ts'
 
 /** Opens the connection pool; numeric and bigint columns arrive as strings and stay strings until `BigInt` reads them. */
 export function openPool(databaseUrl: string, log: Logger): pg.Pool {
   const pool = new pg.Pool({
+    Client: DatabaseClient as never,
     connectionString: databaseUrl,
     max: 10,
     connectionTimeoutMillis: 5_000,

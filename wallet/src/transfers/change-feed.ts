@@ -1,5 +1,6 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from 'pino'
+import { DatabaseClient } from '../database/database-client.ts'
 import { changeLookMilliseconds, changeReconnectMilliseconds, heldQuestionsMax } from '../limits.ts'
 
 /** Wakes requests that wait for changes: after a commit of any process, and at intervals. */
@@ -86,7 +87,7 @@ function createListener(databaseUrl: string, log: Logger, heard: (clientId: stri
   let isClosed = false
 
   const connect = async () => {
-    const opened = new pg.Client({
+    const opened = new DatabaseClient({
       connectionString: databaseUrl,
       application_name: 'strongroom-wallet-changes',
       connectionTimeoutMillis: 5_000,

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createTestDatabase } from '../testing/database.ts'
+import { type ReplicatedDatabase, startReplicatedDatabase } from '../testing/replicated-database.ts'
+import { openDatabase } from './client.ts'
+import { DatabaseClient } from './database-client.ts'
+import { waitForDatabase } from './wait-for-database.ts'
+
+let cluster: ReplicatedDatabase
+let primary: URL
+let standby: URL
+
+beforeAll(async () => {
+  cluster = await startReplicatedDatabase()
+  primary = new URL((await createTestDatabase()).url)
+  standby = new URL(cluster.toReplica(primary.href))
+  await expect.poll(() => cluster.onReplica(primary.href, 'select 1').catch(() => [])).toHaveLength(1)
+})
+afterAll(() => cluster.close())
+
+const several = (...hosts: string[]) => primary.href.replace(primary.host, hosts.join(','))
+
+async function portOf(url: string): Promise<string> {
+  const client = new DatabaseClient({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  const { rows } = await client.query('select inet_server_port()::text as port')
+  await client.end()
+  return rows[0].port
+}
+
+it('a connection is to the host that takes writes, whichever is named first', async () => {
+  for (const url of [several(primary.host, standby.host), several(standby.host, primary.host)]) {
+    expect(await portOf(url)).toBe(primary.port)
+    expect(await portOf(url)).toBe(primary.port)
+  }
+  expect(await portOf(several('127.0.0.1:1', primary.host))).toBe(primary.port)
+})
+
+it('a URL that leads to standbys alone is refused, and a start says so after its time', async () => {
+  await expect(portOf(several(standby.host, standby.host))).rejects.toThrow('is a standby')
+  const say = () => {}
+  await expect(waitForDatabase(standby.href, { seconds: 0, say })).rejects.toThrow('is a standby')
+  await expect(waitForDatabase(several(standby.host, primary.host), { seconds: 0, say })).resolves.toBeUndefined()
+})
+
+it('a pool goes on with the standby that took the place of the primary', async () => {
+  const { db, pool } = openDatabase({ url: several(primary.host, standby.host), onError: () => {} })
+  const port = async () => (await pool.query('select inet_server_port()::text as port')).rows[0].port
+  expect(await port()).toBe(primary.port)
+  await cluster.failOver()
+  await expect.poll(() => port().catch((error: Error) => error.message)).toBe(standby.port)
+  await expect(pool.query('select pg_is_in_recovery() as standby')).resolves.toMatchObject({
+    rows: [{ standby: false }],
+  })
+  await db.destroy()
+})

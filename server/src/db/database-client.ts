@@ -1,0 +1,91 @@
+import pg from 'pg'
+import { urlsOfHosts } from '../lib/database-hosts.ts'
+import { databaseConnectMilliseconds } from '../lib/limits.ts'
+
+/** A standby answers, and takes no writes. The code is that of PostgreSQL for a write in such a session. */
+export class StandbyError extends Error {
+  readonly code = '25006'
+  constructor() {
+    super('The database is a standby, which takes no writes; DATABASE_URL must lead to the primary')
+  }
+}
+
+/** The host that took writes last, by the URL with all of them. */
+const primaries = new Map<string, string>()
+
+/** Lets the next connection look for the primary anew. */
+export function forgetPrimary(url: string): void {
+  primaries.delete(url)
+}
+
+/**
+ * A connection to the host that takes writes, when its URL names several; with one host it is a plain connection. A failed
+ * attempt lets the next one ask all hosts.
+ */
+export class DatabaseClient extends pg.Client {
+  readonly #url: string
+
+  constructor(config: pg.ClientConfig & { connectionString: string }) {
+    const [first] = urlsOfHosts(config.connectionString)
+    super({ ...config, connectionString: first! })
+    this.#url = config.connectionString
+  }
+
+  override connect(): Promise<pg.Client>
+  override connect(callback: (error: Error) => void): void
+  override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
+    if (urlsOfHosts(this.#url).length === 1) return callback === undefined ? super.connect() : this.#connectBy(callback)
+    const connected = this.#connectToPrimary()
+    if (callback === undefined) return connected
+    connected.then(() => (callback as (error?: Error) => void)(), callback)
+    return undefined
+  }
+
+  #connectBy(callback: (error: Error) => void): undefined {
+    super.connect(callback)
+  }
+
+  async #connectToPrimary(): Promise<pg.Client> {
+    try {
+      const primary = primaries.get(this.#url) ?? (await findPrimary(this.#url))
+      const { hostname, port } = new URL(primary)
+      Object.assign(this, { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 5432) })
+      await super.connect()
+      await refuseStandby(this)
+      primaries.set(this.#url, primary)
+      return this
+    } catch (error) {
+      forgetPrimary(this.#url)
+      await super.end().catch(() => {})
+      throw error
+    }
+  }
+}
+
+/** Asks all hosts at once. @throws the failure to reach one, or StandbyError when all are standbys */
+async function findPrimary(url: string): Promise<string> {
+  const asked = urlsOfHosts(url).map(async (single) => {
+    await assertTakesWrites(single)
+    return single
+  })
+  return Promise.any(asked).catch((error: AggregateError) => {
+    throw error.errors.find((failure) => !(failure instanceof StandbyError)) ?? error.errors[0]
+  })
+}
+
+/** @throws the failure to connect, or StandbyError */
+export async function assertTakesWrites(url: string): Promise<void> {
+  const client = new DatabaseClient({ connectionString: url, connectionTimeoutMillis: databaseConnectMilliseconds })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await refuseStandby(client)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function refuseStandby(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+  if (rows[0]!.standby) throw new StandbyError()
+}

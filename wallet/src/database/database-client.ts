@@ -1,0 +1,80 @@
+import pg from 'pg'
+import { urlsOfHosts } from './hosts.ts'
+
+/** A standby answers, and takes no writes. The code says that a later attempt may find another host. */
+class StandbyError extends Error {
+  readonly code = '57P03'
+  constructor() {
+    super('the database is a standby, which takes no writes')
+  }
+}
+
+/** The host that took writes last, by the URL with all of them. */
+const primaries = new Map<string, string>()
+const connectMilliseconds = 5_000
+
+/**
+ * A connection to the host that takes writes, when its URL names several; with one host it is a plain connection. A failed
+ * attempt lets the next one ask all hosts.
+ */
+export class DatabaseClient extends pg.Client {
+  readonly #url: string
+
+  constructor(config: pg.ClientConfig & { connectionString: string }) {
+    super({ ...config, connectionString: urlsOfHosts(config.connectionString)[0]! })
+    this.#url = config.connectionString
+  }
+
+  override connect(): Promise<pg.Client>
+  override connect(callback: (error: Error) => void): void
+  override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
+    if (urlsOfHosts(this.#url).length === 1) return callback === undefined ? super.connect() : this.#connectBy(callback)
+    const connected = this.#connectToPrimary()
+    if (callback === undefined) return connected
+    connected.then(() => (callback as (error?: Error) => void)(), callback)
+    return undefined
+  }
+
+  #connectBy(callback: (error: Error) => void): undefined {
+    super.connect(callback)
+  }
+
+  async #connectToPrimary(): Promise<pg.Client> {
+    try {
+      const primary = primaries.get(this.#url) ?? (await findPrimary(this.#url))
+      const { hostname, port } = new URL(primary)
+      Object.assign(this, { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 5432) })
+      await super.connect()
+      await refuseStandby(this)
+      primaries.set(this.#url, primary)
+      return this
+    } catch (error) {
+      primaries.delete(this.#url)
+      await super.end().catch(() => {})
+      throw error
+    }
+  }
+}
+
+/** Asks all hosts at once. @throws the failure to reach one, or StandbyError when all are standbys */
+async function findPrimary(url: string): Promise<string> {
+  const asked = urlsOfHosts(url).map(async (single) => {
+    const client = new pg.Client({ connectionString: single, connectionTimeoutMillis: connectMilliseconds })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      await refuseStandby(client)
+      return single
+    } finally {
+      await client.end().catch(() => {})
+    }
+  })
+  return Promise.any(asked).catch((error: AggregateError) => {
+    throw error.errors.find((failure) => !(failure instanceof StandbyError)) ?? error.errors[0]
+  })
+}
+
+async function refuseStandby(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+  if (rows[0]!.standby) throw new StandbyError()
+}
