@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { createTestDatabase } from '../testing/database.ts'
 import { type ReplicatedDatabase, startReplicatedDatabase } from '../testing/replicated-database.ts'
 import { openDatabase } from './client.ts'
@@ -13,7 +14,7 @@ beforeAll(async () => {
   cluster = await startReplicatedDatabase()
   primary = new URL((await createTestDatabase()).url)
   standby = new URL(cluster.toReplica(primary.href))
-  await expect.poll(() => cluster.onReplica(primary.href, 'select 1').catch(() => [])).toHaveLength(1)
+  await vi.waitFor(() => cluster.onReplica(primary.href, 'select 1'), { timeout: 10_000 })
 })
 afterAll(() => cluster.close())
 
@@ -41,6 +42,23 @@ it('a URL that leads to standbys alone is refused, and a start says so after its
   const say = () => {}
   await expect(waitForDatabase(standby.href, { seconds: 0, say })).rejects.toThrow('is a standby')
   await expect(waitForDatabase(several(standby.host, primary.host), { seconds: 0, say })).resolves.toBeUndefined()
+})
+
+it('a host that took writes before is asked again at each connection', async () => {
+  let target = primary
+  const proxy = createServer((socket) => {
+    const server = connect(Number(target.port), target.hostname)
+    socket.pipe(server).pipe(socket)
+    for (const end of [socket, server]) end.on('error', () => end.destroy())
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const url = several(`127.0.0.1:${(proxy.address() as AddressInfo).port}`, standby.host)
+  expect(await portOf(url)).toBe(primary.port)
+  target = standby
+  await expect(portOf(url)).rejects.toMatchObject({ code: '25006' })
+  target = primary
+  expect(await portOf(url)).toBe(primary.port)
+  proxy.close()
 })
 
 it('a pool goes on with the standby that took the place of the primary', async () => {

@@ -49,7 +49,10 @@ export class DatabaseClient extends pg.Client {
     try {
       const primary = primaries.get(this.#url) ?? (await findPrimary(this.#url))
       const { hostname, port } = new URL(primary)
-      Object.assign(this, { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 5432) })
+      Object.assign(this, {
+        host: decodeURIComponent(hostname).replace(/^\[(.*)\]$/, '$1'),
+        port: Number(port || 5432),
+      })
       await super.connect()
       await refuseStandby(this)
       primaries.set(this.#url, primary)
@@ -64,11 +67,11 @@ export class DatabaseClient extends pg.Client {
 
 /** Asks all hosts at once. @throws the failure to reach one, or StandbyError when all are standbys */
 async function findPrimary(url: string): Promise<string> {
-  const asked = urlsOfHosts(url).map(async (single) => {
+  const attempts = urlsOfHosts(url).map(async (single) => {
     await assertTakesWrites(single)
     return single
   })
-  return Promise.any(asked).catch((error: AggregateError) => {
+  return Promise.any(attempts).catch((error: AggregateError) => {
     throw error.errors.find((failure) => !(failure instanceof StandbyError)) ?? error.errors[0]
   })
 }
@@ -86,6 +89,7 @@ export async function assertTakesWrites(url: string): Promise<void> {
 }
 
 async function refuseStandby(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+  const question = { text: 'select pg_is_in_recovery() as standby', query_timeout: databaseConnectMilliseconds }
+  const { rows } = await client.query<{ standby: boolean }>(question)
   if (rows[0]!.standby) throw new StandbyError()
 }

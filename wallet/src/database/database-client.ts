@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { urlsOfHosts } from './hosts.ts'
 
-/** A standby answers, and takes no writes. The code says that a later attempt may find another host. */
+/** A standby answers, and takes no writes. The code is that of PostgreSQL for a write in such a session. */
 class StandbyError extends Error {
-  readonly code = '57P03'
+  readonly code = '25006'
   constructor() {
     super('the database is a standby, which takes no writes')
   }
@@ -43,7 +43,10 @@ export class DatabaseClient extends pg.Client {
     try {
       const primary = primaries.get(this.#url) ?? (await findPrimary(this.#url))
       const { hostname, port } = new URL(primary)
-      Object.assign(this, { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 5432) })
+      Object.assign(this, {
+        host: decodeURIComponent(hostname).replace(/^\[(.*)\]$/, '$1'),
+        port: Number(port || 5432),
+      })
       await super.connect()
       await refuseStandby(this)
       primaries.set(this.#url, primary)
@@ -58,7 +61,7 @@ export class DatabaseClient extends pg.Client {
 
 /** Asks all hosts at once. @throws the failure to reach one, or StandbyError when all are standbys */
 async function findPrimary(url: string): Promise<string> {
-  const asked = urlsOfHosts(url).map(async (single) => {
+  const attempts = urlsOfHosts(url).map(async (single) => {
     const client = new pg.Client({ connectionString: single, connectionTimeoutMillis: connectMilliseconds })
     client.on('error', () => {})
     try {
@@ -69,12 +72,13 @@ async function findPrimary(url: string): Promise<string> {
       await client.end().catch(() => {})
     }
   })
-  return Promise.any(asked).catch((error: AggregateError) => {
+  return Promise.any(attempts).catch((error: AggregateError) => {
     throw error.errors.find((failure) => !(failure instanceof StandbyError)) ?? error.errors[0]
   })
 }
 
 async function refuseStandby(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+  const question = { text: 'select pg_is_in_recovery() as standby', query_timeout: connectMilliseconds }
+  const { rows } = await client.query<{ standby: boolean }>(question)
   if (rows[0]!.standby) throw new StandbyError()
 }

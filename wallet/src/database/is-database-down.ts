@@ -2,13 +2,13 @@ import { UnconfirmedCommitError } from './unconfirmed-commit.ts'
 
 /**
  * True for an error that a later attempt may not meet: faults of the connection, an answer that is overdue, a commit that no
- * standby confirmed, and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (shutdown).
+ * standby confirmed, a standby itself (25006), and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (shutdown).
  */
 export function isDatabaseDown(error: Error & { code?: unknown }): boolean {
   const { code, message } = error
   return (
     error instanceof UnconfirmedCommitError ||
-    /^(08|53|57P|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/.test(typeof code === 'string' ? code : '') ||
+    /^(08|25006|53|57P|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/.test(typeof code === 'string' ? code : '') ||
     /Connection terminated|Query read timeout|not queryable|timeout exceeded when trying to connect/.test(message)
   )
 }
