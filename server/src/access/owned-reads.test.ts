@@ -59,7 +59,7 @@ const allowed: Record<string, string> = {
   'money/ledger/listTokenSums': 'the reconciliation, which is the administrators’',
   'money/reconciliations/listBooked':
     'the reconciliation, which is the administrators’, and its task, which acts for nobody',
-  'record/notifications/claimNotification': 'the mailer has no viewer; the recipients have been decided',
+  'record/notifications/claimNotifications': 'the mailer has no viewer; the recipients have been decided',
   'money/deposits/findQuarantined': 'of an event that its vault resolves under dual control',
   'money/deposits/lockQuarantined': 'as findQuarantined, at the last vote',
   'operations/feed/correctOperationAmount': 'for the writer of a correction that two people decided',

@@ -4,18 +4,22 @@ import type { Deps } from '../deps.ts'
 /** A type of work that waits in a table: how it is claimed, done, and released after a failure. */
 export type Claims<Work extends { attempts: number }> = {
   name: string
-  /** Claims one due row for the time of a lease; null when none is due. */
-  claim(deps: Deps): Promise<Work | null>
+  /** Claims up to `limit` due rows for the time of a lease. Returns an empty list when nothing is due. */
+  claim(deps: Deps, limit: number): Promise<Work[]>
   run(deps: Deps, work: Work, signal?: AbortSignal): Promise<void>
   retry(deps: Deps, work: Work, at: Date): Promise<void>
   backoff: Backoff
 }
 
-/** The maximum number of claims of one run, so that a node can stop before all waiting work is done. */
+/** The maximum number of rows of one run, so that a node can stop before all waiting work is done. */
 const claimsPerRunMax = 20
 
+/** The time for the rows of one claim. It ends well before their lease, so that no other node does the same work beside it. */
+const claimMilliseconds = 60_000
+
 /**
- * Does the due work, one claim after the other. Failed work is tried again later, with increasing pauses.
+ * Does the due work, one row after the other. Failed work is tried again later, with increasing pauses. Claimed rows that a
+ * stop or slow work leaves undone are due again at once.
  * @returns true if all due work is done
  */
 export async function runClaims<Work extends { attempts: number }>(
@@ -23,9 +27,19 @@ export async function runClaims<Work extends { attempts: number }>(
   { name, claim, run, retry, backoff }: Claims<Work>,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  for (let count = 0; count < claimsPerRunMax && signal?.aborted !== true; count += 1) {
-    const work = await claim(deps)
-    if (work === null) return true
+  for (let left = claimsPerRunMax; left > 0 && signal?.aborted !== true; ) {
+    const claimed = await claim(deps, left)
+    if (claimed.length === 0) return true
+    left -= claimed.length
+    const until = performance.now() + claimMilliseconds
+    for (const work of claimed) {
+      if (signal?.aborted || performance.now() > until) await retry(deps, work, deps.clock())
+      else await attempt(work)
+    }
+  }
+  return false
+
+  async function attempt(work: Work): Promise<void> {
     try {
       await run(deps, work, signal)
     } catch (error) {
@@ -33,5 +47,4 @@ export async function runClaims<Work extends { attempts: number }>(
       await retry(deps, work, retryAt(deps.clock(), work.attempts, backoff))
     }
   }
-  return false
 }

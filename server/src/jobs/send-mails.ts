@@ -10,7 +10,7 @@ import {
   passkeyMessage,
   signInMessage,
 } from '../mail/messages.ts'
-import { claimMail, deleteMail, type QueuedMail, retryMail } from '../mail/queue.ts'
+import { claimMails, deleteMail, type QueuedMail, retryMail } from '../mail/queue.ts'
 import { sendMail } from '../mail/send.ts'
 import type { Mail } from '../mail/transport.ts'
 import { findInvitationToMail } from '../modules/people/invitations/queries.ts'
@@ -26,7 +26,7 @@ type MailRequest = MagicLinkRequest | InvitationMail | SignInNotice | OperatorLi
 
 const queuedMails: Claims<QueuedMail> = {
   name: 'mail',
-  claim: ({ db, clock }) => claimMail(db, clock()),
+  claim: ({ db, clock }, limit) => claimMails(db, limit, clock()),
   run: sendQueuedMail,
   retry: ({ db }, mail, at) => retryMail(db, mail, at),
   backoff: mailBackoff,

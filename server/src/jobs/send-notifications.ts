@@ -5,7 +5,7 @@ import { announcementMessage, type Message, notificationMessage } from '../mail/
 import { sendMail } from '../mail/send.ts'
 import {
   claimAnnouncements,
-  claimNotification,
+  claimNotifications,
   type DueAnnouncement,
   type DueNotification,
   type NotificationKey,
@@ -20,7 +20,7 @@ const changesPerMailMax = 100
 
 const notifications: Claims<DueNotification> = {
   name: 'notification',
-  claim: ({ db, clock }) => claimNotification(db, clock()),
+  claim: ({ db, clock }, limit) => claimNotifications(db, limit, clock()),
   run: sendNotification,
   retry: ({ db }, notification, at) => retryNotification(db, notification, at),
   backoff: mailBackoff,
@@ -32,7 +32,7 @@ const announcements: Claims<Announcement> = {
   name: 'announcement',
   async claim({ db, clock }) {
     const [first, ...others] = await claimAnnouncements(db, changesPerMailMax, clock())
-    return first === undefined ? null : { attempts: first.attempts, changes: [first, ...others] }
+    return first === undefined ? [] : [{ attempts: first.attempts, changes: [first, ...others] }]
   },
   run: sendAnnouncement,
   async retry({ db }, { changes }, at) {

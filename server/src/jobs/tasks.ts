@@ -67,8 +67,8 @@ function tasksOf(deps: Deps): Task[] {
     { name: 'reconcile', everyMilliseconds: 10_000, run: (signal) => runDueReconciliations(deps, signal) },
     { name: 'watch-authorities', everyMilliseconds: 60_000, run: () => watchAuthorities(deps) },
     { name: 'run-backtests', everyMilliseconds: 1_000, run: (signal) => runDueBacktests(deps, signal) },
-    claimsTask('send-mails', 500, (signal) => sendMails(deps, signal)),
-    claimsTask('send-notifications', 1_000, (signal) => sendNotifications(deps, signal)),
+    claimsTask('send-mails', 500, (signal) => sendMails(deps, signal), mailRestMilliseconds),
+    claimsTask('send-notifications', 1_000, (signal) => sendNotifications(deps, signal), mailRestMilliseconds),
     ...(ratesUrl === null
       ? []
       : [{ name: 'poll-rates', everyMilliseconds: 60_000, run: () => pollRates(deps, ratesUrl) }]),
@@ -109,16 +109,31 @@ function followTask(deps: Deps): Task {
   }
 }
 
-/** Returns a task of claims. If it ends before all waiting work is done, it continues after its usual pause. */
-function claimsTask(name: string, everyMilliseconds: number, run: (signal: AbortSignal) => Promise<boolean>): Task {
+/** Returns a task of claims. If it ends before all waiting work is done, it continues after its rest. */
+function claimsTask(
+  name: string,
+  everyMilliseconds: number,
+  run: (signal: AbortSignal) => Promise<boolean>,
+  restMilliseconds = usualRestMilliseconds,
+): Task {
   return {
     name,
     everyMilliseconds,
+    restMilliseconds,
     async run(signal, again) {
-      if (!(await run(signal))) again(everyMilliseconds)
+      if (!(await run(signal))) again(restMilliseconds)
     },
   }
 }
+
+/** The pause in which orders arrive that are then claimed together. */
+const usualRestMilliseconds = 20
+
+/**
+ * The pause between two runs that send mails. The first mail leaves at once; of many, a node sends at most 80 a second, so that
+ * their mails do not slow down the orders themselves.
+ */
+const mailRestMilliseconds = 250
 
 /** A unit of work that a node repeats in the background. */
 export type Task = {
@@ -135,9 +150,6 @@ export type Task = {
   /** Called at a stop. It waits for work that runs have started and not awaited. */
   finish?(): Promise<unknown>
 }
-
-/** The pause in which orders arrive that are then claimed together. */
-const usualRestMilliseconds = 20
 
 type Runner = Pick<Deps, 'log' | 'changeSignal'>
 

@@ -20,18 +20,19 @@ export async function enqueueMail(
     values (${newId(now)}, ${JSON.stringify(request)}, ${now}, ${now})`.execute(trx)
 }
 
-export async function claimMail(db: Db, now: Date): Promise<QueuedMail | null> {
+/** Claims up to `limit` mails that are due. */
+export async function claimMails(db: Db, limit: number, now: Date): Promise<QueuedMail[]> {
   const { rows } = await sql<QueuedMail>`${prepared}
     with ${claimRows({
       table: 'queued_mails',
       key: ['id'],
       where: sql`n.next_attempt_at <= ${now}`,
       orderBy: sql`n.next_attempt_at`,
-      limit: 1,
+      limit,
       set: mailLease(now),
     })}
-    select id, request, attempts from claimed`.execute(db)
-  return rows[0] ?? null
+    select id, request, attempts from claimed order by id`.execute(db)
+  return rows
 }
 
 /** SQL: counts an attempt to send a row `n`. After the last attempt the row is no longer due. */
@@ -43,7 +44,7 @@ export function mailLease(now: Date) {
 
 /** Removes a mail that was sent or is no longer needed. */
 export async function deleteMail(db: Db, id: string): Promise<void> {
-  await sql`delete from queued_mails where id = ${id}`.execute(db)
+  await sql`${prepared} delete from queued_mails where id = ${id}`.execute(db)
 }
 
 /** Ends a claim whose attempt failed, unless it was the last attempt or another node has claimed the mail since. */

@@ -26,15 +26,18 @@ export type DueNotification = NotificationKey &
 
 const key = ['vault_id', 'subject_id', 'user_id', 'kind']
 
-/** Claims a notification that is due. If the node ends before it knows that the mail was sent, another node sends the mail again. */
-export async function claimNotification(db: Db, now: Date): Promise<DueNotification | null> {
+/**
+ * Claims up to `limit` notifications that are due, oldest first. If the node ends before it knows that a mail was sent, another
+ * node sends the mail again.
+ */
+export async function claimNotifications(db: Db, limit: number, now: Date): Promise<DueNotification[]> {
   const { rows } = await sql<DueNotification>`${prepared}
     with ${claimRows({
       table: 'notifications',
       key,
       where: sql`n.next_attempt_at <= ${now} and n.kind <> 'rules_changed'`,
       orderBy: sql`n.next_attempt_at`,
-      limit: 1,
+      limit,
       set: mailLease(now),
     })}
     select c.vault_id, c.subject_id, c.user_id, c.kind, c.subject_type, c.created_at, c.attempts, u.email,
@@ -53,8 +56,9 @@ export async function claimNotification(db: Db, now: Date): Promise<DueNotificat
     left join deposit_orphans x on c.subject_type = 'deposit' and x.vault_id = c.vault_id and x.deposit_id = c.subject_id
       and x.returned_at is null
     left join payouts p on c.subject_type = 'payout' and p.vault_id = c.vault_id and p.id = c.subject_id
-    left join users i on i.id = coalesce(o.initiator_id, r.initiator_id, p.initiator_id)`.execute(db)
-  return rows[0] ?? null
+    left join users i on i.id = coalesce(o.initiator_id, r.initiator_id, p.initiator_id)
+    order by c.created_at, c.subject_id, c.user_id`.execute(db)
+  return rows
 }
 
 export type DueAnnouncement = NotificationKey & {
@@ -117,9 +121,8 @@ export async function findAnnouncedChange(
 
 /** Ends a claim. `sentAt` is null if the mail was not sent and is no longer needed. */
 export async function settleNotification(db: Db, notification: NotificationKey, sentAt: Date | null): Promise<void> {
-  await sql`update notifications set sent_at = ${sentAt}, next_attempt_at = null where ${hasKey(notification)}`.execute(
-    db,
-  )
+  await sql`${prepared}
+    update notifications set sent_at = ${sentAt}, next_attempt_at = null where ${hasKey(notification)}`.execute(db)
 }
 
 /** Ends a claim whose attempt failed, unless it was the last attempt or another node has claimed the notification since. */

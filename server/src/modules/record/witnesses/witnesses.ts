@@ -14,7 +14,8 @@ export async function keepWitnesses(db: Db, targets: string[], now: Date): Promi
   await sql`delete from witnesses where not target = any(${targets}::text[])`.execute(db)
 }
 
-export async function claimWitness(db: Db, now: Date): Promise<DueWitness | null> {
+/** Claims one witness that is due. A second node takes the next one meanwhile. */
+export async function claimWitness(db: Db, now: Date): Promise<DueWitness[]> {
   const leaseEnd = new Date(now.getTime() + witnessLeaseMilliseconds)
   const { rows } = await sql<DueWitness>`
     with ${claimRows({
@@ -26,7 +27,7 @@ export async function claimWitness(db: Db, now: Date): Promise<DueWitness | null
       set: sql`attempts = n.attempts + 1, next_attempt_at = ${leaseEnd}`,
     })}
     select target, attempts from claimed`.execute(db)
-  return rows[0] ?? null
+  return rows
 }
 
 /** Records that a witness has the heads of `now`, and when it gets the next. */

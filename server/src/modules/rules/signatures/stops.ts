@@ -7,7 +7,8 @@ import type { SignedVote } from '../../../lib/signed-vote.ts'
 /** A signed veto or cancellation that the wallet service of the vault is to be told of. */
 export type DueStop = { vaultId: string; subjectId: string; userId: string; decision: string; attempts: number }
 
-export async function claimStop(db: Db, now: Date): Promise<DueStop | null> {
+/** Claims one stop that is due. A second node takes the next one meanwhile. */
+export async function claimStop(db: Db, now: Date): Promise<DueStop[]> {
   const leaseEnd = new Date(now.getTime() + witnessLeaseMilliseconds)
   const { rows } = await sql<DueStop>`
     with ${claimRows({
@@ -21,7 +22,7 @@ export async function claimStop(db: Db, now: Date): Promise<DueStop | null> {
     select vault_id as "vaultId", subject_id as "subjectId", user_id as "userId", decision, attempts from claimed`.execute(
     db,
   )
-  return rows[0] ?? null
+  return rows
 }
 
 export async function readStop(db: Db, { vaultId, subjectId, userId, decision }: DueStop): Promise<SignedVote> {
