@@ -59,7 +59,7 @@ function stage({ root, folder, closure, commit, sbomText }) {
   for (const path of ['LICENSE', 'CHANGELOG.md']) put(path)
   for (const path of filesOf(join(root, 'tools/package/bin'))) put(`bin/${path}`, `tools/package/bin/${path}`)
   if (existsSync(join(root, 'deploy'))) for (const path of filesOf(join(root, 'deploy'))) put(`deploy/${path}`)
-  put('docs/alerts.yaml')
+  for (const file of ['alerts.yaml', 'dashboard.json']) put(`docs/${file}`)
   writeFileSync(join(folder, 'sbom.cdx.json'), sbomText)
   for (const path of closure.keys()) {
     const files = path.includes('node_modules/') ? filesOfPackage(root, path) : filesOfWorkspace(root, path)

@@ -59,6 +59,7 @@ beforeEach(() => {
     'CHANGELOG.md': '# Changelog',
     'tools/package/bin/strongroom': '#!/bin/sh\n',
     'docs/alerts.yaml': 'groups: []\n',
+    'docs/dashboard.json': '{}\n',
     'deploy/linux/strongroom.service': '[Service]\n',
     'server/bin/strongroom.js': '',
     'server/src/main.ts': '',
@@ -109,6 +110,7 @@ it('an archive has what the programs need at run time, and nothing of tests, typ
     'console/package.json',
     'deploy/linux/strongroom.service',
     'docs/alerts.yaml',
+    'docs/dashboard.json',
     ...['conformance', 'console', 'server', 'wallet']
       .map((path) => [path, lock.packages[path].name])
       .sort(([, left], [, right]) => (left < right ? -1 : 1))

@@ -210,11 +210,13 @@ program
   .command('doctor')
   .option('--json', 'print the result as JSON')
   .option('--alerts', 'print the same as alert rules for Prometheus, and ask nothing')
+  .option('--dashboard', 'print a dashboard of the figures for Grafana, and ask nothing')
   .option('--mail <address>', 'send one mail to this address as a node sends its mails, and check nothing else')
   .description('check what an operator watches, and say what to do about it; exits 1 when a line is red')
-  .action(async (options: { json?: true; alerts?: true; mail?: string }) => {
+  .action(async (options: { json?: true; alerts?: true; dashboard?: true; mail?: string }) => {
     if (options.mail !== undefined) return (await import('./send-test-mail.ts')).sendTestMail(parseEmail(options.mail))
     if (options.alerts === true) return print((await import('../jobs/watch/checks.ts')).alertRules().trimEnd())
+    if (options.dashboard === true) return print((await import('../jobs/watch/dashboard.ts')).dashboard().trimEnd())
     await (await openCommands()).reportHealth(options.json === true)
   })
 

@@ -7,6 +7,7 @@ import { noteStuckTransfers } from '../../modules/money/stuck/note-stuck.ts'
 import { fakeAddress, fakeTxHash } from '../../testing/fake-wallet.ts'
 import { createTransferBench, type TransferBench } from '../../testing/transfer-bench.ts'
 import { alertRules, checks, judge } from './checks.ts'
+import { dashboard } from './dashboard.ts'
 import { readFigures } from './figures.ts'
 import { createWatch, type Gauge, gauges, readSamples, type Sample } from './samples.ts'
 
@@ -229,6 +230,33 @@ describe('the alert rules', () => {
       expect(rule.for).toMatch(/^\d+m$/)
       expect(rule.labels).toEqual({ severity: expect.stringMatching(/^(critical|warning|info)$/) })
       expect(rule.annotations).toEqual({ summary: expect.any(String), description: expect.any(String) })
+    }
+  })
+})
+
+describe('the dashboard', () => {
+  it('is docs/dashboard.json, and shows each gauge and nothing that /metrics has not', async () => {
+    const text = await readFile(new URL('../../../../docs/dashboard.json', import.meta.url), 'utf8')
+    expect(text).toBe(dashboard())
+    const { panels } = JSON.parse(text) as {
+      panels: {
+        id: number
+        type: string
+        targets?: { expr: string }[]
+        gridPos: Record<'x' | 'y' | 'w' | 'h', number>
+      }[]
+    }
+    const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+    const { body } = await bench.test.anonymous.get('//metrics')
+    const names = expressions.flatMap((expr) => /\w+(?=\{)/.exec(expr)?.[0] ?? expr)
+    for (const name of names) expect(body).toContain(`# TYPE ${name.replace(/_(count|bucket)$/, '')} `)
+    expect(names.filter((name) => name.startsWith('strongroom_'))).toEqual(Object.keys(gauges))
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
+    for (const { gridPos: a, id } of panels) {
+      expect(a.x + a.w).toBeLessThanOrEqual(24)
+      const covers = ({ gridPos: b }: (typeof panels)[number]) =>
+        a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
+      expect(panels.filter(covers).map((panel) => panel.id)).toEqual([id])
     }
   })
 })
