@@ -13,8 +13,8 @@ type Parts = { pool: pg.Pool; chain: Chain; log: Logger }
 /** Every transfer with a transaction that is in no final block. */
 export async function listInFlight(pool: pg.Pool, network: string): Promise<TransferRow[]> {
   const { rows } = await pool.query<TransferRow>(
-    `select * from wallet.transfers
-     where network = $1 and (status = 'broadcast' or (status = 'queued' and nonce is not null)) order by sequence`,
+    `select t.* from wallet.in_flight f join wallet.transfers t on t.client_id = f.client_id and t.id = f.id
+     where f.network = $1 order by f.sequence`,
     [network],
   )
   return rows
@@ -126,9 +126,13 @@ export class Rotation {
 async function listWaiting({ pool, chain }: Parts, after: string): Promise<(TransferRow & { left: string })[]> {
   const { rows } = await pool.query<TransferRow & { left: string }>({
     name: 'list-waiting',
-    text: `select *, count(*) over () as left from wallet.transfers
-           where network = $1 and status = 'broadcast' and block_number is null and not resend and sequence > $2
-           order by sequence limit ${nodeBatchMax}`,
+    text: `select t.*, count(*) over () as left from wallet.in_flight f
+           cross join lateral (
+             select * from wallet.transfers
+             where client_id = f.client_id and id = f.id and status = 'broadcast' and block_number is null and not resend offset 0
+           ) t
+           where f.network = $1 and f.block_number is null and f.sequence > $2
+           order by f.sequence limit ${nodeBatchMax}`,
     values: [chain.network, after],
   })
   return rows

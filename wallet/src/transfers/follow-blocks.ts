@@ -129,8 +129,7 @@ async function moveFollowed(tx: pg.PoolClient, network: string, from: Followed |
 async function isAnyInFlight(pool: pg.Pool, network: string): Promise<boolean> {
   const { rows } = await pool.query<{ any: boolean }>({
     name: 'any-in-flight',
-    text: `select exists (select from wallet.transfers where network = $1 and status = 'broadcast')
-             or exists (select from wallet.transfers where network = $1 and status = 'queued' and nonce is not null) as any`,
+    text: 'select exists (select from wallet.in_flight where network = $1) as any',
     values: [network],
   })
   return rows[0]!.any
@@ -152,8 +151,11 @@ async function findInBlocks(pool: pg.Pool, chain: Chain, blocks: SeenBlock[]) {
     name: 'find-in-blocks',
     text: `select t.*, v.kind as mined_kind, v.raw_transaction as mined_raw, v.tx_hash as mined_hash
            from (select sender, max(nonce) as nonce from unnest($2::text[], $3::bigint[]) as b (sender, nonce) group by sender) s
-           join wallet.transfers t on t.network = $1 and t.from_address = s.sender and t.nonce <= s.nonce
-             and t.status in ('queued', 'broadcast') and t.block_number is null
+           join wallet.in_flight f on f.network = $1 and f.from_address = s.sender and f.nonce <= s.nonce and f.block_number is null
+           cross join lateral (
+             select * from wallet.transfers
+             where client_id = f.client_id and id = f.id and status in ('queued', 'broadcast') and block_number is null offset 0
+           ) t
            left join lateral (
              select kind, raw_transaction, tx_hash from wallet.transactions
              where client_id = t.client_id and id = t.id and tx_hash = any($4)

@@ -61,7 +61,7 @@ async function readChanges(pool: pg.Pool, clientId: string, after: string, limit
 /** Returns the number of the last committed change. Later changes have greater numbers. */
 async function readEnd(pool: pg.Pool): Promise<Place> {
   const { rows } = await pool.query<Place>(
-    'select wallet.present_epoch() as mark, coalesce(max(number), 0)::text as number from wallet.changes',
+    'select wallet.present_epoch() as mark, wallet.last_change()::text as number',
   )
   return rows[0]!
 }
@@ -73,7 +73,7 @@ async function resume(pool: pg.Pool, { mark, number }: Place): Promise<Place> {
        select from wallet.epochs e where e.mark = $1 and $2 <= (
          select coalesce(
            (select n.began_after from wallet.epochs n where n.number > e.number order by n.number limit 1),
-           (select max(number) from wallet.changes), 0))) as is_here`,
+           wallet.last_change()))) as is_here`,
     [mark, number],
   )
   if (!rows[0]!.is_here) throw cursorLost()

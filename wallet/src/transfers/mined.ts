@@ -55,11 +55,14 @@ function failureOf(row: TransferRow, { kind }: Transaction, receipt: Transaction
 export async function settleDeep(db: Db, chain: Chain, headBlock: bigint, log: Logger): Promise<void> {
   const { rows } = await db.query<{ id: string; tx_hash: Hex; failure_reason: string | null }>({
     name: 'settle-deep',
-    text: `update wallet.transfers
+    text: `update wallet.transfers t
            set status = case when mined_failure is null then 'confirmed' else 'failed' end, failure_reason = mined_failure,
                confirmations = $2::bigint - block_number + 1, updated_at = clock_timestamp()
-           where network = $1 and status = 'broadcast' and block_number <= $2::bigint - $3::int + 1
-           returning id, tx_hash, failure_reason`,
+           from (
+             select client_id, id from wallet.in_flight where network = $1 and block_number <= $2::bigint - $3::int + 1
+           ) f
+           where t.client_id = f.client_id and t.id = f.id and status = 'broadcast' and block_number <= $2::bigint - $3::int + 1
+           returning t.id, tx_hash, failure_reason`,
     values: [chain.network, headBlock.toString(), chain.confirmations],
   })
   for (const { id, tx_hash: txHash, failure_reason: failureReason } of rows)
@@ -74,7 +77,8 @@ export async function forgetMinedAbove(db: Db, network: string, block: bigint): 
   await db.query(
     `update wallet.transfers t
      set ${unmined}, resend = true, attempts = 0, next_attempt_at = clock_timestamp(), updated_at = clock_timestamp()
-     where network = $1 and status = 'broadcast' and block_number > $2`,
+     from (select client_id, id from wallet.in_flight where network = $1 and block_number > $2) f
+     where t.client_id = f.client_id and t.id = f.id and status = 'broadcast' and block_number > $2`,
     [network, block.toString()],
   )
 }

@@ -31,6 +31,7 @@ export async function orderTransfer(
   const stored = await inTransaction(pool, async (tx) => {
     await lockOrder(tx, clientId, ordered.id)
     const present = await readProtection(tx, authorities, clientId)
+    if (present === null && authorization === undefined) return await store(tx, clientId, ordered, { until: null })
     // A repeated order, for example after a lost answer, returns the state even if the order has expired since.
     if (await isOrdered(tx, clientId, ordered.id)) return null
     if (present !== null && isLimitedByDay(present.authority, ordered)) await lockDay(tx, clientId, ordered)
@@ -89,17 +90,20 @@ async function isOrdered(tx: pg.PoolClient, clientId: string, id: string): Promi
   return rowCount === 1
 }
 
+/** Stores an order under the lock of its id. Returns null if the id was ordered before. `until` null: the order is of this moment. */
 async function store(
   tx: pg.PoolClient,
   clientId: string,
   ordered: Ordered,
-  { authorization, until }: { authorization: unknown; until: Date },
-): Promise<TransferRow> {
+  { authorization, until }: { authorization?: unknown; until: Date | null },
+): Promise<TransferRow | null> {
   const { rows } = await tx.query<TransferRow>(
     `insert into wallet.transfers
        (client_id, id, network, coin_type, derivation_path, from_address, to_address, contract_address, amount, fee_level,
         max_fee, signed_order, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning *`,
+     select $1::uuid, $2, $3, $4::bigint, $5, $6, $7, $8, $9::numeric, $10, $11::numeric, $12::jsonb,
+       coalesce($13::timestamptz, date_trunc('milliseconds', clock_timestamp()))
+     where not exists (select from wallet.transfers where client_id = $1::uuid and id = $2) returning *`,
     [
       clientId,
       ordered.id,
@@ -116,7 +120,7 @@ async function store(
       until,
     ],
   )
-  return rows[0]!
+  return rows[0] ?? null
 }
 
 /** Returns true if the row has the same order. The votes may differ. */
@@ -150,9 +154,9 @@ export async function getTransfer(pool: pg.Pool, clientId: string, id: string): 
          where v.client_id = t.client_id and v.id = t.id order by v.number) as tx_hashes,
        ${depthColumn},
        case when t.status in ('queued', 'broadcast') and t.block_number is null then (
-         select b.id from wallet.transfers b
+         select b.id from wallet.in_flight b
          where b.client_id = t.client_id and b.network = t.network and b.from_address = t.from_address
-           and b.nonce < t.nonce and b.status in ('queued', 'broadcast') and b.block_number is null
+           and b.nonce < t.nonce and b.block_number is null
          order by b.nonce limit 1) end as waits_for
      from wallet.transfers t left join wallet.follows f on f.network = t.network
      where t.client_id = $1 and t.id = $2`,

@@ -156,12 +156,15 @@ async function noteRefused(parts: Parts, row: TransferRow, reason: string): Prom
   return isReplaced
 }
 
-/** Returns the milliseconds until the next transfer is due; null if no transfer waits. */
+/** Returns the milliseconds until the next transfer is due; null if no transfer waits. One that is due may be claimed already. */
 async function findNextDue(pool: pg.Pool, network: string): Promise<number | null> {
   const { rows } = await pool.query<{ milliseconds: number }>({
     name: 'next-transfer-due',
-    text: `select (extract(epoch from next_attempt_at - clock_timestamp()) * 1000)::float8 as milliseconds from wallet.transfers
-           where network = $1 and (status = 'queued' or resend) order by next_attempt_at limit 1`,
+    text: `select (extract(epoch from min(
+             case when s.due_at > clock_timestamp() then s.due_at
+               else (select t.next_attempt_at from wallet.transfers t where t.client_id = s.client_id and t.id = s.id) end
+           ) - clock_timestamp()) * 1000)::float8 as milliseconds
+           from wallet.to_send s where s.network = $1`,
     values: [network],
   })
   return rows[0]?.milliseconds ?? null
@@ -173,9 +176,14 @@ async function claimDue(pool: pg.Pool, network: string): Promise<Due[]> {
     `update wallet.transfers t
      set next_attempt_at = clock_timestamp() + make_interval(secs => $3), attempts = t.attempts + 1
      from (
-       select client_id, id from wallet.transfers
-       where network = $1 and (status = 'queued' or resend) and next_attempt_at <= clock_timestamp()
-       order by sequence limit $2 for update skip locked
+       select w.client_id, w.id
+       from (select client_id, id from wallet.to_send where network = $1 and due_at <= clock_timestamp() order by sequence) s
+       cross join lateral (
+         select client_id, id from wallet.transfers
+         where client_id = s.client_id and id = s.id and (status = 'queued' or resend) and next_attempt_at <= clock_timestamp()
+         for update skip locked
+       ) w
+       limit $2
      ) due
      where t.client_id = due.client_id and t.id = due.id
      returning t.*, clock_timestamp() as claimed_at`,
