@@ -93,3 +93,6 @@ export const webhookPollMilliseconds = 5_000
 /** The time limit of PostgreSQL for a statement, and how much longer its answer is awaited. */
 export const databaseStatementMilliseconds = 30_000
 export const databasePatienceMilliseconds = 10_000
+
+/** The opened accounts that are kept in memory, as the keys are from which they are derived. */
+export const accountsKeptMax = 1_000

@@ -4,6 +4,7 @@ import { mnemonicToSeed } from '@scure/bip39'
 import type pg from 'pg'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { inTransaction } from '../database/in-transaction.ts'
+import { accountsKeptMax } from '../limits.ts'
 import { type ParsedPath, toBip32Path } from './derivation-path.ts'
 import { seal, stretchPassphrase, unseal } from './seal.ts'
 
@@ -31,6 +32,7 @@ class WrongPassphraseError extends Error {}
 export async function openKeyring(pool: pg.Pool, passphrase: string): Promise<Keyring> {
   const { key, salt } = await openKey(pool, passphrase)
   const roots = new Map<string, Promise<HDKey>>()
+  const accounts = new Map<string, PrivateKeyAccount>()
 
   async function openRoot(clientId: string): Promise<HDKey> {
     let root = roots.get(clientId)
@@ -52,10 +54,21 @@ export async function openKeyring(pool: pg.Pool, passphrase: string): Promise<Ke
     return await rootOf(unseal(key, clientBinding(clientId), rows[0].sealed_mnemonic))
   }
 
+  /** The accounts that were used last are kept, because a derivation takes milliseconds and every order needs one. */
+  async function openAccount(clientId: string, path: ParsedPath): Promise<PrivateKeyAccount> {
+    const root = await openRoot(clientId)
+    const name = `${clientId} ${toBip32Path(path)}`
+    const account = accounts.get(name) ?? accountAt(root, path)
+    accounts.delete(name)
+    accounts.set(name, account)
+    if (accounts.size > accountsKeptMax) accounts.delete(accounts.keys().next().value!)
+    return account
+  }
+
   return {
     salt,
     sealMnemonic: (clientId, mnemonic) => seal(key, clientBinding(clientId), mnemonic),
-    account: async (clientId, path) => accountAt(await openRoot(clientId), path),
+    account: openAccount,
     xpub: async (clientId, path) => (await openRoot(clientId)).derive(toBip32Path(path)).publicExtendedKey,
     async attest(clientId, text) {
       const key = attestationKeyOf(await openRoot(clientId))
