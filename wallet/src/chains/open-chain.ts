@@ -19,7 +19,7 @@ export type Account = { balance: bigint; chainNonce: number; asOf: Date }
 /** The newest block, with the fees and accounts that were read at it. They hold while the node names the same block. */
 export type Market = { hash: Hex; readAt: number; price: GasPrice; accounts: Map<Address, Account> }
 
-/** One configured network and the client of its node. `reach`, `scan` and `known` are state of the follower. */
+/** One configured network and the client of its node. `reach`, `scan`, `known` and `beforeStart` are state of the follower. */
 export type Chain = ChainConfig & {
   network: string
   client: PublicClient
@@ -33,6 +33,8 @@ export type Chain = ChainConfig & {
   scan: { blocksMax: number; hasBlockReceipts: boolean }
   /** The newest blocks that were read, by number. */
   known: Map<bigint, KnownBlock>
+  /** Blocks below those that were followed since the start, for deposits only. */
+  beforeStart: Map<bigint, KnownBlock>
   /** The state that was read at the newest block. */
   market: Market | null
   /** The gas that transfers of each token needed of late. */
@@ -62,6 +64,7 @@ export function openChain(network: string, config: ChainConfig): Chain {
     reach: { reachable: false, headBlock: null },
     scan: { blocksMax: scanBlocksMax, hasBlockReceipts: true },
     known: new Map(),
+    beforeStart: new Map(),
     market: null,
     tokenGas: new Map(),
     tokenAsked: new Map(),

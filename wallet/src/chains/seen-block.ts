@@ -79,18 +79,29 @@ function isUnsupported(error: unknown): boolean {
   return refusal !== null
 }
 
-/** Returns the known blocks up to `headBlock` if all of them are known with their movements; null otherwise. */
-export function recallBlocks(
-  { known }: Chain,
-  { first, last, headBlock }: { first: bigint; last: bigint; headBlock: bigint },
-): KnownBlock[] | null {
-  const blocks: KnownBlock[] = []
-  for (let number = first; number <= headBlock; number += 1n) {
-    const block = known.get(number)
-    if (!block?.movements) return null
-    blocks.push(block)
-  }
-  return isOneChain(blocks, null) ? blocks.slice(0, Number(last - first) + 1) : null
+type Range = { first: bigint; last: bigint; headBlock: bigint }
+
+/**
+ * Returns the blocks of a range if all blocks up to `headBlock` are known with their movements; null otherwise. After a start the
+ * few blocks that are not deep enough yet are read once, so that a later block costs no more than its own calls. They are kept apart
+ * from the blocks that were followed, which tell how far a chain went back.
+ */
+export async function recallBlocks(chain: Chain, { first, last, headBlock }: Range): Promise<KnownBlock[] | null> {
+  const { known, beforeStart, scan, confirmations } = chain
+  for (const number of beforeStart.keys()) if (number < first || known.has(number)) beforeStart.delete(number)
+  const find = (number: bigint) => known.get(number) ?? beforeStart.get(number)
+  const numbers = Array.from({ length: Number(headBlock - first) + 1 }, (_, offset) => first + BigInt(offset))
+  const missing = numbers.filter((number) => !find(number)?.movements)
+  if (missing.length > (scan.hasBlockReceipts ? confirmations : 0)) return null
+  await eachLimited(missing, async (number) => {
+    const { transactions: _, ...block } = await readSeenBlock(chain, number)
+    beforeStart.set(number, block)
+  })
+  const blocks = numbers.flatMap((number) => find(number) ?? [])
+  if (blocks.every(({ movements }) => movements !== null) && isOneChain(blocks, null))
+    return blocks.slice(0, Number(last - first) + 1)
+  beforeStart.clear()
+  return null
 }
 
 /** Returns true if every block is the child of the block before it. With null, the first block may have any parent. */

@@ -51,7 +51,7 @@ async function readNextBlocks(parts: Parts, headBlock: bigint): Promise<WatchOut
   const lastBlock = min(cursor.nextBlock + BigInt(chain.scan.blocksMax) - 1n, headBlock - depth)
   if (lastBlock < cursor.nextBlock) return { moreBlocks: false, events: 0 }
 
-  const recalled = recallBlocks(chain, { first: cursor.nextBlock, last: lastBlock, headBlock })
+  const recalled = await recallBlocks(chain, { first: cursor.nextBlock, last: lastBlock, headBlock })
   const blocks = recalled ?? (await readBlocks(chain, cursor.nextBlock, lastBlock))
   if (!isOneChain(blocks, cursor.previousHash)) {
     return await goBack(parts, { cursor, from: cursor.nextBlock, why: 'the chain was reorganised below the cursor' })

@@ -36,12 +36,16 @@ beforeAll(async () => {
   await chain.mine(low)
   proxy = await startNodeProxy(anvil.rpcUrl)
   pool = new pg.Pool({ connectionString: database.url })
-  const config = testConfig({ databaseUrl: database.url, rpcUrl: proxy.rpcUrl })
-  const ethereum = { rpcUrl: proxy.rpcUrl, chainId: 31337, confirmations, pollMilliseconds }
-  wallet = await startWallet({ ...config, chains: { ethereum } })
+  wallet = await start()
   fromAddress = await deriveTestAddress(wallet.url, derivationPath)
   await chain.setBalance(fromAddress, parseEther('100'))
 })
+
+const start = () => {
+  const config = testConfig({ databaseUrl: database.url, rpcUrl: proxy.rpcUrl })
+  const ethereum = { rpcUrl: proxy.rpcUrl, chainId: 31337, confirmations, pollMilliseconds }
+  return startWallet({ ...config, chains: { ethereum } })
+}
 
 afterAll(async () => {
   await wallet?.stop()
@@ -135,11 +139,24 @@ test('while the chain stands still the node is asked for the height and nothing 
 const passes = (count: number) =>
   waitFor(`${count} passes`, async () => (proxy.control.asked.eth_blockNumber ?? 0) >= count).then(() => undefined)
 
-test('a new block costs two calls and the same few statements, whether it has none or all of the transfers', async () => {
-  // The deposits of a block are read again unless it was followed, which those of before the start were not.
+test('after a start the blocks that are not deep enough are read once, and each later block costs its two calls', async () => {
+  await wallet.stop()
+  wallet = await start()
   await chain.rpc('evm_setBlockGasLimit', [toHex(none)])
-  for (let count = 0; count < confirmations; count += 1) await chain.mine(low)
+  await chain.mine(low)
   await followed()
+  await waitFor('a quiet node', async () => sumOf(await callsOf(() => passes(5))) === 0)
+  for (let count = 0; count < confirmations; count += 1) {
+    const calls = await callsOf(async () => {
+      await chain.mine(low)
+      await followed()
+      await passes((proxy.control.asked.eth_blockNumber ?? 0) + 3)
+    })
+    expect(calls).toEqual({ eth_getBlockByNumber: 1, eth_getBlockReceipts: 1 })
+  }
+})
+
+test('a new block costs two calls and the same few statements, whether it has none or all of the transfers', async () => {
   const costs: { calls: Record<string, number>; statements: number }[] = []
   const isSettled = async () => (await countOf("status = 'confirmed' and confirmations = 3")) === inFlight
   while (costs.length < 10 && !(await isSettled())) {
