@@ -22,6 +22,7 @@ const everywhere = {
 const alone = [
   'server/src/db/silence.test.ts',
   'server/src/http/slow-senders.test.ts',
+  'server/src/modules/money/delivery/cut.test.ts',
   'server/src/modules/money/deposits/shed.test.ts',
   'server/src/modules/reports/exports/slow-readers.test.ts',
   'server/src/modules/reports/reports/oracle-of-many.test.ts',

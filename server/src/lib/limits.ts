@@ -77,8 +77,9 @@ export const changeReconnectMilliseconds = 1_000
 export const changeProbeMilliseconds = 10_000
 /** The shortest pause of a background task that found nothing to do, if commits wake the task. */
 export const idleTaskMilliseconds = 5_000
-/** Per vault and node: hand-overs and questions in progress. */
+/** Per vault and node: hand-overs and questions at its wallet service, and hand-overs that are prepared meanwhile. */
 export const handOversPerVaultMax = 16
+export const handOversPreparedMax = 16
 export const questionsPerVaultMax = 16
 /** Per vault and node: questions that begin in a second. The vault sets how many. */
 export const questionsPerSecondDefault = 20

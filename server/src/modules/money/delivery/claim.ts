@@ -6,7 +6,7 @@ import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { walletCallTimeoutMilliseconds } from '../../../lib/limits.ts'
 import { openPhases, type Phase, type Queue } from '../../../lib/operations.ts'
-import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
+import { type LockedTransfer, lockTransfer, lockTransfers } from '../transfers/queries.ts'
 import { vaultsIn } from '../transfers/vaults-in-queue.ts'
 import { isFollowed } from './following.ts'
 
@@ -112,8 +112,22 @@ export async function findNextDue(deps: Deps): Promise<Date | null> {
  * while this node was paused. The status is not checked here: the comparison with the record detects a wrong one.
  */
 export async function lockClaimed(trx: Trx, claim: Claim): Promise<LockedTransfer | null> {
-  const transfer = await lockTransfer(trx, claim.vaultId, claim.id)
-  return transfer?.phase === claim.phase && isHeld(transfer, claim) ? transfer : null
+  const [held] = await lockAllClaimed(trx, claim.vaultId, [claim])
+  return held?.transfer ?? null
+}
+
+/** Locks transfers of a vault as `lockClaimed` does, in the order of their ids, and leaves out those that it returns null for. */
+export async function lockAllClaimed(
+  trx: Trx,
+  vaultId: string,
+  claimed: Claim[],
+): Promise<{ claim: Claim; transfer: LockedTransfer }[]> {
+  const ids = claimed.map(({ id }) => id)
+  const transfers = await lockTransfers(trx, vaultId, ids)
+  return transfers.flatMap((transfer) => {
+    const claim = claimed.find((held) => held.id === transfer.id && isHeld(transfer, held))
+    return claim !== undefined && transfer.phase === claim.phase ? [{ claim, transfer }] : []
+  })
 }
 
 /** Locks a transfer whose delivery is in progress on any node; null when it has ended or is halted. */

@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { handOversPerVaultMax, questionsPerSecondDefault, questionsPerVaultMax } from '../../../lib/limits.ts'
+import {
+  handOversPerVaultMax,
+  handOversPreparedMax,
+  questionsPerSecondDefault,
+  questionsPerVaultMax,
+} from '../../../lib/limits.ts'
 import { createGuardedDispatcher } from '../../../outbound/guarded-connect.ts'
 import { openDeps } from '../../../start.ts'
 import type { Address } from '../../../testing/answer.ts'
@@ -454,7 +459,8 @@ describe('the lanes of a vault', () => {
   }
 
   it(`let ${handOversPerVaultMax} orders be handed over at a time, and the next one after one ends`, async () => {
-    const ids = await Promise.all(Array.from({ length: handOversPerVaultMax + 2 }, () => ordered('1')))
+    const claimedMax = handOversPerVaultMax + handOversPreparedMax
+    const ids = await Promise.all(Array.from({ length: claimedMax + 2 }, () => ordered('1')))
     bench.test.clock.advance(61_000)
     const { open, held } = answers()
     let places = 0
@@ -477,8 +483,14 @@ describe('the lanes of a vault', () => {
     await delivery.round()
     expect(await due()).toBe(1)
     await expect.poll(() => open.length).toBe(handOversPerVaultMax)
-    for (const answer of open.splice(0)) answer()
+    let most = 0
+    const answering = setInterval(() => {
+      most = Math.max(most, open.length)
+      for (const answer of open.splice(0)) answer()
+    }, 5)
     await delivery.finish()
+    clearInterval(answering)
+    expect(most).toBe(handOversPerVaultMax)
     await bench.deliver()
     expect(ids.map((id) => bench.vault.wallet.broadcastCount(id))).toEqual(ids.map(() => 1))
     for (const id of ids) bench.vault.wallet.confirm(id)
@@ -582,7 +594,7 @@ describe('the lanes of a vault', () => {
     await bench.deliver()
   })
 
-  it('write the row of a transfer only when a column changes, and without updates of indexes', async () => {
+  it('write the row of a transfer only when a column changes', async () => {
     const id = await ordered()
     await bench.deliver()
     await bench.deliver()
@@ -596,13 +608,6 @@ describe('the lanes of a vault', () => {
     expect(await phaseOf(id)).toBe('done')
     expect(await version()).not.toBe(before)
     expect(await bench.sql('select from deliveries where id = $1', [id])).toEqual([])
-    const indexes: { indexdef: string }[] = await bench.sql(
-      `select indexdef from pg_indexes where tablename = 'transfers'`,
-    )
-    expect(indexes.length).toBeGreaterThan(5)
-    const changing =
-      /\b(phase|wallet_tx_hash|fee|fee_token_id|failure_reason|halt_reason|sent_at|stuck_since|replacement_due)\b/
-    expect(indexes.filter(({ indexdef }) => changing.test(indexdef))).toEqual([])
   })
 })
 

@@ -1,18 +1,22 @@
+import { sql } from 'kysely'
 import { retryAt } from '../../../db/claim.ts'
 import type { Trx } from '../../../db/client.ts'
+import { runParts } from '../../../db/insert-rows.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Objection } from '../../../lib/errors.ts'
 import {
   handOversPerVaultMax,
+  handOversPreparedMax,
   deliveriesInProgressMax as inProgressMax,
   questionsPerVaultMax,
 } from '../../../lib/limits.ts'
 import type { KeptSignedVote } from '../../../lib/signed-vote.ts'
+import { createTurns } from '../../../lib/turns.ts'
 import { notifyOfStop } from '../../record/notifications/notification-rows.ts'
 import { WalletServiceError } from '../../registry/wallet-service/call.ts'
 import type { Authorization, WalletClient } from '../../registry/wallet-service/client.ts'
-import { stopUnlessAsRecorded } from '../../rules/votes/ballot.ts'
+import { gatherAll, stopUnlessSame } from '../../rules/votes/ballot.ts'
 import { askAuthority } from '../../vaults/authority/authority.ts'
 import { fallenSentence } from '../../vaults/authority/authority-mark.ts'
 import { keepWallet, walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
@@ -21,7 +25,16 @@ import type { Gathered } from '../orders/objections.ts'
 import { isSignedOrder, type Payload } from '../orders/payload.ts'
 import { findObjections } from '../orders/recheck.ts'
 import { readSignatures, type Signatures } from '../orders/signatures.ts'
-import { haltTransfer, movePhase, moveTransfer, postponeWithAlert, recordedTransfers } from '../transfers/move.ts'
+import type { RecordedOrder } from '../transfers/compare-order.ts'
+import {
+  haltTransfer,
+  movePhase,
+  moveTransfer,
+  type PhaseMove,
+  phasesMoved,
+  postponeWithAlert,
+  recordedTransfers,
+} from '../transfers/move.ts'
 import type { LockedTransfer } from '../transfers/queries.ts'
 import * as claims from './claim.ts'
 import type { WalletStatus } from './evaluate-status.ts'
@@ -62,7 +75,7 @@ export function createDelivery(
   again = (_milliseconds: number) => {},
 ): Delivery {
   const running = new Set<Promise<void>>()
-  const handOvers = createLanes(handOversPerVaultMax)
+  const handOvers = createLanes(handOversPerVaultMax + handOversPreparedMax)
   const questions = createLanes(questionsPerVaultMax)
   const parts = { deps, connect, ...partsOf(deps, connect) }
 
@@ -110,14 +123,11 @@ export async function deliverDueTransfers(deps: Deps, connect?: Connect): Promis
 type Parts = { deps: Deps; connect: Connect } & ReturnType<typeof partsOf>
 type Answer = { claim: Claim; status: WalletStatus }
 
-/** The steps that concurrent hand-overs of one vault share. */
+/** The steps that concurrent hand-overs of one vault share, and the places of its wallet service. */
 const partsOf = (deps: Deps, connect: Connect) => ({
-  begun: together(deps, (_vaultId, claimed: Claim[]) =>
+  begun: together(deps, (vaultId, claimed: Claim[]) =>
     inTransaction(deps.db, async (trx) => {
-      const begun = new Map<Claim, Begun | null>()
-      // Locks are taken in a fixed order.
-      for (const claim of [...claimed].sort((a, b) => (a.id < b.id ? -1 : 1)))
-        begun.set(claim, await begin(trx, deps, claim))
+      const begun = await begin(trx, deps, vaultId, claimed)
       return claimed.map((claim) => begun.get(claim) ?? null)
     }),
   ),
@@ -125,6 +135,7 @@ const partsOf = (deps: Deps, connect: Connect) => ({
     const wallet = await connect(deps, vaultId)
     return claimed.map(() => wallet)
   }),
+  atWallet: turnsOfVaults(handOversPerVaultMax),
   answered: together(deps, async (vaultId, answers: Answer[]) => {
     await applyReportsAlone(deps, {
       vaultId,
@@ -163,20 +174,40 @@ function isSurelyUnsent(claim: Claim, error: unknown): boolean {
 /** Thrown when a fact that must be known before the transfer is sent is unknown. */
 class NotSentError extends Error {}
 
-/** Sends a transfer; after an interruption its status is queried first, so that the wallet service never gets two transfers. */
-async function handOver({ deps, ...parts }: Parts, claim: Claim): Promise<void> {
+/**
+ * Prepares a transfer, sends it when its wallet service has a place, and applies the answer. The next transfers are prepared
+ * while earlier ones are sent.
+ */
+async function handOver(parts: Parts, claim: Claim): Promise<void> {
   const begun = await parts.begun(claim.vaultId, claim)
   if (begun === null) return
-  const wallet = await parts.opened(claim.vaultId, claim).catch((cause: unknown) => {
+  const status = await parts.atWallet(claim.vaultId, () => send(parts, claim, begun))
+  if (status !== null) await parts.answered(claim.vaultId, { claim, status })
+}
+
+/** Sends a transfer; after an interruption its status is queried first, so that the wallet service never gets two transfers. */
+async function send({ deps, opened }: Parts, claim: Claim, begun: Begun): Promise<WalletStatus | null> {
+  const wallet = await opened(claim.vaultId, claim).catch((cause: unknown) => {
     throw new NotSentError('The wallet service of the vault cannot be opened', { cause })
   })
   const known = claim.phase === 'submitting' ? await wallet.getTransfer(claim.id) : null
-  if (known === null && !begun.isClear) return waitForScreening(deps, claim)
-  if (known === null && begun.objection !== null) return postponeObjected(deps, claim, begun.objection)
-  const authorization = known === null ? await authorize(deps, wallet, { vaultId: claim.vaultId, ...begun }) : null
-  if (known === null) claims.assertMaySend(deps, claim)
-  const status = known ?? (await submit(deps, wallet, claim, { order: begun.payload, authorization }))
-  if (status !== null) await parts.answered(claim.vaultId, { claim, status })
+  if (known !== null) return known
+  if (!begun.isClear) await waitForScreening(deps, claim)
+  else if (begun.objection !== null) await postponeObjected(deps, claim, begun.objection)
+  if (!begun.isClear || begun.objection !== null) return null
+  const authorization = await authorize(deps, wallet, { vaultId: claim.vaultId, ...begun })
+  claims.assertMaySend(deps, claim)
+  return await submit(deps, wallet, claim, { order: begun.payload, authorization })
+}
+
+/** Runs a few tasks of each vault at a time. */
+function turnsOfVaults(runningMax: number) {
+  const ofVaults = new Map<string, ReturnType<typeof createTurns>>()
+  return <Result>(vaultId: string, work: () => Promise<Result>): Promise<Result> => {
+    const turns = ofVaults.get(vaultId) ?? createTurns(runningMax)
+    ofVaults.set(vaultId, turns)
+    return turns(work)
+  }
 }
 
 const unscreened: Clearance = { isClear: true, score: null }
@@ -213,39 +244,73 @@ function signatureOf({ expiresAt }: Payload, protection: string, now: Date): Gat
 }
 
 /**
- * Decides, in the transaction that marks it as sent, whether a transfer may be sent at all. Returns the order as it was
- * recorded; null when nothing is to be done now. A transfer that may have been sent already is never failed: an objection then
- * only prevents another attempt.
+ * Decides, in the transaction that marks them as sent, which of the claimed transfers of a vault may be sent at all. Returns the
+ * orders as they were recorded, without those about which nothing is to be done now.
  */
-async function begin(trx: Trx, { log, clock, config }: Deps, claim: Claim): Promise<Begun | null> {
-  // This lock comes first: a change of the wallet service sees that this transfer is in flight, or this hand-over sees the new
-  // wallet service.
-  const { protection } = await keepWallet(trx, claim.vaultId)
-  const transfer = await claims.lockClaimed(trx, claim)
-  if (transfer === null) return null
-  const now = clock()
-  const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
-  if ('refusal' in compared) return null
-  const { payload } = compared.recorded
+async function begin(trx: Trx, deps: Deps, vaultId: string, claimed: Claim[]): Promise<Map<Claim, Begun>> {
+  // This lock comes first: a change of the wallet service sees that these transfers are in flight, or this hand-over sees the
+  // new wallet service.
+  const { protection } = await keepWallet(trx, vaultId)
+  const held = await claims.lockAllClaimed(trx, vaultId, claimed)
+  const [first, ...others] = held.map(({ transfer }) => transfer)
+  const begun = new Map<Claim, Begun>()
+  if (first === undefined) return begun
+  const now = deps.clock()
+  const subject = recordedTransfers(deps.log)
+  const { gathered } = await gatherAll(trx, subject, [first, ...others], sql`null`)
+  const moves: PhaseMove[] = []
+  for (const { claim, transfer } of held) {
+    const compared = await stopUnlessSame(trx, subject, transfer, gathered.get(transfer.id)!, now)
+    if ('refusal' in compared) continue
+    const { move, ...decided } = await decide(trx, deps, {
+      claim,
+      transfer,
+      recorded: compared.recorded,
+      protection,
+      now,
+    })
+    if (move !== undefined) moves.push({ transfer, ...move })
+    if (decided.begun !== null) begun.set(claim, decided.begun)
+  }
+  await runParts(trx, phasesMoved(trx, moves))
+  return begun
+}
+
+type Deciding = { claim: Claim; transfer: LockedTransfer; recorded: RecordedOrder; protection: string; now: Date }
+
+/**
+ * Decides on a claimed transfer that is as it was recorded, and reads what its hand-over needs. A transfer that may have been sent
+ * already is never failed: an objection then only prevents another attempt.
+ */
+async function decide(
+  trx: Trx,
+  { config }: Deps,
+  { claim, transfer, recorded, protection, now }: Deciding,
+): Promise<{ begun: Begun | null; move?: Omit<PhaseMove, 'transfer'> }> {
+  const { payload } = recorded
   const { isClear, score } =
     config.screening === null ? unscreened : await clearTransfer(trx, claim.vaultId, claim.id, now)
   const signature = signatureOf(payload, protection, now)
-  const circumstances = { signature, isSumKept: true, riskScore: score, now }
-  const objections = await findObjections(trx, transfer, compared.recorded, circumstances)
+  const objections = await findObjections(trx, transfer, recorded, {
+    signature,
+    isSumKept: true,
+    riskScore: score,
+    now,
+  })
   const [objection = null] = objections
   const signed = await readSignatures(trx, transfer, payload)
-  if (claim.phase === 'submitting') return { payload, objection, isClear, signed }
+  if (claim.phase === 'submitting') return { begun: { payload, objection, isClear, signed } }
   if (objections.some(({ waits }) => waits) || !isClear) {
     // Nothing was sent yet: the transfer waits until the token is enabled, the hold is released, or the screening allows it.
-    await movePhase(trx, transfer, 'queued', { next_attempt_at: claims.after(now, claims.retryMillisecondsMax) })
-    return null
+    const changes = { next_attempt_at: claims.after(now, claims.retryMillisecondsMax) }
+    return { begun: null, move: { to: 'queued', changes } }
   }
   if (objection !== null) {
     await refuse(trx, transfer, objection, now)
-    return null
+    return { begun: null }
   }
-  await movePhase(trx, transfer, 'submitting', { sent_at: now })
-  return { payload, objection: null, isClear, signed }
+  const begun = { payload, objection: null, isClear, signed }
+  return { begun, move: { to: 'submitting', changes: { sent_at: now } } }
 }
 
 /** Leaves a transfer that may have been sent as it is until the screening has answered about another attempt. */

@@ -212,7 +212,7 @@ export async function movePhase(
 }
 
 /** A step of a delivery. */
-type PhaseMove = { transfer: LockedTransfer; to: Phase; changes: DeliveryChanges }
+export type PhaseMove = { transfer: LockedTransfer; to: Phase; changes: DeliveryChanges }
 
 /** SQL: the parts of `movePhase` for transfers of one vault; only this function changes a phase. Only rows with changes are written. */
 export function phasesMoved(trx: Trx, moves: PhaseMove[]): Part[] {

@@ -234,15 +234,17 @@ export type LockedTransfer = {
   current: StoredPayload
 }
 
-export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promise<LockedTransfer | null> {
-  const [transfer] = await lockWhere(trx, vaultId, sql`o.id = ${id}`)
-  return transfer ?? null
-}
+export const lockTransfer = async (trx: Trx, vaultId: string, id: string): Promise<LockedTransfer | null> =>
+  (await lockWhere(trx, vaultId, sql`o.id = ${id}`))[0] ?? null
+
+/** Locks transfers in the order of their ids. */
+export const lockTransfers = (trx: Trx, vaultId: string, ids: string[]): Promise<LockedTransfer[]> =>
+  lockWhere(trx, vaultId, sql`o.id = any(${ids}::text[])`)
 
 /** Locks the transfers of these that a wallet service may have, in the order of their ids. */
 export function lockAnswerable(trx: Trx, vaultId: string, ids: string[]): Promise<LockedTransfer[]> {
-  const isSent = sql`o.status = 'pending' and ${isOneOf('t.phase', sentPhases)}`
-  return lockWhere(trx, vaultId, sql`o.id = any(${ids}::text[]) and ${isSent}`)
+  const isSent = sql`o.id = any(${ids}::text[]) and o.status = 'pending' and ${isOneOf('t.phase', sentPhases)}`
+  return lockWhere(trx, vaultId, isSent)
 }
 
 /** Locks a transfer that the member sees. @throws 404 */
@@ -252,9 +254,8 @@ export async function lockVisibleTransfer(trx: Trx, member: Member, id: string):
 }
 
 /** Locks all transfers of a payout, in the order of their ids. */
-export function lockTransfersOf(trx: Trx, vaultId: string, payoutId: string): Promise<LockedTransfer[]> {
-  return lockWhere(trx, vaultId, sql`t.payout_id = ${payoutId}`)
-}
+export const lockTransfersOf = (trx: Trx, vaultId: string, payoutId: string): Promise<LockedTransfer[]> =>
+  lockWhere(trx, vaultId, sql`t.payout_id = ${payoutId}`)
 
 async function lockWhere(trx: Trx, vaultId: string, which: RawBuilder<unknown>): Promise<LockedTransfer[]> {
   const { rows } = await sql<Omit<LockedTransfer, 'amount'> & { amount: string }>`${prepared}
@@ -285,8 +286,7 @@ async function lockWhere(trx: Trx, vaultId: string, which: RawBuilder<unknown>):
  * as it is.
  */
 export async function listDueApprovals(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
-  const { rows } = await sql<{ vault_id: string; id: string }>`
-    select d.vault_id, d.id from ${vaultsIn('votes')} v
+  const { rows } = await sql<{ vault_id: string; id: string }>`select d.vault_id, d.id from ${vaultsIn('votes')} v
     join deliveries d on d.queue = 'votes' and d.vault_id = v.vault_id and d.next_attempt_at <= ${now}
     where not ${isHeld('transfer', sql.ref('d.vault_id'), sql.ref('d.id'))} limit ${limit}`.execute(db)
   return rows

@@ -7,6 +7,7 @@ import {
   changeWaitersPerCallerMax,
   changeWakeMilliseconds,
 } from '../../../lib/limits.ts'
+import { createTurns } from '../../../lib/turns.ts'
 import { findChangedVaults } from './queries.ts'
 
 /** A request that waits for changes. It holds no connection of the database while it waits. */
@@ -126,21 +127,4 @@ function createWaiter(leave: () => void) {
     resume?.()
   }
   return { waiter, wake }
-}
-
-/** Creates a queue that runs a few tasks at a time, in the order of their arrival. */
-function createTurns(runningMax: number) {
-  let running = 0
-  const queue: (() => void)[] = []
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (running < runningMax) running += 1
-    else await new Promise<void>((resolve) => queue.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = queue.shift()
-      if (next === undefined) running -= 1
-      else next()
-    }
-  }
 }
