@@ -9,6 +9,8 @@ const owned = [
   'addresses',
   'operations',
   'transfers',
+  'transfer_hashes',
+  'unconfirmed_transfers',
   'deposits',
   'ledger_accounts',
   'ledger_entries',
@@ -113,6 +115,8 @@ const allowed: Record<string, string> = {
   'money/transfers/lockTransfersOf': 'by the id of a payout that was locked',
   'money/orders/listCoins': 'of addresses that findSource or findSources has found in scope',
   'money/orders/findOrderNow': 'by the id of a transfer that was found visible',
+  'money/transfers/lockTransfers': 'for delivery, which acts for nobody',
+  'operations/feed/operationsOfHash': 'only ids, of which each caller reads the operations in its scope',
   'money/transfers/lockTransfer':
     'by the id of a transfer that was found visible, and for delivery, which acts for nobody',
 }

@@ -1086,6 +1086,13 @@ export interface Tokens {
   updated_at: Timestamp;
 }
 
+export interface TransferHashes {
+  created_at: Timestamp;
+  id: string;
+  tx_hash: string;
+  vault_id: string;
+}
+
 export interface Transfers {
   approval_threshold: Generated<number>;
   contract_address: string | null;
@@ -1118,6 +1125,13 @@ export interface Transfers {
   to_address_key: string;
   vault_id: string;
   wallet_tx_hash: string | null;
+}
+
+export interface UnconfirmedTransfers {
+  created_at: Timestamp;
+  id: string;
+  status: string;
+  vault_id: string;
 }
 
 export interface UsedPasskeyChallenges {
@@ -1299,7 +1313,9 @@ export interface DB {
   stops_due: StopsDue;
   token_rates: TokenRates;
   tokens: Tokens;
+  transfer_hashes: TransferHashes;
   transfers: Transfers;
+  unconfirmed_transfers: UnconfirmedTransfers;
   used_passkey_challenges: UsedPasskeyChallenges;
   user_preferences: UserPreferences;
   users: Users;

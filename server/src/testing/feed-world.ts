@@ -146,7 +146,11 @@ const operations = ({ operations, addresses, members }: FeedWorldSize) => [
     select vault_id, id, 'x', 'x', '{}', '', '{}', ${id('policy', `1 + pg_temp.pick(right(id, 20)::bigint, 12, ${feedPolicies})`)},
       'done', created_at from operations where type = 'transfer'`,
   `insert into deposits (vault_id, id, address_id, token_id, tx_hash, tx_index, created_at)
-    select vault_id, id, address_id, token_id, id, 0, created_at from operations where type = 'deposit'`,
+    select vault_id, id, address_id, token_id, tx_hash, right(id, 9)::integer, created_at from operations where type = 'deposit'`,
+  `insert into transfer_hashes (vault_id, tx_hash, created_at, id)
+    select vault_id, tx_hash, created_at, id from operations where type = 'transfer' and tx_hash is not null`,
+  `insert into unconfirmed_transfers (vault_id, status, created_at, id)
+    select vault_id, status, created_at, id from operations where type = 'transfer' and status <> 'confirmed'`,
   `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id,
       values, assigned_by_id, created_at, updated_at)
     select vault_id, 'cq' || right(id, 23), id, type, created_at,

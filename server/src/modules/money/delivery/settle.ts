@@ -313,7 +313,7 @@ async function listWithHashOfAnother(
   const { rows } = await sql<{ id: string }>`${prepared}
     select n.id from unnest(${named.map(({ id }) => id)}::text[], ${named.map(({ txHash }) => txHash)}::text[]) n (id, hash)
     cross join lateral (
-      select from operations where vault_id = ${vaultId} and tx_hash = n.hash and type = 'transfer' and id <> n.id
+      select from transfer_hashes where vault_id = ${vaultId} and tx_hash = n.hash and id <> n.id
       union all
       select from transfers where replaced_tx_hashes <> '{}' and replaced_tx_hashes @> array[n.hash]
         and vault_id = ${vaultId} and id <> n.id limit 1) other`.execute(db)

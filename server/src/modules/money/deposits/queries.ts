@@ -94,9 +94,7 @@ async function targetsBySlug(db: Db | Trx, events: DepositEvent[], now: Date): P
       a.vault_id, a.id as address_id, a.owner_id,
       (select v.wallet_webhook_secret is not null from vaults v where v.id = a.vault_id) as has_vault_secret,
       r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
-      exists (
-        select from (select o.type from operations o where o.vault_id = a.vault_id and o.tx_hash = e.tx_hash offset 0) o
-        where o.type = 'transfer')
+      exists (select from transfer_hashes h where h.vault_id = a.vault_id and h.tx_hash = e.tx_hash)
         or coalesce(a.vault_id = (select f.vault_id from addresses f
           where f.network_id = n.id and f.address_key = k.from_key), false) as is_internal,
       ${ownerOfAddress(sql`a.vault_id`, sql`n.id`, sql`k.from_key`)} as counterparty

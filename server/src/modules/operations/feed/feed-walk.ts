@@ -7,6 +7,7 @@ import { feedSearchedRows, searchedPartMin } from '../../../lib/limits.ts'
 import { hasCategoryRight } from '../categories/rights.ts'
 import type { FeedFilters, FeedLimits } from './feed-filters.ts'
 import { type FeedCondition, type FeedName, type FeedPath, type ResolvedFilters, typeOf } from './feed-path.ts'
+import { operationsOfHash } from './queries.ts'
 
 export type Walk = {
   scope: AddressScope
@@ -209,7 +210,7 @@ type Feed = {
   scanNewest?: string
 }
 
-/** The feeds, each with its index: db/migrations/0004-ledger.sql and 0013-feeds.sql. */
+/** The feeds, each with its index: db/migrations/0004-ledger.sql, 0013-feeds.sql and 0093-narrow-transfer-rows.sql. */
 const feeds: Record<FeedName, Feed> = {
   // An approver may be a voter on very many requests. Ids sort by creation (lib/ids.ts), so the subject ids of votes are in
   // the order of the feed; the fence keeps the planner from starting with the operations.
@@ -234,8 +235,10 @@ const feeds: Record<FeedName, Feed> = {
   address: { where: (key) => isExactly('x.address_id', key), scanNewest: 'address_id' },
   // The range has few rows, so a member's rows are filtered before any window is cut.
   hash: {
-    where: (key, scope) =>
-      sql`${isExactly('x.tx_hash', key)} and ${scope.isWholeVault ? sql`true` : isOperationInScope(scope, 'x')}`,
+    source: ({ scope, resolved }) => sql`(
+      select h.created_at, h.id, ${checkedColumns('o')} from (${operationsOfHash(scope.vaultId, sql`${resolved.txHash}`)}) h
+      cross join lateral (select * from operations o where o.vault_id = ${scope.vaultId} and o.id = h.id offset 0) o)`,
+    where: (_key, scope) => (scope.isWholeVault ? sql`true` : isOperationInScope(scope, 'x')),
   },
   counterparty: { where: (key) => isExactly('x.counterparty_id', key), scanNewest: 'counterparty_id' },
   counterpartyAddress: { where: (key) => isExactly('x.counterparty_address_id', key) },
@@ -250,9 +253,7 @@ const feeds: Record<FeedName, Feed> = {
     where: (key) => isExactly('x.category_id', key),
   },
   policy: { table: 'transfers', where: (key) => isExactly('x.decision_policy_id', key) },
-  status: {
-    where: (key) => sql`x.type = 'transfer' and x.status <> 'confirmed' and ${isExactly('x.status', key)}`,
-  },
+  status: { table: 'unconfirmed_transfers', where: (key) => isExactly('x.status', key) },
   token: { where: (key) => isExactly('x.token_id', key) },
 }
 

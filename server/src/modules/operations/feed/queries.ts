@@ -56,6 +56,11 @@ async function selectOperation(
   return rows[0] ?? null
 }
 
+/** SQL: the ids and times of the operations whose transaction has this hash, each part in the order of an index. */
+export const operationsOfHash = (vaultId: string, txHash: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  select created_at, id from transfer_hashes where vault_id = ${vaultId} and tx_hash = ${txHash}
+  union all select created_at, id from deposits where vault_id = ${vaultId} and tx_hash = ${txHash}`
+
 /** SQL condition: the viewer may read the operation of `alias` by its id: it is in scope, or they are a voter on it. */
 export function isOperationReadable(scope: AddressScope, alias: string): RawBuilder<boolean> {
   return sql<boolean>`(${isOperationInScope(scope, alias)} or ${isVoter(alias, scope.viewer.userId)})`

@@ -669,6 +669,8 @@ async function store(world: World): Promise<Vault> {
   return vault
 }
 
+let depositsAdded = 0
+
 async function addOperations(vault: Vault, operations: World['operations']): Promise<void> {
   const { id: vault_id, ids } = vault
   // Ids are made like in the service: an id sorts by the time of its operation.
@@ -720,13 +722,13 @@ async function addOperations(vault: Vault, operations: World['operations']): Pro
     'deposits',
     rows
       .filter(({ isOut }) => !isOut)
-      .map(({ id, address, token, minute }) => ({
+      .map(({ id, address, token, hash, minute }) => ({
         vault_id,
         id,
         address_id: ids.addresses[address],
         token_id: tokens[token]!.id,
-        tx_hash: id,
-        tx_index: 0,
+        tx_hash: hash === null ? id : `0x${hash}`,
+        tx_index: depositsAdded++,
         created_at: at(minute),
       })),
   )

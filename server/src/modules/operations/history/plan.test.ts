@@ -45,9 +45,9 @@ describe('one page of 30,000 operations', () => {
     ['none', 'operations_feed'],
     ['direction=in', 'operations_feed'],
     ['direction=out', 'operations_transfer_feed'],
-    ['status=awaiting_approval', 'operations_status_feed'],
+    ['status=awaiting_approval', 'unconfirmed_transfers_pkey'],
     ['status=confirmed', 'operations_transfer_feed'],
-    ['status=failed,pending', 'operations_status_feed'],
+    ['status=failed,pending', 'unconfirmed_transfers_pkey'],
     ['initiatorId', 'operations_ordered_feed'],
     ['awaitingMyApproval', 'approval_eligibilities_open'],
     ['asset', 'operations_token_feed'],
@@ -64,7 +64,7 @@ describe('one page of 30,000 operations', () => {
     ['category', 'category_assignments_feed'],
     ['paymentPurpose', 'operations_purpose_feed'],
     ['decisionPolicyId', 'transfers_policy_feed'],
-    ['txHash', 'operations_hash_feed'],
+    ['txHash', 'transfer_hashes_pkey'],
     ['from', 'operations_feed'],
   ])('by %s is read along %s', async (name, index) => {
     const { indexes, seqScans } = await costOf(true, feedQueries(world)[name]!)

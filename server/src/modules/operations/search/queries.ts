@@ -6,7 +6,7 @@ import { containsPattern, prefixPattern } from '../../../lib/like.ts'
 import { searchedPartMin, searchedRowsMax, searchResultsMax } from '../../../lib/limits.ts'
 import { txHashKey } from '../../../lib/onchain-address.ts'
 import { bitcoinKeyOf } from '../../registry/networks/queries.ts'
-import { isOperationReadable } from '../feed/queries.ts'
+import { isOperationReadable, operationsOfHash } from '../feed/queries.ts'
 import type { FoundKind } from './schema.ts'
 
 export type FoundRow = {
@@ -70,7 +70,8 @@ async function findExactly(db: Db, scope: AddressScope, text: string): Promise<F
         order by c.id desc`,
     sql`select 4, o.type as kind, o.id, null, coalesce(o.tx_hash, o.status), o.amount::text, k.decimals, k.symbol
         from operations o join tokens k on k.id = o.token_id
-        where o.vault_id = ${vaultId} and (o.id = ${text} or o.tx_hash = ${txHashKey(text)})
+        where o.vault_id = ${vaultId} and o.id in (
+            select ${text}::text union all select h.id from (${operationsOfHash(vaultId, sql`${txHashKey(text)}`)}) h)
           and ${isOperationReadable(scope, 'o')}
         order by o.created_at desc, o.id desc`,
     sql`select ${policyItem} from policies p where p.vault_id = ${vaultId} and p.id = ${text}`,

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { countLog } from '../../../testing/written-log.ts'
+import { sealAuditRecords } from '../../record/audit/audit-seals.ts'
+
+let bench: TransferBench
+
+beforeAll(async () => {
+  bench = await createTransferBench()
+})
+afterAll(() => bench.close())
+
+const transfersCount = 30
+/** Bytes of the log for a transfer from its order to its seals, without an Idempotency-Key and without the wallet service. */
+const bytesMax = 22_500
+
+async function settle(count: number): Promise<void> {
+  const address = await bench.fundedAddress()
+  const ids: string[] = []
+  while (ids.length < count) ids.push((await bench.order(address.id, '1')).body.id)
+  await bench.deliver()
+  for (const id of ids) bench.vault.wallet.broadcast(id, {})
+  await bench.deliver()
+  for (const id of ids) bench.vault.wallet.confirm(id)
+  await bench.deliver()
+  const settled = await bench.sql(`select from operations where id = any($1) and status = 'confirmed'`, [ids])
+  expect(settled.length).toBe(count)
+  await sealAuditRecords(bench.test.deps)
+}
+
+it('a settled transfer writes few bytes to the log, and its rows are updated in place', async () => {
+  await settle(transfersCount)
+  const end = await countLog(bench.sql)
+  await settle(transfersCount)
+  const { bytes, updates } = await end()
+  expect(bytes / transfersCount).toBeLessThan(bytesMax)
+  for (const table of ['operations', 'transfers', 'ledger_accounts']) {
+    const { all, heapOnly } = updates[table]!
+    expect([table, all >= transfersCount, heapOnly / all > 0.8]).toEqual([table, true, true])
+  }
+})
+
+it('no index of operations or transfers has a column that changes with their state', async () => {
+  const indexes: { indexdef: string }[] = await bench.sql(
+    `select indexdef from pg_indexes where schemaname = 'public' and tablename in ('operations', 'transfers')`,
+  )
+  const changing = [
+    'status',
+    'tx_hash',
+    'wallet_tx_hash',
+    'updated_at',
+    'confirmed_at',
+    'blockchain_at',
+    'phase',
+    'fee',
+    'fee_token_id',
+  ]
+    .concat('failure_reason', 'halt_reason', 'sent_at', 'stuck_since', 'replacement_due')
+    .map((column) => new RegExp(`\\b${column}\\b`))
+  expect(indexes.length).toBeGreaterThan(15)
+  expect(indexes.filter(({ indexdef }) => changing.some((column) => column.test(indexdef)))).toEqual([])
+})
