@@ -6,7 +6,18 @@ const depositsCount = 30_000
 const transfersCount = 3_000
 const ledgerTables = ['ledger_accounts', 'ledger_entries']
 const depositTables = [...ledgerTables, 'operations', 'deposits', 'wallet_events']
-const transferTables = [...ledgerTables, 'operations', 'transfers', 'deliveries', 'audit_records', 'idempotency_keys']
+const transferTables = [
+  ...ledgerTables,
+  ...[
+    'operations',
+    'transfers',
+    'transfer_hashes',
+    'unconfirmed_transfers',
+    'deliveries',
+    'audit_records',
+    'idempotency_keys',
+  ],
+]
 
 /** Measures the disk space of a deposit and of a settled transfer, including indexes, and the WAL that they write. */
 export async function measureStorage(run: Run): Promise<void> {

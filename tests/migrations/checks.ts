@@ -49,6 +49,14 @@ export const checksAfter: Record<string, Check[]> = {
       finds: [],
     },
   ],
+  '0093-narrow-transfer-rows': [
+    { query: "select id, tx_hash from transfer_hashes where id like 'x%'", finds: [{ id: 'x1', tx_hash: '0xe1' }] },
+    {
+      query: "select id, status from unconfirmed_transfers where id like 'x%'",
+      finds: [{ id: 'x2', status: 'cancelled' }],
+    },
+    indexes('operations_status_feed', 'operations_hash_feed', 'deposits_hash_feed')('deposits_hash_feed'),
+  ],
   '0013-feeds': [
     indexes('operations_velocity_vault', 'operations_transfer_feed')('operations_transfer_feed'),
     indexes('operations_tx_hash', 'operations_hash_feed')('operations_hash_feed'),
