@@ -116,7 +116,6 @@ const allowed: Record<string, string> = {
   'money/orders/listCoins': 'of addresses that findSource or findSources has found in scope',
   'money/orders/findOrderNow': 'by the id of a transfer that was found visible',
   'money/transfers/lockTransfers': 'for delivery, which acts for nobody',
-  'operations/feed/operationsOfHash': 'only ids, of which each caller reads the operations in its scope',
   'money/transfers/lockTransfer':
     'by the id of a transfer that was found visible, and for delivery, which acts for nobody',
 }

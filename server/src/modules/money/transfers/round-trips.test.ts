@@ -118,6 +118,25 @@ describe('the round trips of a request', () => {
     expect(count).toBe(15)
   })
 
+  it('are as many for the last vote on a payout of two rows as of eight', async () => {
+    const votes = (payoutId: string) =>
+      [bench.firstApprover, bench.secondApprover].map(
+        (voter) => () => voter.post(`/vaults/main-vault/payouts/${payoutId}/approve`, {}),
+      )
+    const counts: number[] = []
+    for (const rowsCount of [2, 8]) {
+      const rows = Array.from({ length: rowsCount }, (_, row) => ({ ...body(), externalId: `${rowsCount}-${row}` }))
+      const placed = await bench.owner.post('/vaults/main-vault/payouts', { rows })
+      expect([placed.status, placed.body.status]).toEqual([201, 'awaiting_approval'])
+      const [first, last] = votes(placed.body.id)
+      await first!()
+      const { count, answer } = await countOf(last!)
+      expect(answer.body.status).toBe('approved')
+      counts.push(count)
+    }
+    expect(counts).toEqual([14, 14])
+  })
+
   it('are planned once per connection: each statement of an order, its votes, its hand-over and its settlement is prepared', async () => {
     const { body: ordered } = await order()
     unprepared.clear()
