@@ -14,6 +14,8 @@ const transfersCount = 30
 /** Bytes of the log for a transfer from its order to its seals, without an Idempotency-Key and without the wallet service. */
 const bytesMax = 22_500
 
+/** Shares of the updates. The others moved to another page, which writes all indexes; a page has three rows of transfers. */
+const heapOnlyMin = { operations: 0.75, transfers: 0.65, ledger_accounts: 0.75 }
 const togetherCount = 5
 
 async function settle(): Promise<void> {
@@ -38,11 +40,10 @@ it('a settled transfer writes few bytes to the log, and its rows are updated in 
   await settle()
   const { bytes, updates } = await end()
   expect(bytes / transfersCount).toBeLessThan(bytesMax)
-  // Now and then an update moves to another page, which writes all indexes.
-  for (const table of ['operations', 'transfers', 'ledger_accounts']) {
+  for (const [table, least] of Object.entries(heapOnlyMin)) {
     const { all, heapOnly } = updates[table]!
     expect(all, table).toBeGreaterThanOrEqual(transfersCount)
-    expect(heapOnly / all, table).toBeGreaterThan(0.75)
+    expect(heapOnly / all, table).toBeGreaterThan(least)
   }
 })
 
