@@ -10,11 +10,12 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { readCommandConfig, readConfig } from '../server/src/config/config.ts'
 import { settings as ofServer, type Setting } from '../server/src/config/settings.ts'
 import { readWalletConfig } from '../wallet/src/config.ts'
@@ -171,6 +172,179 @@ describe('deploy/compose', () => {
     for (const [, service] of ours) {
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
     }
+  })
+})
+
+describe('deploy/kubernetes', () => {
+  type Pod = {
+    automountServiceAccountToken: boolean
+    securityContext: object
+    containers: {
+      image: string
+      securityContext: object
+      env: { name: string; value?: string }[]
+      volumeMounts: Mount[]
+    }[]
+    volumes: { name: string; secret?: { secretName: string } }[]
+  }
+  type Mount = { name: string; mountPath: string }
+  type Peer = { podSelector?: { matchLabels: Record<string, string> } }
+  type Manifest = {
+    apiVersion: string
+    kind: string
+    metadata: { name: string }
+    spec: {
+      template?: { spec: Pod }
+      podSelector?: { matchLabels?: Record<string, string> }
+      policyTypes?: string[]
+      ingress?: { from?: Peer[] }[]
+    }
+  }
+  type Kustomization = {
+    resources: string[]
+    images?: { newTag: string }[]
+    secretGenerator?: { name: string; files: string[] }[]
+  }
+  const place = join(folder, 'kubernetes/kubernetes')
+  const folders = ['', 'migrate/', 'service/']
+  const kustomizations = folders.map((path) => parse(read(`kubernetes/${path}kustomization.yaml`)) as Kustomization)
+  const manifests = folders.flatMap((path, index) =>
+    kustomizations[index]!.resources.flatMap((file) =>
+      parseAllDocuments(read(`kubernetes/${path}${file}`)).map((document) => document.toJS() as Manifest),
+    ),
+  )
+  const pods = manifests.flatMap(({ metadata, spec }) =>
+    spec?.template === undefined ? [] : [{ name: metadata.name, pod: spec.template.spec }],
+  )
+
+  beforeAll(() => {
+    cpSync(join(root, 'deploy'), join(folder, 'kubernetes'), { recursive: true })
+    mkdirSync(join(folder, 'server'), { recursive: true })
+    cpSync(join(root, 'server/package.json'), join(folder, 'server/package.json'))
+    const input = `vault.example.org\noperator@example.org\nsmtps://u:w@mail.example.org\nhttps://rpc.example.org\n`
+    const made = spawnSync('sh', [join(place, 'init.sh')], { input, encoding: 'utf8' })
+    expect([made.status, made.stderr.match(/\?$/gm)?.length]).toEqual([0, 4])
+  })
+
+  /** Kinds of operators, whose schemas are not those of Kubernetes. */
+  const ofOperators = ['Cluster', 'ScheduledBackup', 'ServiceMonitor', 'PrometheusRule']
+
+  type Model = new (manifest: object) => { validate(): void }
+  /** The schemas of one version of an API, by kind. */
+  const modelsOf = (apiVersion: string) =>
+    createRequire(import.meta.url)(`kubernetes-models/${apiVersion}`) as Record<string, Model>
+
+  it('each manifest is one that the schema of Kubernetes takes', () => {
+    const kinds: string[] = []
+    for (const manifest of manifests.filter(({ kind }) => !ofOperators.includes(kind))) {
+      const Model = modelsOf(manifest.apiVersion)[manifest.kind]!
+      expect(() => new Model(manifest).validate(), manifest.metadata.name).not.toThrow()
+      kinds.push(manifest.kind)
+    }
+    expect([...new Set(kinds)].sort()).toEqual([
+      'Deployment',
+      'Ingress',
+      'Job',
+      'Namespace',
+      'NetworkPolicy',
+      'PodDisruptionBudget',
+      'Service',
+      'StatefulSet',
+    ])
+    const wrong = { metadata: {}, spec: { replicas: 'two' } }
+    expect(() => new (modelsOf('apps/v1').Deployment!)(wrong).validate()).toThrow()
+  })
+
+  it('pods start with what init.sh made, and name no setting that there is not', () => {
+    const [{ secretGenerator = [] }] = kustomizations as [Kustomization]
+    const configMap = Object.fromEntries(
+      readFileSync(join(place, '.env'), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => line.split('=') as [string, string]),
+    )
+    const environments = Object.fromEntries(
+      pods.map(({ name, pod: { containers, volumes } }) => {
+        const [{ env, volumeMounts }] = containers as [Pod['containers'][number]]
+        const entries = env.map(({ name: variable, value = configMap[variable] ?? 'missing' }) => {
+          const mount = volumeMounts.find(
+            ({ mountPath }) => value.startsWith(`${mountPath}/`) && value !== '/var/lib/strongroom',
+          )
+          const secret = volumes.find((volume) => volume.name === mount?.name)?.secret?.secretName
+          const file = value.split('/').at(-1)!
+          const generated = secretGenerator.find((generator) => generator.name === secret)?.files ?? []
+          if (secret !== undefined) expect(generated).toContain(`secrets/${file}`)
+          const text = secret === undefined ? value : `${place}/secrets/${file}`
+          return [variable, text.replace(/\$\((\w+)\)/g, (_, known: string) => configMap[known] ?? 'missing')]
+        })
+        return [name, Object.fromEntries(entries) as Record<string, string>]
+      }),
+    )
+    const { STRONGROOM_HOST: host, ...ofNode } = environments.strongroom!
+    expect(host).toBe('vault.example.org')
+    expect(strangersIn(Object.keys(ofNode), ofServer)).toEqual([])
+    expect(readConfig(ofNode)).toMatchObject({
+      publicUrl: 'https://vault.example.org',
+      mailFrom: 'Strongroom <operator@example.org>',
+      allowedRisks: [],
+    })
+    const ofMigrate = environments['strongroom-migrate']!
+    expect(strangersIn(Object.keys(ofMigrate), ofServer)).toEqual([])
+    expect(readCommandConfig(ofMigrate).databaseOwnerUrl).toMatch(
+      /^postgresql:\/\/strongroom_owner:\w+@strongroom-database-rw\//,
+    )
+    expect(strangersIn(Object.keys(environments.wallet!), ofWallet)).toEqual([])
+    const wallet = readWalletConfig(environments.wallet!)
+    expect(wallet).toMatchObject({ port: 9000, webhookUrl: 'http://strongroom:8420/webhooks/wallet' })
+    for (const { files } of secretGenerator)
+      for (const file of files) expect(existsSync(join(place, file.split('=').at(-1)!)), file).toBe(true)
+  })
+
+  it('pods run without rights and with a root that is read-only, as the version of this tree', () => {
+    expect(pods.map(({ name }) => name)).toEqual(['strongroom-migrate', 'strongroom', 'wallet'])
+    for (const { pod } of pods) {
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, runAsUser: 10001, seccompProfile: { type: 'RuntimeDefault' } },
+        containers: [
+          {
+            image: 'strongroom',
+            securityContext: {
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              capabilities: { drop: ['ALL'] },
+            },
+          },
+        ],
+      })
+    }
+    const { version } = JSON.parse(readFileSync(join(root, 'server/package.json'), 'utf8')) as { version: string }
+    expect(kustomizations.flatMap(({ images = [] }) => images.map(({ newTag }) => newTag))).toEqual([version, version])
+  })
+
+  it('only nodes reach the wallet service, and only it reaches its database', () => {
+    const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy')
+    expect(policies[0]).toMatchObject({ spec: { podSelector: {}, policyTypes: ['Ingress', 'Egress'] } })
+    expect(policies[0]!.spec.ingress).toBeUndefined()
+    const callersOf = (label: string, value: string) =>
+      policies
+        .filter(({ spec }) => spec.podSelector?.matchLabels?.[label] === value)
+        .flatMap(({ spec }) => spec.ingress ?? [])
+        .flatMap(({ from = [] }) => from)
+        .flatMap(({ podSelector }) => (podSelector === undefined ? [] : Object.values(podSelector.matchLabels)))
+    expect(callersOf('app', 'wallet')).toEqual(['strongroom'])
+    expect(callersOf('cnpg.io/cluster', 'wallet-database')).toEqual(['wallet', 'wallet-database'])
+    expect(callersOf('cnpg.io/cluster', 'strongroom-database')).toEqual([
+      'strongroom',
+      'strongroom-migrate',
+      'strongroom-database',
+    ])
+  })
+
+  it('its alert rules are those of docs/alerts.yaml', () => {
+    const rules = read('kubernetes/service/alerts.yaml')
+    const made = readFileSync(join(root, 'docs/alerts.yaml'), 'utf8').replace(/^(?=.)/gm, '  ')
+    expect(rules.slice(rules.indexOf('spec:\n') + 'spec:\n'.length)).toBe(made)
   })
 })
 

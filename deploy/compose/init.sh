@@ -1,8 +1,11 @@
 #!/bin/sh
 # Asks four questions, and makes .env and the secrets once. What exists is kept: run it again after adding a setting.
+# ../kubernetes/init.sh runs it with the names of its databases.
 set -eu
 umask 077
-cd "$(dirname "$0")"
+cd "${FOLDER:-$(dirname "$0")}"
+database=${DATABASE:-database}
+wallet_database=${WALLET_DATABASE:-wallet-database}
 
 ask() {
   printf '%s\n  (such as %s): ' "$2" "$3" >&2
@@ -49,13 +52,13 @@ fi
 
 random | put database-owner-password
 random | put database-login-password
-printf 'postgresql://strongroom_owner:%s@database/strongroom' "$(cat secrets/database-owner-password)" | put database-owner-url
-printf 'postgresql://strongroom_login:%s@database/strongroom' "$(cat secrets/database-login-password)" | put database-url
+printf 'postgresql://strongroom_owner:%s@%s/strongroom' "$(cat secrets/database-owner-password)" "$database" | put database-owner-url
+printf 'postgresql://strongroom_login:%s@%s/strongroom' "$(cat secrets/database-login-password)" "$database" | put database-url
 random | put secret-key
 random | put webhook-secret
 random | put metrics-token
 random | put wallet-database-password
-printf 'postgresql://wallet:%s@wallet-database/wallet' "$(cat secrets/wallet-database-password)" | put wallet-database-url
+printf 'postgresql://wallet:%s@%s/wallet' "$(cat secrets/wallet-database-password)" "$wallet_database" | put wallet-database-url
 random | put wallet-passphrase
 
 echo "The settings are in .env, and the secrets in secrets/. Keep copies of secret-key and wallet-passphrase apart from this machine:" >&2
