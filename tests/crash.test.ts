@@ -1,6 +1,10 @@
-import { fileURLToPath } from 'node:url'
-import { beforeAll, expect, it } from 'vitest'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildProject } from '../server/src/testing/build-project.ts'
+import { bundledProgram } from '../server/src/testing/bundled-program.ts'
 import { type Victim as FlightVictim, tortureInFlight } from './torture/flight/flight.ts'
 import { points as flightPoints } from './torture/flight/points.ts'
 import { points } from './torture/points.ts'
@@ -14,15 +18,29 @@ import { buildWithout, guards } from './torture/unguarded.ts'
 
 const cycles = 4
 const seed = 7
-const serverDir = fileURLToPath(new URL('../server', import.meta.url))
-const walletDir = fileURLToPath(new URL('../wallet', import.meta.url))
 const inFlight = 12
+/** The compiled server, of which builds without a guard are made. */
+const compiledDir = fileURLToPath(new URL('../server', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'strongroom-crash-'))
+const [serverDir, walletDir] = [join(folder, 'server'), join(folder, 'wallet')]
 
-beforeAll(() => {
+beforeAll(async () => {
   // The compiled server runs as a process of its own, as in production.
   buildProject('build:server')
   buildProject('build:wallet')
+  const server = await bundledProgram('server/dist/cli/cli.js')
+  writeProgram(join(serverDir, 'bin/strongroom.js'), server)
+  writeProgram(join(serverDir, 'dist/main.js'), server, 'start')
+  writeProgram(join(walletDir, 'bin/strongroom-wallet.js'), await bundledProgram('wallet/dist/cli.js'))
 })
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Each kill is followed by a start, which takes a third of the time when the program is joined to one file. */
+function writeProgram(path: string, bundled: string, ...words: string[]): void {
+  mkdirSync(join(path, '..'), { recursive: true })
+  const lines = [`process.argv.push(...${JSON.stringify(words)})`, `void import('${pathToFileURL(bundled)}')`]
+  writeFileSync(path, `${lines.join('\n')}\n`)
+}
 
 it('T5 T20 T22 T23 T53 kill -9 of service, database or both under load loses, doubles and halves nothing', async () => {
   const result = await torture({ serverDir, seed, blows: planBlows(cycles, seed) })
@@ -46,7 +64,7 @@ it('T20 T22 T23 the wallet killed, stopped and overtaken with transfers in fligh
 })
 
 it('T23 is noticed on the chain when the wallet is not told the id of the transfer', async () => {
-  const build = buildWithout(guards.handOverById, serverDir)
+  const build = buildWithout(guards.handOverById, compiledDir)
   const blows = [flightBlow('node', 'order', 'it is on its way')]
   const tortured = tortureInFlight({ serverDir: build.serverDir, walletDir, seed, blows, inFlight })
   await expect(tortured.finally(build.remove)).rejects.toThrow('was paid 2 times')
@@ -77,11 +95,11 @@ it.concurrent('T53 is noticed when commits are answered before they are on disk'
 
 it('a guard that is not where it is looked for is a fault of the test', () => {
   const gone = { name: 'gone', changes: [{ file: 'dist/main.js', guarded: 'no such guard', unguarded: '' }] }
-  expect(() => buildWithout(gone, serverDir)).toThrow('gone: found 0 times in dist/main.js, not once')
+  expect(() => buildWithout(gone, compiledDir)).toThrow('gone: found 0 times in dist/main.js, not once')
 })
 
 async function tortureWithout(guard: keyof typeof guards, blows: Parameters<typeof torture>[0]['blows']) {
-  const build = buildWithout(guards[guard], serverDir)
+  const build = buildWithout(guards[guard], compiledDir)
   try {
     return await torture({ serverDir: build.serverDir, seed, blows })
   } finally {

@@ -1,11 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { signIn } from '../demo/src/sign-in.ts'
 import { type Demo, livingPids, root, startDemo, until } from '../demo/src/testing/demo.ts'
 import { buildProject } from '../server/src/testing/build-project.ts'
+import { bundledProgram } from '../server/src/testing/bundled-program.ts'
 import { findMismatch, readSteps, runSteps } from './guides/walk.ts'
 
 /** The tour of the API runs first, because it finds the demo as `npm start` leaves it. */
@@ -13,11 +15,13 @@ const tour = 'api-tour.md'
 const guides = readdirSync(join(root, 'docs/guides')).filter((name) => name.endsWith('.md') && name !== tour)
 const folder = mkdtempSync(join(tmpdir(), 'strongroom-guides-'))
 const dataDir = join(folder, 'my data')
+const project = join(folder, 'project')
 
 let demo: Demo
 
 beforeAll(async () => {
   buildProject('build')
+  linkProject(await bundledProgram('server/dist/cli/cli.js'))
   demo = await startDemo(dataDir)
   const admin = await signIn(demo.url, demo.link)
   const { balances } = admin.vault('treasury')
@@ -51,11 +55,30 @@ it.each([tour, ...guides])('%s is answered as written, request by request', asyn
   expect(steps.filter(({ answer }) => answer !== null).length).toBeGreaterThanOrEqual(5)
   const { PATH, HOME } = process.env
   const env = { PATH, HOME, DATA_DIR: dataDir, BASE: `${demo.url}/api/v1`, NODE_PORT: String(await findFreePort()) }
-  const printed = await runSteps(steps, { cwd: root, env })
+  // The tour is what people try first: it starts the command as it is installed.
+  const printed = await runSteps(steps, { cwd: name === tour ? root : project, env })
   for (const [index, { line, answer }] of steps.entries()) {
     if (answer !== null) expect(findMismatch(answer, printed[index]!), `line ${line}`).toBeNull()
   }
 })
+
+/**
+ * Makes the folder of the project as the guides see it. Its command `strongroom` is joined to one file: the guides start it
+ * sixty times, and a start of the installed one takes a second of computing.
+ */
+function linkProject(program: string): void {
+  const modules = join(project, 'node_modules')
+  const commands = join(modules, '.bin')
+  mkdirSync(commands, { recursive: true })
+  const linkAll = (from: string, to: string, omitted: string) => {
+    for (const name of readdirSync(from)) if (name !== omitted) symlinkSync(join(from, name), join(to, name))
+  }
+  linkAll(root, project, 'node_modules')
+  linkAll(join(root, 'node_modules'), modules, '.bin')
+  linkAll(join(root, 'node_modules/.bin'), commands, 'strongroom')
+  const command = `#!/usr/bin/env node\nvoid import(${JSON.stringify(pathToFileURL(program).href)})\n`
+  writeFileSync(join(commands, 'strongroom'), command, { mode: 0o755 })
+}
 
 /** For the node that the guide for operators starts beside the demo. */
 function findFreePort(): Promise<number> {

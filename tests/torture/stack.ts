@@ -11,6 +11,7 @@ import { useRecordKey } from '../../server/src/db/record-key.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../server/src/embedded-postgres/start.ts'
 import { createRecordKey } from '../../server/src/lib/record-key.ts'
 import { watchDirectory } from '../../server/src/testing/cleanup.ts'
+import { copyEmptyCluster } from '../../server/src/testing/empty-cluster.ts'
 import type { Random } from '../../server/src/testing/random.ts'
 
 const recoveryMillisecondsMax = 60_000
@@ -103,6 +104,7 @@ export async function startStack(serverDir: string, settings: Record<string, str
   }
 
   try {
+    copyEmptyCluster(directory)
     await startPostgres()
   } catch (error) {
     rmSync(directory, { recursive: true, force: true })

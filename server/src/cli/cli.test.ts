@@ -12,11 +12,14 @@ import { createSealKey } from '../lib/seal-key.ts'
 import { createSealer, sha256 } from '../lib/secrets.ts'
 import { stateHeads } from '../modules/record/witnesses/heads.ts'
 import { buildProject } from '../testing/build-project.ts'
+import { bundledProgram } from '../testing/bundled-program.ts'
 import { createTestDatabase } from '../testing/database.ts'
 import { copyEmptyCluster } from '../testing/empty-cluster.ts'
 import { startSmtpServer } from '../testing/smtp-server.ts'
 
-const program = fileURLToPath(new URL('../../bin/strongroom.js', import.meta.url))
+/** The program that people run. Most cases start what it runs, joined to one file: a start of it takes a second of computing. */
+const installed = fileURLToPath(new URL('../../bin/strongroom.js', import.meta.url))
+let program: string
 const unreachable = 'postgresql://app:hunter2hunter2@127.0.0.1:1/none'
 
 let database: { url: string; drop(): Promise<void> }
@@ -27,6 +30,7 @@ let url: string
 /** The program is what people run, so it is built and run as such. */
 beforeAll(async () => {
   buildProject('build:server')
+  program = await bundledProgram('server/dist/cli/cli.js')
   database = await createTestDatabase()
   dataDir = await mkdtemp(join(tmpdir(), 'strongroom-cli-'))
 })
@@ -39,7 +43,7 @@ afterAll(async () => {
 describe('strongroom --version', () => {
   it('prints the version of the package, without a database', async () => {
     const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
-    const { code, out } = await run(['--version'], { DATABASE_URL: unreachable })
+    const { code, out } = await run(['--version'], { DATABASE_URL: unreachable }, installed)
     expect([code, out]).toEqual([0, `${version}\n`])
   })
 })
@@ -47,7 +51,7 @@ describe('strongroom --version', () => {
 describe('strongroom start', () => {
   it('serves on a free port, sends its parent the URL, and makes the first administrator', async () => {
     const env = { DEMO: 'true', PORT: '0', STRONGROOM_ADMIN_EMAIL: 'first@example.org', LOG_LEVEL: 'silent' }
-    running = spawn(process.execPath, [program, 'start'], {
+    running = spawn(process.execPath, [installed, 'start'], {
       env: environment(env),
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
@@ -547,9 +551,11 @@ function environment(env: Record<string, string>): Record<string, string> {
   return { PATH: process.env.PATH ?? '', DATABASE_URL: database.url, DATA_DIR: dataDir, ...env }
 }
 
-function run(args: string[], env: Record<string, string> = {}): Promise<{ code: number; out: string; err: string }> {
+type Result = { code: number; out: string; err: string }
+
+function run(args: string[], env: Record<string, string> = {}, started = program): Promise<Result> {
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [program, ...args], { env: environment(env) }, (_error, out, err) =>
+    const child = execFile(process.execPath, [started, ...args], { env: environment(env) }, (_error, out, err) =>
       resolve({ code: child.exitCode ?? -1, out, err }),
     )
   })

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
@@ -51,7 +51,7 @@ const files = { ...pageOptions, config: { ...pageOptions.config, rateLimit: fals
 /** Returns the folder of the built console; null when it was not built or this node serves only the API. */
 export function consoleFolder({ config }: Deps): string | null {
   if (!config.servesConsole) return null
-  const folder = join(dirname(fileURLToPath(import.meta.resolve('@strongroom/console/package.json'))), 'dist')
+  const folder = join(dirname(createRequire(import.meta.url).resolve('@strongroom/console/package.json')), 'dist')
   return existsSync(join(folder, 'index.html')) ? folder : null
 }
 
