@@ -171,11 +171,11 @@ export const guards = [
   ...guardsOf(
     'server/src/modules/rules/governance/reset.ts',
     ['server/src/modules/rules/governance/reset.test.ts'],
-    [['T82', 'the operator resets governance alone', 'if (before.threshold === 0) throw', 'if (false) throw']],
+    [['T82', 'governance is reset where there is one', 'if (before.threshold === 0) throw', 'if (false) throw']],
   ),
   ...guardsOf(
     'server/src/modules/money/deposits/signers.ts',
     ['server/src/modules/money/deposits/signature.test.ts'],
-    [['T11', 'a webhook is signed', 'if (!demo || webhookSecrets.length > 0)', 'if (false)']],
+    [['T13', 'a webhook is signed', 'if (!demo || webhookSecrets.length > 0)', 'if (false)']],
   ),
 ]

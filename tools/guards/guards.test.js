@@ -16,7 +16,7 @@ it('a guard that is not where it is looked for is a fault of the list', () => {
 
 it('a removal is noticed by a test that fails, and is named when none does', async () => {
   const removed = guards.find(({ file }) => file === 'wallet/src/authority/journal.ts')
-  const harmless = { ...removed, guarded: 'const spentMax = 1_000', unguarded: 'const spentMax = 1_001' }
+  const harmless = { ...removed, guarded: '/** A line that adds to an earlier one comes after it. */', unguarded: '' }
   const program = `
     import { removeGuards } from ${JSON.stringify(new URL('remove-guards.js', import.meta.url).href)}
     await removeGuards(${JSON.stringify([removed, harmless])}, (_, noticedBy) => console.log(noticedBy))`
