@@ -1,10 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, type Migration, type MigrationProvider, Migrator, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { databaseConnectMilliseconds } from '../lib/limits.ts'
 import { DatabaseClient } from './database-client.ts'
 import { migrateAlone } from './epoch.ts'
 import { ensureLoginBy, isLoginOfItsOwn, statementsForLogin } from './login-role.ts'
+import { findPrivilegeFaults, grantPrivileges } from './privileges.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
@@ -15,7 +17,7 @@ const folder = new URL('./migrations/', import.meta.url)
  * @param databaseUrl the URL of a role that owns the database (and may create a role the first time); another role suffices
  *   when there is nothing to do
  * @param serviceUrl the URL by which the running service connects; its role is created if it differs from the owner
- * @param options `waits` to wait for nodes that a migration cannot run beside; `say` prints a line about them
+ * @param options `waits` to wait for nodes that a migration cannot run beside; `say` prints a line about them, and about tables in use
  * @returns true if that role was created or changed
  * @throws Error with the nodes of an earlier version that still run, if it does not wait
  */
@@ -36,27 +38,48 @@ export async function migrate(
     await createRole(db).catch(async (error) => {
       throw await inStatements(error, pool, { databaseUrl, serviceUrl })
     })
-    await migrateAlone(databaseUrl, { waits, say }, () => migrateToLatest(db))
+    await migrateAlone(databaseUrl, { waits, say }, () => migrateToLatest(db, say))
     return isLoginOfItsOwn(databaseUrl, serviceUrl) && (await ensureLoginBy(pool, serviceUrl)) === true
   } finally {
     await db.destroy()
   }
 }
 
-/** Migrates, and grants the privileges after a migration or when a restored database has lost them. */
-async function migrateToLatest(db: Kysely<unknown>): Promise<void> {
-  const { error, results } = await createMigrator(db).migrateToLatest()
-  if (error !== undefined) throw inWords(error)
-  if ((results ?? []).length === 0 && !(await lacksPrivileges(db))) return
-  await sql.raw(await readFile(new URL('./roles.sql', import.meta.url), 'utf8')).execute(db)
+/** Limits the wait for a lock of a table, because all other statements on the table wait behind a migration that waits. */
+const lockTimeout = `set local lock_timeout = '2s'`
+const lockNotAvailable = '55P03'
+const lockAttemptsMax = 30
+const lockPauseMilliseconds = 2_000
+
+/** Migrates, and gives the role of the service its privileges when they are not those of this version. */
+async function migrateToLatest(db: Kysely<unknown>, say: (line: string) => void): Promise<void> {
+  const applied = await whileLocked(say, async () => {
+    const { error, results } = await createMigrator(db).migrateToLatest()
+    if (error !== undefined) throw inWords(error)
+    return (results ?? []).length
+  })
+  if (applied === 0 && (await findPrivilegeFaults(db)).length === 0) return
+  const refusal = await whileLocked(say, () => grantPrivileges(db, lockTimeout)).catch((error: unknown) => error)
+  if (refusal !== undefined && (refusal as { code?: string }).code !== '42501') throw refusal
+  const faults = await findPrivilegeFaults(db)
+  if (faults.length === 0) return
+  const message =
+    `The privileges of strongroom_app are not those of this version: ${faults.join(', ')}; run "strongroom migrate" ` +
+    'with the owner of the database, and take back what others have granted'
+  throw new Error(message, { cause: refusal })
 }
 
-/** Returns true if the service may not read some table, as after a restore into a server without its role. */
-async function lacksPrivileges(db: Kysely<unknown>): Promise<boolean> {
-  const { rows } = await sql`
-    select from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
-      and not has_table_privilege('strongroom_app', oid, 'select') limit 1`.execute(db)
-  return rows.length > 0
+/** Repeats work that waited in vain for the lock of a table. */
+async function whileLocked<Result>(say: (line: string) => void, work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if ((error as { code?: string }).code !== lockNotAvailable || attempt >= lockAttemptsMax) throw error
+      if (attempt === 1) say('A table is in use by a long transaction; trying again for about two minutes.')
+      await sleep(lockPauseMilliseconds)
+    }
+  }
 }
 
 function inWords(error: unknown): unknown {
@@ -106,6 +129,7 @@ const sqlFiles: MigrationProvider = {
     for (const name of names) {
       migrations[name.replace(/\.sql$/, '')] = {
         async up(db) {
+          await sql.raw(lockTimeout).execute(db)
           await sql.raw(await readFile(new URL(name, folder), 'utf8')).execute(db)
         },
       }

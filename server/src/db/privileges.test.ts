@@ -1,0 +1,90 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestDatabase } from '../testing/database.ts'
+import { migrate } from './migrate.ts'
+
+let database: { url: string; drop(): Promise<void> }
+let owner: pg.Client
+
+const connect = async (url = database.url) => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  return client
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  owner = await connect()
+})
+afterAll(async () => {
+  await owner.end()
+  await database.drop()
+})
+
+describe('a migration of a database that is up to date', () => {
+  const wrong: [statement: string, question: string, right: boolean][] = [
+    ['revoke insert on users from strongroom_app', `has_table_privilege('strongroom_app', 'users', 'insert')`, true],
+    [
+      'grant delete on audit_records to strongroom_app',
+      `has_table_privilege('strongroom_app', 'audit_records', 'delete')`,
+      false,
+    ],
+    [
+      'grant update (amount) on ledger_entries to strongroom_app',
+      `has_column_privilege('strongroom_app', 'ledger_entries', 'amount', 'update')`,
+      false,
+    ],
+    [
+      'revoke update (mac) on audit_records from strongroom_app',
+      `has_column_privilege('strongroom_app', 'audit_records', 'mac', 'update')`,
+      true,
+    ],
+    [
+      'drop trigger refuse_older_nodes on users',
+      `exists (select from pg_trigger where tgrelid = 'users'::regclass and tgname = 'refuse_older_nodes')`,
+      true,
+    ],
+    [
+      'revoke usage on schema public from strongroom_app, public',
+      `has_schema_privilege('strongroom_app', 'public', 'usage')`,
+      true,
+    ],
+  ]
+
+  it.each(wrong)('T8 undoes %s', async (statement, question, right) => {
+    const read = async () => (await owner.query(`select ${question} as answer`)).rows[0].answer
+    await owner.query(statement)
+    expect(await read()).toBe(!right)
+    await migrate(database.url)
+    expect(await read()).toBe(right)
+  })
+
+  it('T8 refuses what it cannot undo: a privilege that everybody has', async () => {
+    await owner.query('grant delete on audit_records to public')
+    await expect(migrate(database.url)).rejects.toThrow('delete on audit_records is too much; run "strongroom migrate"')
+    await owner.query('revoke delete on audit_records from public')
+    await migrate(database.url)
+  })
+
+  it('is the same when several nodes start together', async () => {
+    await owner.query('revoke insert on users from strongroom_app')
+    await Promise.all([migrate(database.url), migrate(database.url), migrate(database.url)])
+  })
+})
+
+it('a migration that waits for a table lets others work on it, and goes on when the table is free', async () => {
+  const [holder, other] = [await connect(), await connect()]
+  await owner.query('drop trigger refuse_older_nodes on users')
+  await holder.query('begin; lock table users in row exclusive mode')
+  const lines: string[] = []
+  const migrated = migrate(database.url, database.url, { say: (line) => lines.push(line) })
+  const isWaiting = async () =>
+    (await owner.query(`select from pg_locks where relation = 'users'::regclass and not granted`)).rowCount
+  await expect.poll(isWaiting).toBe(1)
+  await other.query(`set statement_timeout = '10s'`)
+  await other.query('update users set name = name where false')
+  await expect.poll(() => lines, { timeout: 10_000 }).toEqual([expect.stringMatching(/^A table is in use/)])
+  await holder.query('commit')
+  await migrated
+  for (const client of [holder, other]) await client.end()
+})

@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises'
+import { type Kysely, sql } from 'kysely'
+
+const file = new URL('./roles.sql', import.meta.url)
+const role = 'strongroom_app'
+
+/** Gives the role of the service exactly the privileges of roles.sql. Several nodes may start at the same time. */
+export async function grantPrivileges(db: Kysely<unknown>, lockTimeout: string): Promise<void> {
+  const text = await readFile(file, 'utf8')
+  await db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended('strongroom roles', 0))`.execute(trx)
+    await sql.raw(lockTimeout).execute(trx)
+    await sql.raw(text).execute(trx)
+  })
+}
+
+type Actual = { name: string; privileges: string[]; columns: string[]; refuses_older: boolean }
+
+/** Returns what differs from roles.sql in the tables of the owner, in words; nothing when all is as it should be. */
+export async function findPrivilegeFaults(db: Kysely<unknown>): Promise<string[]> {
+  const expected = readExpected(await readFile(file, 'utf8'))
+  const { rows } = await sql<Actual>`
+    select relname as name,
+      array(select p from unnest(${sql.val(tablePrivileges)}::text[]) p where has_table_privilege(${role}, c.oid, p)) as privileges,
+      array(select attname::text from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped
+        and has_column_privilege(${role}, c.oid, attnum, 'update')) as columns,
+      exists (select from pg_trigger where tgrelid = c.oid and tgname = 'refuse_older_nodes' and tgenabled = 'O') as refuses_older
+    from pg_class c where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+      and relowner = (select relowner from pg_class where oid = to_regclass('public.schema_migrations'))
+    order by relname`.execute(db)
+  const { rows: others } = await sql<{ fault: string }>`
+    select 'usage of the schema is missing' as fault where not has_schema_privilege(${role}, 'public', 'usage')
+    union all
+    select 'usage of the sequence ' || relname || ' is missing' from pg_class
+    where relnamespace = 'public'::regnamespace and relkind = 'S' and not has_sequence_privilege(${role}, oid, 'usage')`.execute(
+    db,
+  )
+  return [...others.map(({ fault }) => fault), ...rows.flatMap((table) => faultsOf(table, expected))]
+}
+
+const tablePrivileges = ['select', 'insert', 'update', 'delete', 'truncate']
+
+/** The privileges that the statements of roles.sql give: on all tables, without those that single tables lose, and on columns. */
+type Expected = { all: string[]; lost: Map<string, Set<string>>; columns: Map<string, string[]> }
+
+function faultsOf({ name, privileges, columns, refuses_older }: Actual, expected: Expected): string[] {
+  const wanted = expected.all.filter((privilege) => !expected.lost.get(name)?.has(privilege))
+  const wantedColumns = expected.columns.get(name) ?? []
+  const isOfMigrations = name.startsWith('schema_migrations')
+  return [
+    ...wanted
+      .filter((privilege) => !privileges.includes(privilege))
+      .map((missing) => `${missing} on ${name} is missing`),
+    ...privileges.filter((privilege) => !wanted.includes(privilege)).map((extra) => `${extra} on ${name} is too much`),
+    ...wantedColumns
+      .filter((column) => !columns.includes(column))
+      .map((missing) => `update of ${name}.${missing} is missing`),
+    ...(privileges.includes('update') ? [] : columns)
+      .filter((column) => !wantedColumns.includes(column))
+      .map((extra) => `update of ${name}.${extra} is too much`),
+    ...(refuses_older || isOfMigrations ? [] : [`the trigger refuse_older_nodes on ${name} is missing`]),
+  ]
+}
+
+/** @throws Error at a statement that this check does not know, so that the file cannot say more than is checked */
+function readExpected(text: string): Expected {
+  const expected: Expected = { all: [], lost: new Map(), columns: new Map() }
+  const list = (names: string) => names.split(',').map((name) => name.trim())
+  const statements = text
+    .replace(/--.*$/gm, '')
+    .replace(/do \$\$.*\$\$/s, '')
+    .split(';')
+  for (const statement of statements.map((words) => words.trim()).filter((words) => words !== '')) {
+    const [, granted] = /^grant ([\w, ]+) on all tables in schema public to strongroom_app$/.exec(statement) ?? []
+    const [, lost, tables] = /^revoke ([\w, ]+) on ([\w, ]+) from strongroom_app$/.exec(statement) ?? []
+    const [, columns, table] = /^grant update \(([\w, ]+)\) on (\w+) to strongroom_app$/.exec(statement) ?? []
+    if (granted !== undefined) expected.all = list(granted)
+    else if (lost !== undefined) {
+      for (const name of list(tables!)) {
+        expected.lost.set(name, new Set([...(expected.lost.get(name) ?? []), ...list(lost)]))
+      }
+    } else if (columns !== undefined) expected.columns.set(table!, list(columns))
+    else if (
+      !/^grant usage(, select)? on (schema public|all sequences in schema public) to strongroom_app$/.test(statement)
+    ) {
+      throw new Error(`roles.sql has a statement that is not checked: ${statement}`)
+    }
+  }
+  return expected
+}
