@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Config } from './config/config.ts'
 import type { ChangeSignal } from './db/change-signal.ts'
 import type { Db } from './db/client.ts'
+import type { Heartbeat } from './db/heartbeat.ts'
 import type { SlowReads } from './db/slow-reads.ts'
 import type { SealKey } from './lib/seal-key.ts'
 import type { Sealer } from './lib/secrets.ts'
@@ -14,6 +15,8 @@ export type Deps = {
   databaseUrl: string
   slowReads: SlowReads
   changeSignal: ChangeSignal
+  /** Says whether the database takes changes and standbys confirm them. */
+  heartbeat: Heartbeat
   sealer: Sealer
   /** Signs the seals of the record and of the ledger. */
   sealKey: SealKey

@@ -9,6 +9,7 @@ import { makeSecretKey } from './config/secret-key-file.ts'
 import { createChangeSignal } from './db/change-signal.ts'
 import { connectionsOf, openDatabase } from './db/client.ts'
 import { holdEpoch } from './db/epoch.ts'
+import { createHeartbeat } from './db/heartbeat.ts'
 import { migrate } from './db/migrate.ts'
 import { useRecordKey } from './db/record-key.ts'
 import { openSlowReads } from './db/slow-reads.ts'
@@ -82,6 +83,7 @@ export async function startServer(config: Config, clock: () => Date = () => new 
       stops.push(() => forgetOrigin(config.dataDir))
     }
     stopTasks = startTasks(deps)
+    stops.push(deps.heartbeat.start())
     const origin = deps.publicOrigin()
     log.info({ url: origin }, 'Strongroom is ready')
     return { url: origin, deps, app, failed, stop }
@@ -122,7 +124,11 @@ export async function openDeps(
   clock: () => Date,
 ): Promise<{ deps: Deps; close(): Promise<void> }> {
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost')
-  const { db, pool } = openDatabase({ url: databaseUrl, onError })
+  const { db, pool, gate } = openDatabase({ url: databaseUrl, onError })
+  gate.onChange((isOpen) => {
+    if (isOpen) log.info('commits are confirmed by a standby again')
+    else log.error('no standby confirms commits: changes are refused until one does')
+  })
   const secretKey = config.secretKey ?? (await makeSecretKey(config.dataDir))
   const recordKey = createRecordKey(secretKey)
   useRecordKey(db, recordKey)
@@ -140,6 +146,7 @@ export async function openDeps(
     databaseUrl,
     slowReads,
     changeSignal,
+    heartbeat: createHeartbeat(db, gate),
     sealer,
     sealKey: createSealKey(secretKey),
     log,

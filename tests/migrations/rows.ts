@@ -1036,6 +1036,7 @@ export const rowsAfter: Record<string, Rows> = {
     ],
   ],
   '0080-followings': [['followings', [{ vault_id: 'v1', cursor: 'c', since: at, heard_at: at, ask_at: at }]]],
+  '0087-heartbeats': [['heartbeats', [{ node: '00000000-0000-4000-8000-000000000001', at, confirmed_at: at }]]],
 }
 
 function grant(of: Row): Row {

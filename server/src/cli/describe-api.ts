@@ -14,6 +14,7 @@ export async function describeApi(): Promise<string> {
     config,
     db,
     changeSignal: { watch: () => () => {}, onWake: () => () => {}, isHeard: () => true, close: async () => {} },
+    heartbeat: { start: () => async () => {}, assertConfirmed: async () => {} },
     databaseUrl: '',
     slowReads: { db, inTurn: (_, read) => read(db), forReports: async () => db, onReplica: (read) => read(db) },
     sealer: createSealer('never used to seal anything'),

@@ -7,6 +7,7 @@ import { epochOption } from './epoch.ts'
 import { noteLostCommits } from './lost-commit.ts'
 import { endSilence } from './silence.ts'
 import type { DB } from './types.ts'
+import { createWriteGate, type WriteGate } from './write-gate.ts'
 
 export type Db = Kysely<DB>
 export type Trx = Transaction<DB>
@@ -45,7 +46,8 @@ export function openDatabase({
   connectionsMax = 20,
   statementMilliseconds = statementMillisecondsDefault,
   onError,
-}: ClientOptions): { db: Db; pool: pg.Pool } {
+}: ClientOptions): { db: Db; pool: pg.Pool; gate: WriteGate } {
+  const gate = createWriteGate()
   const pool = new pg.Pool({
     Client: DatabaseClient as never,
     connectionString: url,
@@ -63,10 +65,10 @@ export function openDatabase({
   pool.on('connect', (client) => {
     client.on('error', onError)
     nameMarkedStatements(client)
-    noteLostCommits(client)
+    noteLostCommits(client, gate)
   })
   endSilence(pool, { url, statementMilliseconds, onError })
-  return { db: new Kysely<DB>({ dialect: new PostgresDialect({ pool }) }), pool }
+  return { db: new Kysely<DB>({ dialect: new PostgresDialect({ pool }) }), pool, gate }
 }
 
 export function connectionsOf({ totalCount, idleCount, waitingCount }: pg.Pool) {

@@ -3,8 +3,9 @@ import {
   databaseAnswerMarginMilliseconds,
   databasePatienceMilliseconds,
   databaseProbeMilliseconds,
+  standbyPatienceMilliseconds,
 } from '../lib/limits.ts'
-import { DatabaseClient, forgetPrimary } from './database-client.ts'
+import { DatabaseClient, forgetPrimary, StandbyError } from './database-client.ts'
 
 /** Thrown when the database does not answer. It may still execute the last statement. */
 export class DatabaseSilentError extends Error {
@@ -32,6 +33,9 @@ const tickMilliseconds = 500
  * either and no other connection received anything meanwhile, all connections are closed, and waiting and new requests fail at
  * once until a try succeeds. If only one connection is silent, it is closed once the time limit of PostgreSQL for its statement
  * has long passed.
+ *
+ * A commit that waits for a standby keeps its connection from reads. The try also cancels commits that have waited for long, and
+ * `db/lost-commit.ts` takes their outcome for unknown.
  */
 export function endSilence(pool: pg.Pool, { url, statementMilliseconds, onError }: Options): void {
   const watched = watch(pool)
@@ -40,7 +44,11 @@ export function endSilence(pool: pg.Pool, { url, statementMilliseconds, onError 
   const probe = async () => {
     isProbing = true
     const startedAt = performance.now()
-    const answers = await answersNewConnection(url)
+    const late = [...watched.awaited].filter(([, since]) => since < startedAt - standbyPatienceMilliseconds)
+    const answers = await answersNewConnection(
+      url,
+      late.map(([client]) => processOf(client)),
+    )
     isProbing = false
     if (answers) {
       watched.isSilent = false
@@ -148,8 +156,9 @@ function close({ awaited }: Watched, client: pg.PoolClient): void {
 /**
  * Returns true if a new connection gets any answer from PostgreSQL, even a refusal. The time is counted in ticks, so that a
  * process that was busy for long reads received data before it gives up.
+ * @param late the processes of connections whose commit is cancelled if it waits for a standby
  */
-async function answersNewConnection(url: string): Promise<boolean> {
+async function answersNewConnection(url: string, late: number[]): Promise<boolean> {
   const client = new DatabaseClient({ connectionString: url })
   client.on('error', () => {})
   let timer: NodeJS.Timeout | undefined
@@ -161,8 +170,8 @@ async function answersNewConnection(url: string): Promise<boolean> {
     }, tickMilliseconds)
   })
   const answer = client.connect().then(
-    () => true,
-    (error: unknown) => error instanceof pg.DatabaseError,
+    () => cancelWaits(client, late),
+    (error: unknown) => isRefusal(error),
   )
   try {
     const answers = await Promise.race([answer, silence])
@@ -172,6 +181,28 @@ async function answersNewConnection(url: string): Promise<boolean> {
     clearInterval(timer)
     streamOf(client).destroy()
   }
+}
+
+/** Returns true for an answer that says no. A refused connection is not silence: the host says that nothing listens. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError ||
+    error instanceof StandbyError ||
+    ['ECONNREFUSED', 'ECONNRESET'].includes((error as { code?: string }).code ?? '')
+  )
+}
+
+async function cancelWaits(client: pg.Client, processes: number[]): Promise<true> {
+  if (processes.length > 0) {
+    const text = `select pg_cancel_backend(pid) from pg_stat_activity where pid = any($1::int[]) and wait_event = 'SyncRep'`
+    await client.query(text, [processes]).catch(() => {})
+  }
+  return true
+}
+
+/** Returns the process of the server behind a connection. */
+function processOf(client: pg.ClientBase): number {
+  return (client as unknown as { processID: number }).processID
 }
 
 /** Returns the socket of a connection. pg has no public name for it. */

@@ -493,6 +493,12 @@ export interface Governance {
   vault_id: string;
 }
 
+export interface Heartbeats {
+  at: Generated<Timestamp>;
+  confirmed_at: Generated<Timestamp>;
+  node: string;
+}
+
 export interface HeldRates {
   as_of: Timestamp;
   compared_usd_rate: Numeric | null;
@@ -1267,6 +1273,7 @@ export interface DB {
   failed_redemptions: FailedRedemptions;
   followings: Followings;
   governance: Governance;
+  heartbeats: Heartbeats;
   held_rates: HeldRates;
   holds: Holds;
   idempotency_keys: IdempotencyKeys;

@@ -4,6 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { OutcomeUnknownError } from '../db/lost-commit.ts'
 import { sqlStateOf } from '../db/transaction.ts'
+import { WritesHaltedError } from '../db/write-gate.ts'
 import { AppError, badRequest, faulty, toErrorBody, unavailable } from '../lib/errors.ts'
 import type { Reason } from '../lib/reasons.ts'
 import { StrictJsonError } from '../lib/strict-json.ts'
@@ -76,9 +77,15 @@ export function toAppError(thrown: unknown): AppError {
   const known = fastifyErrors[code]
   if (known !== undefined) return new AppError(known[0], known[1])
   if (thrown instanceof OutcomeUnknownError) return unavailable('outcome_unknown', unknownOutcome, 2)
+  if (thrown instanceof WritesHaltedError)
+    return unavailable(
+      'database_unreachable',
+      'Changes are not confirmed by a standby right now; nothing was changed',
+      5,
+    )
   // The server was demoted to a standby, or is read-only during maintenance.
   if (sqlStateOf(thrown) === '25006')
-    return unavailable('database_unreachable', 'The database takes no changes right now', 5)
+    return unavailable('database_unreachable', 'The database takes no changes right now', 1)
   if (isDatabaseUnreachable(thrown))
     return unavailable('database_unreachable', 'The database cannot be reached right now', 2)
   if (sqlStateOf(thrown) === '40001' || sqlStateOf(thrown) === '40P01') {

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { authenticate } from '../access/authenticate.ts'
 import { type AccessLevel, levelsOfVaults, type Member } from '../access/caller.ts'
 import { administratorRequired, assertMember, callerHeld, readsOnly } from '../access/refusals.ts'
+import { WritesHaltedError } from '../db/write-gate.ts'
 import type { Deps } from '../deps.ts'
 import { type AppError, forbidden, unauthorized } from '../lib/errors.ts'
 
@@ -125,4 +126,8 @@ async function touchSession(
     .set({ last_seen_at: now, expires_at: expiresAt })
     .where('id', '=', session.id)
     .execute()
+    // A read does not need it.
+    .catch((error: unknown) => {
+      if (!(error instanceof WritesHaltedError)) throw error
+    })
 }

@@ -25,6 +25,12 @@ const Readiness = Closed({
   ),
 })
 
+const ReadinessQuery = Closed({
+  write: Type.Optional(
+    described(Type.String({ maxLength: 5, examples: ['true'] }), 'Any value asks about changes too.'),
+  ),
+})
+
 /** Registers the probes for a load balancer or an orchestrator: if the process runs, and if it can serve requests. */
 export function healthRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Service', { access: 'public' })
@@ -39,26 +45,33 @@ export function healthRoutes(app: App, deps: Deps): void {
 
   api.get('getReadiness', '/readyz', {
     summary: 'Check that the service can answer requests',
-    description: '503 when the database does not answer within a second.',
+    description:
+      '503 when the database does not answer within a second. With `write`, also when changes are not confirmed, for ' +
+      'example because no standby does; reads are answered meanwhile.',
+    querystring: ReadinessQuery,
     answers: { 200: Readiness },
     rateLimit: false,
-    handler: async (db) => {
-      await assertDatabaseAnswers(db).catch((error: unknown) => {
+    handler: async (db, { query }) => {
+      const answer = query.write === undefined ? readsAnswer(db) : deps.heartbeat.assertConfirmed()
+      await inTime(answer).catch((error: unknown) => {
         deps.log.warn({ err: error }, 'not ready')
-        throw unavailable('database_unreachable', 'The database does not answer right now', 2)
+        const text = query.write === undefined ? 'does not answer' : 'does not confirm changes'
+        throw unavailable('database_unreachable', `The database ${text} right now`, 2)
       })
       return { ...isUp, changes: deps.changeSignal.isHeard() ? ('heard' as const) : ('polled' as const) }
     },
   })
 }
 
-async function assertDatabaseAnswers(db: Db): Promise<void> {
+const readsAnswer = (db: Db) => sql`select 1`.execute(db)
+
+async function inTime(work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('the database did not answer in time')), readinessTimeoutMilliseconds)
   })
   try {
-    await Promise.race([sql`select 1`.execute(db), timeout])
+    await Promise.race([work, timeout])
   } finally {
     clearTimeout(timer)
   }

@@ -207,7 +207,10 @@ async function takeKey(deps: Deps, trx: Trx, use: Use): Promise<Serialised | nul
   return null
 }
 
-const inUse = () => conflict('idempotency_key_in_use', 'A request with this Idempotency-Key is still running')
+const inUse = () => {
+  const text = 'A request with this Idempotency-Key is still running'
+  return new AppError('idempotency_key_in_use', text, { details: text, headers: { 'retry-after': '1' } })
+}
 
 async function store(deps: Deps, trx: Trx, use: Use, { status, ...answer }: Serialised): Promise<void> {
   const { callerId, key, fingerprint, at } = use

@@ -252,6 +252,10 @@ export const databaseConnectMilliseconds = 5_000
 export const databasePatienceMilliseconds = 1_000
 export const databaseProbeMilliseconds = 2_500
 export const databaseAnswerMarginMilliseconds = 2_000
+/** The time that a commit waits for a standby. Its outcome is then unknown. */
+export const standbyPatienceMilliseconds = 3_000
+/** The pauses between heartbeats, while changes are refused too, and the age after which one is not recent. */
+export const heartbeatMilliseconds = { pause: 5_000, pauseWhileRefused: 1_000, stale: 12_000 }
 
 /** The records of one seal, and of a page that the verifier reads. They limit its memory. */
 export const sealedPerBatch = 1_000

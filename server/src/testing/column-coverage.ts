@@ -575,6 +575,7 @@ export const coverage: Record<string, Coverage> = {
       [unread]: 'vault_id subject_id subject_type user_id kind attempts next_attempt_at sent_at mail_id created_at',
     },
   },
+  heartbeats: { notCovered: { [unread]: 'node at confirmed_at' } },
   queued_mails: { notCovered: { [unread]: 'id request attempts next_attempt_at created_at' } },
   changes: { notCovered: { [unread]: 'vault_id kind id changed_at xid sequence' } },
   idempotency_keys: {

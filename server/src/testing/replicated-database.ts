@@ -15,6 +15,10 @@ export type ReplicatedDatabase = {
   // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the test to know.
   onReplica(databaseUrl: string, statement: string): Promise<any[]>
   stopReplica(): Promise<void>
+  /** Starts the replica again after `stopReplica`. */
+  startReplica(): Promise<void>
+  /** Lets commits wait until the replica has them, or not. */
+  waitForReplica(waits: boolean): Promise<void>
   /** Ends the server, and lets the replica take its place. */
   failOver(): Promise<void>
   /** Makes `createTestDatabase` of this process clone databases of the server, until `close`. */
@@ -37,7 +41,7 @@ export async function startReplicatedDatabase(): Promise<ReplicatedDatabase> {
   const source = `host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)}`
   appendFileSync(join(replicaDir, 'postgres', 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`)
   writeFileSync(join(replicaDir, 'postgres', 'standby.signal'), '')
-  const replica = await startEmbeddedPostgres({ dataDir: replicaDir, fast: true })
+  let replica = await startEmbeddedPostgres({ dataDir: replicaDir, fast: true })
 
   const template = 'template_of_test'
   await run(server.url, `create database ${template}`)
@@ -57,6 +61,13 @@ export async function startReplicatedDatabase(): Promise<ReplicatedDatabase> {
     toReplica,
     onReplica: (databaseUrl, statement) => run(toReplica(databaseUrl), statement),
     stopReplica: () => replica.stop(),
+    async startReplica() {
+      replica = await startEmbeddedPostgres({ dataDir: replicaDir, fast: true })
+    },
+    async waitForReplica(waits) {
+      await run(server.url, `alter system set synchronous_standby_names = '${waits ? '*' : ''}'`)
+      await run(server.url, 'select pg_reload_conf()')
+    },
     async failOver() {
       await server.stop()
       await run(toReplica(server.url), 'select pg_promote()')

@@ -25,6 +25,16 @@ export const checks: Check[] = [
     advice: 'See whether PostgreSQL runs, takes writes and has connections left.',
   },
   {
+    alert: 'StrongroomWritesUnconfirmed',
+    red: { gauge: 'strongroom_heartbeat_age_seconds', above: 30, minutes: 0 },
+    severity: 'critical',
+    title: 'Changes are confirmed',
+    problem: 'No change has been confirmed for half a minute',
+    advice:
+      'Read pg_stat_replication on the primary: a standby of synchronous_standby_names must stream. Start one, or see whether a ' +
+      'node runs. Changes are refused meanwhile, and reads are answered. See docs/availability.md.',
+  },
+  {
     alert: 'StrongroomWalletServiceDown',
     red: { gauge: 'strongroom_wallet_service_up', below: 1, minutes: 5 },
     severity: 'critical',

@@ -31,6 +31,8 @@ export type Figures = {
   reconciliations: Waiting
   /** Balances that differ from the chain and were reported to the administrators. */
   differences: Waiting
+  /** The seconds since a node knew a commit to be confirmed; 0 before the first node has run. */
+  heartbeatAgeSeconds: number
   /** True if the role of this node owns a table, or can become its owner. */
   loginOwns: boolean
   rates: { network: string; token: string; source: RateSource; ageSeconds: number }[]
@@ -95,9 +97,19 @@ export async function readFigures(db: Db, now: Date): Promise<Figures> {
     differences: await waiting(
       sql`select first_seen_at as at from reconciliation_differences where announced <> 0 order by first_seen_at`,
     ),
+    heartbeatAgeSeconds: await readHeartbeatAge(db),
     loginOwns: await readLoginOwns(db),
     rates: await readRates(db, now),
   }
+}
+
+/** By the clock of the database, which wrote the times. */
+async function readHeartbeatAge(db: Db): Promise<number> {
+  const { rows } = await sql<{ age: number }>`
+    select coalesce(greatest(extract(epoch from now() - max(confirmed_at)), 0), 0)::float as age from heartbeats`.execute(
+    db,
+  )
+  return rows[0]!.age
 }
 
 async function readTransfers(db: Db, now: Date): Promise<Pick<Figures, 'transfers' | 'stuckTransfers'>> {

@@ -45,6 +45,8 @@ export const gauges = {
   strongroom_rate_age_seconds: 'Age of the newest USD rate of a token, and whether the provider or people set it.',
   strongroom_wallet_service_up: 'Whether the wallet service of a vault answers this node: 1 or 0.',
   strongroom_database_connections: 'Connections of this node: in use, idle, and requests that wait for one.',
+  strongroom_heartbeat_age_seconds:
+    'Seconds since a commit was known to be confirmed, by the standbys too that PostgreSQL waits for.',
   strongroom_database_login_owns:
     'Whether the role that the service logs in as can become the owner of a table: 1 or 0.',
 } as const
@@ -126,6 +128,7 @@ function samplesOf(figures: Figures): Sample[] {
     ...both('strongroom_exports', 'strongroom_exports_oldest_seconds', figures.exports),
     ...both('strongroom_reconciliations_due', 'strongroom_reconciliations_due_oldest_seconds', figures.reconciliations),
     ...both('strongroom_balance_differences', 'strongroom_balance_differences_oldest_seconds', figures.differences),
+    sample('strongroom_heartbeat_age_seconds', figures.heartbeatAgeSeconds),
     sample('strongroom_database_login_owns', figures.loginOwns ? 1 : 0),
     ...figures.rates.map(({ ageSeconds, ...labels }) => sample('strongroom_rate_age_seconds', ageSeconds, labels)),
   ]
