@@ -19,6 +19,7 @@ import type { Deps } from './deps.ts'
 import { startEmbeddedPostgres, toServiceUrl } from './embedded-postgres/start.ts'
 import type { App } from './http/endpoints.ts'
 import { startTasks } from './jobs/tasks.ts'
+import { countLines } from './lib/counted-line.ts'
 import { createRecordKey } from './lib/record-key.ts'
 import { createSealKey } from './lib/seal-key.ts'
 import { createSealer } from './lib/secrets.ts'
@@ -123,7 +124,11 @@ export async function openDeps(
   log: Logger,
   clock: () => Date,
 ): Promise<{ deps: Deps; close(): Promise<void> }> {
-  const onError = (error: Error) => log.warn({ err: error }, 'database connection lost')
+  const onError = countLines<Error>({
+    begun: (err) => log.warn({ err }, 'database connection lost'),
+    goesOn: (connections) => log.warn({ connections }, 'database connections lost'),
+    ended: (connections) => log.info({ connections }, 'no database connection is lost any more'),
+  })
   const { db, pool, gate } = openDatabase({ url: databaseUrl, onError })
   gate.onChange((isOpen) => {
     if (isOpen) log.info('commits are confirmed by a standby again')

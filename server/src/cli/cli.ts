@@ -151,6 +151,14 @@ ledger
   .description('print the newest seal of each vault; keep it somewhere else')
   .action(async () => (await openVerifiers()).printHeads('ledger'))
 
+ledger
+  .command('seal-late')
+  .requiredOption('--reason <text>', 'why; the audit log keeps it')
+  .description(
+    'hand entries that no seal holds to the next seal, after people have compared them; it stays on the record',
+  )
+  .action(async ({ reason }: { reason: string }) => (await openCommands()).sealLateEntries(reason))
+
 const auditCommand = program.command('audit').description('the record')
 
 verifier(auditCommand.command('verify'))

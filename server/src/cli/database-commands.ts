@@ -21,6 +21,7 @@ import { createRecordKey } from '../lib/record-key.ts'
 import { createSealKey } from '../lib/seal-key.ts'
 import { createSealer, keyIdOfSecret } from '../lib/secrets.ts'
 import { releaseByOperator } from '../modules/money/holds/release.ts'
+import { sealLate } from '../modules/money/ledger/seal-late.ts'
 import { disable, enable, findUserIdOf, type Offboard } from '../modules/people/offboarding/offboarding.ts'
 import { allowPasskeyOf, removePasskeysOf } from '../modules/people/passkeys/actions.ts'
 import { createSignInLink, nameOfOperator } from '../modules/people/sign-in/actions.ts'
@@ -106,6 +107,17 @@ export function releaseHold(code: string, id: string, reason: string): Promise<v
       releaseByOperator(trx, { code, id, reason, operator: nameOfOperator(), now: new Date() }),
     )
     print(`The hold ${id} of the vault ${code} is released, and every member is told.`)
+  })
+}
+
+export function sealLateEntries(reason: string): Promise<void> {
+  return withRecord(async (db) => {
+    const late = await inTransaction(db, (trx) =>
+      sealLate(trx, { reason, operator: nameOfOperator(), now: new Date() }),
+    )
+    for (const { code, count, ranges } of late)
+      print(`${code}: ${count} entries wait for the next seal: ${ranges.join(', ')}`)
+    print(late.length === 0 ? 'Each entry is in a seal or waits for one.' : 'It is on the record of these vaults.')
   })
 }
 

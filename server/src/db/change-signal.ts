@@ -190,6 +190,8 @@ function createListener(url: string, log: Options['log'], { heard, listening }: 
   let heardAt: number | null = null
   let client: pg.Client | null = null
   let retry: NodeJS.Timeout | undefined
+  /** A loss is logged once, not at each attempt to replace the connection. */
+  let isLost = false
 
   const connect = async () => {
     const opened = new DatabaseClient(connectionOf(url))
@@ -199,7 +201,8 @@ function createListener(url: string, log: Options['log'], { heard, listening }: 
       client = null
       heardAt = null
       if (!isOpen) return
-      if (error !== undefined) log.warn({ err: error }, 'the connection that listens for changes was lost')
+      if (error !== undefined && !isLost) log.warn({ err: error }, 'the connection that listens for changes was lost')
+      isLost ||= error !== undefined
       retry = setTimeout(() => void connect(), changeReconnectMilliseconds)
       retry.unref()
     }
@@ -212,6 +215,7 @@ function createListener(url: string, log: Options['log'], { heard, listening }: 
     try {
       await opened.connect()
       await opened.query(`listen ${channel}`)
+      isLost = false
       listening()
     } catch (error) {
       lost(error as Error)

@@ -30,6 +30,7 @@ export async function holdEpoch(url: string, log: Pick<Logger, 'warn'>): Promise
   let client: pg.Client | null = null
   let retry: NodeJS.Timeout | undefined
   let isReleased = false
+  let isTold = false
 
   const open = async (): Promise<void> => {
     const opened = new DatabaseClient({
@@ -55,10 +56,12 @@ export async function holdEpoch(url: string, log: Pick<Logger, 'warn'>): Promise
       throw error
     }
     client = opened
+    isTold = false
   }
   const reopen = () =>
     void open().catch((error: Error) => {
-      log.warn({ error: error.message }, 'the connection that holds the epoch of the schema was lost')
+      if (!isTold) log.warn({ error: error.message }, 'the connection that holds the epoch of the schema was lost')
+      isTold = true
       if (isReleased) return
       retry = setTimeout(reopen, lookAgainMilliseconds)
       retry.unref()

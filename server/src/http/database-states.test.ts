@@ -50,7 +50,7 @@ describe('a database that ends connections or takes no writes', () => {
         key as Record<string, string>,
       )
       expect([status, body.reason]).toEqual([503, 'database_unreachable'])
-      expect(Number(headers['retry-after'])).toBeGreaterThan(0)
+      expect(headers['retry-after']).toBe('1')
     }
     await owner.query(`alter database ${rows[0].name} reset default_transaction_read_only`)
     await terminate()

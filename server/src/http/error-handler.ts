@@ -5,22 +5,48 @@ import type { Logger } from 'pino'
 import { OutcomeUnknownError } from '../db/lost-commit.ts'
 import { sqlStateOf } from '../db/transaction.ts'
 import { WritesHaltedError } from '../db/write-gate.ts'
+import { countLines } from '../lib/counted-line.ts'
 import { AppError, badRequest, faulty, toErrorBody, unavailable } from '../lib/errors.ts'
 import type { Reason } from '../lib/reasons.ts'
 import { StrictJsonError } from '../lib/strict-json.ts'
 import { wrongTypeFor } from './uploads.ts'
 import { ValidationError } from './validation.ts'
 
-/** Turns any thrown value into the documented error body. An unknown error is a 500 that reveals only its request id. */
-export function handleError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+/**
+ * Turns any thrown value into the documented error body. An unknown error is a 500 that reveals only its request id.
+ * @param noteOutage logs an error of a database that is away, which all requests meet at once
+ */
+export function handleError(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  noteOutage?: (error: unknown) => void,
+): void {
   const error = isWrongType(thrown) ? wrongTypeFor(request) : toAppError(thrown)
   // An AppError is intended, and the log line of the response shows its status. A second line would only add work under load.
-  if (error.status >= 500 && !(thrown instanceof AppError)) request.log.error({ err: thrown }, error.message)
+  if (error.status >= 500 && !(thrown instanceof AppError)) {
+    if (noteOutage !== undefined && isOutage(thrown)) noteOutage(thrown)
+    else request.log.error({ err: thrown }, error.message)
+  }
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
   reply
     .code(error.status)
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(toErrorBody(error, request.id)))
+}
+
+/** Returns true for an error of a database that is away, or whose standbys are. */
+export const isOutage = (thrown: unknown): boolean =>
+  ['database_unreachable', 'outcome_unknown'].includes(toAppError(thrown).reason)
+
+/** Returns the log of requests that the database failed: a line when that begins and ends, and their number between. */
+export function createOutageLog(log: Pick<Logger, 'error' | 'info'>): (error: unknown) => void {
+  const text = 'requests are answered 503 for want of the database'
+  return countLines<unknown>({
+    begun: (err) => log.error({ err }, text),
+    goesOn: (requests) => log.error({ requests }, text),
+    ended: (requests) => log.info({ requests }, 'requests are answered again'),
+  })
 }
 
 const isWrongType = (thrown: unknown) =>

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../app.ts'
 import { openDatabase } from '../db/client.ts'
@@ -50,6 +51,28 @@ describe('health', () => {
     expect((await app.inject('/readyz')).statusCode).toBe(503)
     expect(performance.now() - startedAt).toBeLessThan(2_500)
     busy.release()
+    await app.close()
+    await db.destroy()
+  })
+
+  it('is one line of the log for many requests while the database is away, and none for probes that succeed', async () => {
+    const lines: { msg: string; route?: string; err?: unknown }[] = []
+    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+    const { db } = openDatabase({ url: 'postgresql://nobody@127.0.0.1:1/none', onError: () => {} })
+    const app = await createApp({ ...test.deps, db, log })
+    const { token } = await test.signIn('reader@example.org')
+    const headers = { authorization: `Bearer ${token}` }
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => app.inject({ url: '/api/v1/users/me', headers })),
+    )
+    expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([503]))
+    expect(lines.filter(({ err }) => err !== undefined).map(({ msg }) => msg)).toEqual([
+      'requests are answered 503 for want of the database',
+    ])
+    for (let i = 0; i < 5; i += 1) expect((await app.inject('/readyz')).statusCode).toBe(503)
+    expect(lines.filter(({ msg }) => msg === 'not ready')).toHaveLength(1)
+    await app.inject('/healthz')
+    expect(lines.filter(({ route }) => route === '/healthz')).toEqual([])
     await app.close()
     await db.destroy()
   })

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import { thisVersion } from '../config/version.ts'
 import type { Db } from '../db/client.ts'
 import type { Deps } from '../deps.ts'
+import { countLines } from '../lib/counted-line.ts'
 import { unavailable } from '../lib/errors.ts'
 import { readinessTimeoutMilliseconds } from '../lib/limits.ts'
 import { type App, endpoints } from './endpoints.ts'
@@ -34,6 +35,11 @@ const ReadinessQuery = Closed({
 /** Registers the probes for a load balancer or an orchestrator: if the process runs, and if it can serve requests. */
 export function healthRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Service', { access: 'public' })
+  const noteNotReady = countLines<unknown>({
+    begun: (err) => deps.log.warn({ err }, 'not ready'),
+    goesOn: (probes) => deps.log.warn({ probes }, 'not ready'),
+    ended: (probes) => deps.log.info({ probes }, 'no probe finds this node not ready any more'),
+  })
 
   api.get('getHealth', '/healthz', {
     summary: 'Check that the process is running',
@@ -54,7 +60,7 @@ export function healthRoutes(app: App, deps: Deps): void {
     handler: async (db, { query }) => {
       const answer = query.write === undefined ? readsAnswer(db) : deps.heartbeat.assertConfirmed()
       await inTime(answer).catch((error: unknown) => {
-        deps.log.warn({ err: error }, 'not ready')
+        noteNotReady(error)
         const text = query.write === undefined ? 'does not answer' : 'does not confirm changes'
         throw unavailable('database_unreachable', `The database ${text} right now`, 2)
       })

@@ -214,6 +214,7 @@ describe('T50 Idempotency-Key', () => {
       inject('/reads', '{"n":2}', 'key-1', person),
     ])
     expect([same.statusCode, same.json().reason]).toEqual([409, 'idempotency_key_in_use'])
+    expect(same.headers['retry-after']).toBe('1')
     expect([another.statusCode, another.json().reason]).toEqual([409, 'idempotency_key_reused'])
     release()
     expect((await first).json()).toEqual({ reads: before + 1 })

@@ -15,7 +15,7 @@ import { confirmationHeader, hashOfBody } from './confirmation.ts'
 import { limitConnections } from './connection-share.ts'
 import { contentPolicy } from './content-policy.ts'
 import type { App } from './endpoints.ts'
-import { answerClientError, handleError, handleFrameworkError } from './error-handler.ts'
+import { answerClientError, createOutageLog, handleError, handleFrameworkError } from './error-handler.ts'
 import { assertAccessDeclared, guard } from './guard.ts'
 import { createBodyReader } from './read-body.ts'
 import { registerUploads, textOf, wrongTypeFor } from './uploads.ts'
@@ -46,7 +46,8 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
   app.setValidatorCompiler(createValidatorCompiler(components as Record<string, unknown>[]))
   // Presenters name every field. The tests check each answer against its schema.
   app.setSerializerCompiler(() => JSON.stringify)
-  app.setErrorHandler(handleError)
+  const noteOutage = createOutageLog(deps.log)
+  app.setErrorHandler((error, request, reply) => handleError(error, request, reply, noteOutage))
   readBodies(app)
   refuseUnknownRoutes(app)
 
@@ -68,10 +69,14 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     return Readable.from([])
   })
   app.addHook('onResponse', async ({ log, method, routeOptions }, { statusCode, elapsedTime }) => {
-    log.info({ method, route: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
+    const level = probes.includes(routeOptions.url ?? '') ? 'debug' : 'info'
+    log[level]({ method, route: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
   })
   return app as unknown as App
 }
+
+/** Routes that machines ask every few seconds. */
+const probes = ['/healthz', '/readyz', '/metrics']
 
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()

@@ -1,5 +1,6 @@
 import { governedOf } from '../composition/governed.ts'
 import type { Deps } from '../deps.ts'
+import { isOutage } from '../http/error-handler.ts'
 import { idleTaskMilliseconds } from '../lib/limits.ts'
 import { runDueBacktests } from '../modules/money/backtests/due-backtests.ts'
 import { createDelivery } from '../modules/money/delivery/deliver.ts'
@@ -235,9 +236,11 @@ function runTask({ log, changeSignal }: Runner, task: Task, isLookedFor = false)
       if (failure !== null) log.info({ task: name }, 'a background task works again')
       failure = null
     } catch (error) {
-      // A failure that repeats every second, for example while the database is down, is logged once.
-      if (failure !== String(error)) log.error({ err: error, task: name }, 'a background task failed')
-      failure = String(error)
+      // A failure that repeats every second is logged once. What the database does wrong, requests log with its stack.
+      const found = isOutage(error) ? 'the database is away' : String(error)
+      if (failure !== found && isOutage(error)) log.warn({ task: name }, 'a background task waits for the database')
+      else if (failure !== found) log.error({ err: error, task: name }, 'a background task failed')
+      failure = found
     }
     isRunning = false
     restsUntil = Date.now() + Math.min(restMilliseconds, everyMilliseconds)

@@ -1,0 +1,46 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import { insertAuditRecord } from '../../record/audit/record.ts'
+
+/** Entries of a vault that no seal holds and that wait for none, as ranges of their numbers. */
+export type LateEntries = { code: string; count: number; ranges: string[] }
+
+type Why = { reason: string; operator: string; now: Date }
+
+/**
+ * Hands the entries of the ledger that no seal holds to the next seal, for an operator of the service. A node of a version before
+ * seals wrote them, or an intruder did, so each vault gets an audit record with their numbers and the reason.
+ */
+export async function sealLate(trx: Trx, { reason, operator, now }: Why): Promise<LateEntries[]> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('strongroom seal late', 0))`.execute(trx)
+  const { rows } = await sql<{ vault_id: string; code: string; count: number; ranges: string[] }>`
+    with late as (
+      select vault_id, sequence from ledger_entries
+      except (
+        select chain, unnest(record_ids)::bigint from ledger_seals
+        union all
+        select vault_id, sequence from ledger_unsealed
+      )
+    ), queued as (
+      insert into ledger_unsealed (vault_id, sequence, created_at) select vault_id, sequence, ${now} from late
+    ), ranges as (
+      select vault_id, min(sequence) as first, max(sequence) as last, count(*)::int as count from (
+        select vault_id, sequence, sequence - row_number() over (partition by vault_id order by sequence) as island from late
+      ) numbered group by vault_id, island
+    )
+    select r.vault_id, v.code, sum(r.count)::int as count,
+      array_agg(case when first = last then first::text else first || '-' || last end order by first) as ranges
+    from ranges r join vaults v on v.id = r.vault_id group by r.vault_id, v.code order by v.code`.execute(trx)
+  for (const { vault_id: vaultId, count, ranges } of rows) {
+    await insertAuditRecord(trx, {
+      vaultId,
+      actorId: null,
+      action: 'ledger.sealed_late',
+      targetType: 'vault',
+      targetId: vaultId,
+      details: { count, entries: ranges, reason, operator },
+      now,
+    })
+  }
+  return rows.map(({ code, count, ranges }) => ({ code, count, ranges }))
+}
