@@ -7,14 +7,13 @@ import { type ReplicatedDatabase, startReplicatedDatabase } from '../server/src/
 let cluster: ReplicatedDatabase
 let test: TestApp
 let person: Person
-let stopHeartbeat: () => Promise<void>
+let stopHeartbeat = async () => {}
 
 beforeAll(async () => {
   cluster = await startReplicatedDatabase()
   test = await createTestApp({ LOG_LEVEL: 'warn' })
   person = await test.signIn('person@example.org')
   await cluster.waitForReplica(true)
-  stopHeartbeat = test.deps.heartbeat.start()
 }, 60_000)
 afterAll(async () => {
   await cluster.waitForReplica(false)
@@ -36,6 +35,7 @@ async function timed<Result>(work: Promise<Result>): Promise<Result & { ms: numb
 
 describe('a database whose only standby is away', () => {
   it('confirms changes while the standby is there', async () => {
+    await expect.poll(async () => (await test.anonymous.get('//readyz?write=true')).status).toBe(200)
     expect((await write('#abc')).status).toBe(200)
     for (const url of ['//readyz?write=true', '//readyz?write'] as const) {
       expect((await test.anonymous.get(url)).status).toBe(200)
@@ -58,6 +58,7 @@ describe('a database whose only standby is away', () => {
   })
 
   it('refuses changes at once after that, and answers reads', async () => {
+    stopHeartbeat = test.deps.heartbeat.start()
     const change = await timed(write('#def'))
     expect([change.status, change.body.reason, change.headers['retry-after']]).toEqual([
       503,

@@ -9,7 +9,8 @@ import { startEmbeddedPostgres } from '../embedded-postgres/start.ts'
 import { watchDirectory } from '../testing/cleanup.ts'
 import { openDatabase } from './client.ts'
 import { OutcomeUnknownError } from './lost-commit.ts'
-import { inTransaction } from './transaction.ts'
+import { inTransaction, readSnapshot } from './transaction.ts'
+import { WritesHaltedError } from './write-gate.ts'
 
 let admin: pg.Client
 let opened: ReturnType<typeof openDatabase>
@@ -26,7 +27,10 @@ beforeAll(async () => {
   await admin.query('create role strongroom_app')
   await admin.query('create table effects (name text primary key)')
   await admin.query('grant all on effects to strongroom_app')
-  opened = openDatabase({ url: server.url, connectionsMax: 1, onError: () => {} })
+  // A login as operators have it, which sees and cancels its own sessions alone.
+  await admin.query(`create role service_login login password 'secret' in role strongroom_app`)
+  const url = Object.assign(new URL(server.url), { username: 'service_login', password: 'secret' })
+  opened = openDatabase({ url: url.href, connectionsMax: 1, onError: () => {} })
   closing.push(() => opened.db.destroy())
   await admin.query(`alter system set synchronous_standby_names = 'away'`)
   await admin.query('select pg_reload_conf()')
@@ -53,6 +57,7 @@ const ways: Record<string, (name: string) => Promise<unknown>> = {
 
 describe.each(Object.entries(ways))('%s whose wait for the standby is cancelled', (name, write) => {
   it('is not acknowledged, although PostgreSQL reports success, and its connection is closed', async () => {
+    opened.gate.open()
     const outcome = write(name).catch((error: unknown) => error)
     const pid = await cancelWaiting()
     expect(await outcome).toBeInstanceOf(OutcomeUnknownError)
@@ -60,5 +65,21 @@ describe.each(Object.entries(ways))('%s whose wait for the standby is cancelled'
     expect((await admin.query('select from effects where name = $1', [name])).rowCount).toBe(1)
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(opened.db)
     expect(rows[0]!.pid).not.toBe(pid)
+  })
+
+  it('lets the next change fail before it begins, until the gate is open again', async () => {
+    opened.gate.close()
+    await expect(write('refused')).rejects.toThrow(WritesHaltedError)
+    const { rows } = await sql`select from effects where name = 'refused'`.execute(opened.db)
+    expect(rows).toEqual([])
+    await expect(readSnapshot(opened.db, (trx) => sql`select`.execute(trx))).resolves.toBeDefined()
+  })
+
+  it('is cancelled by the service itself after three seconds', async () => {
+    opened.gate.open()
+    const startedAt = performance.now()
+    await expect(write(`${name} alone`)).rejects.toThrow(OutcomeUnknownError)
+    expect(performance.now() - startedAt).toBeLessThan(6_000)
+    expect(opened.gate.isOpen()).toBe(false)
   })
 })
