@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { type Kysely, sql } from 'kysely'
 
 const file = new URL('./roles.sql', import.meta.url)
-const role = 'strongroom_app'
+const role = sql.lit('strongroom_app')
 
 /** Gives the role of the service exactly the privileges of roles.sql. Several nodes may start at the same time. */
 export async function grantPrivileges(db: Kysely<unknown>, lockTimeout: string): Promise<void> {

@@ -1,5 +1,5 @@
 /** The lines about an event that may come thousands of times in a row. */
-export type CountedLine<Event> = {
+type CountedLine<Event> = {
   begun(event: Event): void
   /** `count` events have come in the last seconds. */
   goesOn(count: number): void

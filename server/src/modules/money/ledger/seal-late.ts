@@ -3,7 +3,7 @@ import type { Trx } from '../../../db/client.ts'
 import { insertAuditRecord } from '../../record/audit/record.ts'
 
 /** Entries of a vault that no seal holds and that wait for none, as ranges of their numbers. */
-export type LateEntries = { code: string; count: number; ranges: string[] }
+type LateEntries = { code: string; count: number; ranges: string[] }
 
 type Why = { reason: string; operator: string; now: Date }
 
