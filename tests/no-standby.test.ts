@@ -11,9 +11,9 @@ let stopHeartbeat = async () => {}
 
 beforeAll(async () => {
   cluster = await startReplicatedDatabase()
+  await cluster.waitForReplica(true)
   test = await createTestApp({ LOG_LEVEL: 'warn' })
   person = await test.signIn('person@example.org')
-  await cluster.waitForReplica(true)
 }, 60_000)
 afterAll(async () => {
   await cluster.waitForReplica(false)

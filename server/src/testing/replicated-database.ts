@@ -17,7 +17,7 @@ export type ReplicatedDatabase = {
   stopReplica(): Promise<void>
   /** Starts the replica again after `stopReplica`. */
   startReplica(): Promise<void>
-  /** Lets commits wait until the replica has them, or not. */
+  /** Lets the commits of new connections wait until the replica has them, or those of no connection. */
   waitForReplica(waits: boolean): Promise<void>
   /** Ends the server, and lets the replica take its place. */
   failOver(): Promise<void>
@@ -65,6 +65,8 @@ export async function startReplicatedDatabase(): Promise<ReplicatedDatabase> {
       replica = await startEmbeddedPostgres({ dataDir: replicaDir, fast: true })
     },
     async waitForReplica(waits) {
+      // A server for tests has synchronous_commit off on its command line, which a setting of roles overrides.
+      if (waits) await run(server.url, 'alter role all set synchronous_commit = on')
       await run(server.url, `alter system set synchronous_standby_names = '${waits ? '*' : ''}'`)
       await run(server.url, 'select pg_reload_conf()')
     },
