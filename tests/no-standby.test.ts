@@ -14,7 +14,7 @@ beforeAll(async () => {
   await cluster.waitForReplica(true)
   test = await createTestApp({ LOG_LEVEL: 'warn' })
   person = await test.signIn('person@example.org')
-}, 60_000)
+})
 afterAll(async () => {
   await cluster.waitForReplica(false)
   await stopHeartbeat()
@@ -76,19 +76,19 @@ describe('a database whose only standby is away', () => {
   it('says so: by readiness for changes, by the age of the heartbeat, and once in the log', async () => {
     expect((await test.anonymous.get('//readyz')).status).toBe(200)
     expect((await test.anonymous.get('//readyz?write=true')).status).toBe(503)
-    await expect.poll(ageOf, { timeout: 20_000 }).toBeGreaterThan(8)
+    await expect.poll(ageOf).toBeGreaterThan(8)
     const red = (age: number) =>
       judge([{ gauge: 'strongroom_heartbeat_age_seconds', labels: {}, value: age }])
         .filter(({ red }) => red.length > 0)
         .map(({ check }) => check.alert)
     expect([red(29), red(31)]).toEqual([[], ['StrongroomWritesUnconfirmed']])
     expect(test.logged.filter((line) => line.includes('no standby confirms commits'))).toHaveLength(1)
-  }, 40_000)
+  })
 
   it('takes changes again when the standby is back', async () => {
     await cluster.startReplica()
-    await expect.poll(async () => (await write('#123')).status, { timeout: 15_000, interval: 200 }).toBe(200)
+    await expect.poll(async () => (await write('#123')).status, { interval: 200 }).toBe(200)
     expect((await test.anonymous.get('//readyz?write=true')).status).toBe(200)
-    await expect.poll(ageOf, { timeout: 15_000 }).toBeLessThan(6)
-  }, 40_000)
+    await expect.poll(ageOf).toBeLessThan(6)
+  })
 })
