@@ -32,9 +32,8 @@ export async function findPrivilegeFaults(db: Kysely<unknown>): Promise<string[]
     select 'usage of the schema is missing' as fault where not has_schema_privilege(${role}, 'public', 'usage')
     union all
     select 'usage of the sequence ' || relname || ' is missing' from pg_class
-    where relnamespace = 'public'::regnamespace and relkind = 'S' and not has_sequence_privilege(${role}, oid, 'usage')`.execute(
-    db,
-  )
+    where relnamespace = 'public'::regnamespace
+      and case when relkind = 'S' then not has_sequence_privilege(${role}, oid, 'usage') else false end`.execute(db)
   return [...others.map(({ fault }) => fault), ...rows.flatMap((table) => faultsOf(table, expected))]
 }
 
