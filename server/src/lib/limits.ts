@@ -248,11 +248,10 @@ export const statementMilliseconds = 10_000
 export const slowStatementMilliseconds = 120_000
 /** The time that a request waits for a free connection. */
 export const databaseConnectMilliseconds = 5_000
-/** A silent database (db/silence.ts): when it is tried, the time of a try, and when one connection is given up. */
+/** A silent database (db/silence.ts): when it is tried, the time of a try, when a connection, a commit without standby is given up. */
 export const databasePatienceMilliseconds = 1_000
 export const databaseProbeMilliseconds = 2_500
 export const databaseAnswerMarginMilliseconds = 2_000
-/** The time that a commit waits for a standby. Its outcome is then unknown. */
 export const standbyPatienceMilliseconds = 3_000
 /** The pauses between heartbeats, while changes are refused too, and the age after which one is not recent. */
 export const heartbeatMilliseconds = { pause: 5_000, pauseWhileRefused: 1_000, stale: 12_000 }
