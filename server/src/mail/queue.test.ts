@@ -6,7 +6,7 @@ import { createMigrator, migrate } from '../db/migrate.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { mailAttemptsMax, mailLeaseMilliseconds } from '../lib/limits.ts'
 import { createEmptyDatabase, createTestDatabase } from '../testing/database.ts'
-import { claimMail, deleteMail, enqueueMail, retryMail } from './queue.ts'
+import { claimMails, deleteMail, enqueueMail, retryMail } from './queue.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
 afterAll(async () => {
@@ -39,33 +39,33 @@ describe('the queue of mails', () => {
     })
     await expect(failing).rejects.toThrow('rolled back')
     await inTransaction(db, (trx) => enqueueMail(trx, { kind: 'kept' }, now))
-    const claimed = await claimMail(db, now)
-    expect(claimed).toMatchObject({ request: { kind: 'kept' }, attempts: 1 })
+    const [claimed, ...others] = await claimMails(db, 20, now)
+    expect([claimed, others]).toEqual([expect.objectContaining({ request: { kind: 'kept' }, attempts: 1 }), []])
     await deleteMail(db, claimed!.id)
   })
 
   it('gives a mail to one node, and to another one when the lease of the first is over', async () => {
     await inTransaction(db, (trx) => enqueueMail(trx, { kind: 'one' }, now))
-    const claims = await Promise.all(Array.from({ length: 8 }, () => claimMail(db, now)))
-    const [first, ...others] = claims.filter((claim) => claim !== null)
+    const claims = await Promise.all(Array.from({ length: 8 }, () => claimMails(db, 20, now)))
+    const [first, ...others] = claims.flat()
     expect(others).toEqual([])
-    expect(await claimMail(db, later(mailLeaseMilliseconds - 1))).toBeNull()
-    const second = await claimMail(db, later(mailLeaseMilliseconds))
+    expect(await claimMails(db, 20, later(mailLeaseMilliseconds - 1))).toEqual([])
+    const [second] = await claimMails(db, 20, later(mailLeaseMilliseconds))
     expect(second).toMatchObject({ id: first!.id, attempts: 2 })
     // The first node was only slow: its failure does not cut the second one's lease short.
     await retryMail(db, first!, now)
-    expect(await claimMail(db, later(mailLeaseMilliseconds))).toBeNull()
+    expect(await claimMails(db, 20, later(mailLeaseMilliseconds))).toEqual([])
     await deleteMail(db, first!.id)
   })
 
   it('gives a mail up after its last attempt, and keeps it', async () => {
     await inTransaction(db, (trx) => enqueueMail(trx, { kind: 'refused' }, now))
     for (let attempt = 1; attempt <= mailAttemptsMax; attempt += 1) {
-      const claimed = await claimMail(db, now)
+      const [claimed] = await claimMails(db, 20, now)
       expect(claimed?.attempts).toBe(attempt)
       await retryMail(db, claimed!, now)
     }
-    expect(await claimMail(db, later(86_400_000))).toBeNull()
+    expect(await claimMails(db, 20, later(86_400_000))).toEqual([])
     expect(await db.selectFrom('queued_mails').select('attempts').execute()).toEqual([{ attempts: mailAttemptsMax }])
   })
 })
