@@ -1,4 +1,5 @@
 import type { Category } from './check.ts'
+import { accepted } from './checks/accepted.ts'
 import { accountKeys } from './checks/account-keys.ts'
 import { addresses } from './checks/addresses.ts'
 import { authentication } from './checks/authentication.ts'
@@ -31,6 +32,7 @@ export const categories: readonly Category[] = [
   orders,
   orderFields,
   changes,
+  accepted,
   errors,
   hostileInput,
   limits,

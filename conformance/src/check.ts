@@ -44,6 +44,7 @@ export type Section =
   | 'post-transfers'
   | 'get-transfersid'
   | 'get-transferschangesafterlimitwait'
+  | 'get-acceptedafterlimit'
   | 'replacing-a-transaction'
   | 'signed-orders'
   | 'get-transactionshashnetwork'

@@ -1037,6 +1037,10 @@ export const rowsAfter: Record<string, Rows> = {
   ],
   '0080-followings': [['followings', [{ vault_id: 'v1', cursor: 'c', since: at, heard_at: at, ask_at: at }]]],
   '0087-heartbeats': [['heartbeats', [{ node: '00000000-0000-4000-8000-000000000001', at, confirmed_at: at }]]],
+  '0089-what-wallets-accepted': [
+    ['wallet_marks', [{ vault_id: 'v1', cursor: 'c', compared_at: at }]],
+    ['asked_paths', [{ vault_id: 'v1', derivation_path: 'm/44/60/0', asked_at: at }]],
+  ],
 }
 
 function grant(of: Row): Row {

@@ -41,6 +41,12 @@ export const guards = {
         guarded: 'id: claim.id,\n            network: order.network',
         unguarded: 'id: crypto.randomUUID(),\n            network: order.network',
       },
+      {
+        // An id that the books do not have halts the vault before the second payment.
+        file: 'dist/modules/vaults/wallets/compare-accepted.js',
+        guarded: 'const answer = await listAccepted(mark, connect)',
+        unguarded: 'const answer = null',
+      },
     ],
   },
 } satisfies Record<string, Guard>

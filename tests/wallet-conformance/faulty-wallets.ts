@@ -510,6 +510,47 @@ const changesFaults: FaultyWallet[] = [
   ],
 ]
 
+const isAccepted = is('GET', /^\/accepted/)
+type Accepted = { entries: Body[] }
+
+const acceptedFaults: FaultyWallet[] = [
+  [
+    'accepted.complete',
+    'lists no addresses',
+    during(
+      'accepted.complete',
+      edit(
+        isAccepted,
+        (body) => ({ ...body, entries: (body as Accepted).entries.filter(({ kind }) => kind !== 'address') }),
+        200,
+      ),
+    ),
+  ],
+  [
+    'accepted.once',
+    'lists each entry twice',
+    during(
+      'accepted.once',
+      edit(
+        isAccepted,
+        (body) => ({ ...body, entries: (body as Accepted).entries.flatMap((entry) => [entry, entry]) }),
+        200,
+      ),
+    ),
+  ],
+  ['accepted.clients', 'has one list for all', rewrite(all(isAccepted, isSecondClient), asFirst)],
+  ['accepted.restart', 'forgets its entries when it is restarted', during('accepted.restart', forgetsEntries())],
+  ['accepted.restore', 'takes the cursor of lost entries', during('accepted.restore', takesAnyCursor())],
+  [
+    'accepted.query',
+    'takes any limit',
+    during(
+      'accepted.query',
+      rewrite(is('GET', /limit=0/), () => ({ path: '/accepted' })),
+    ),
+  ],
+]
+
 export const faultyWallets: FaultyWallet[] = [
   ...clients,
   ...addresses,
@@ -519,6 +560,7 @@ export const faultyWallets: FaultyWallet[] = [
   ...orders,
   ...fields,
   ...changesFaults,
+  ...acceptedFaults,
   ...hostile,
   ...replacement,
   ...wholeRun,
@@ -601,6 +643,23 @@ function countPathsUp(): Fault {
     count += 1
     return { derivationPath: `${derivationPath}/${count}` }
   })
+}
+
+function forgetsEntries(): Fault {
+  let isRestarted = false
+  return async (call, forward) => {
+    if (isHealth(call)) isRestarted = true
+    if (isRestarted && isAccepted(call)) return jsonReply(200, { entries: [], count: 0, cursor: 'anew' })
+    return await forward()
+  }
+}
+
+function takesAnyCursor(): Fault {
+  return async (call, forward) => {
+    const answer = await forward()
+    if (!isAccepted(call) || answer.status !== 410) return answer
+    return jsonReply(200, { entries: [], count: 0, cursor: 'any' })
+  }
 }
 
 function fromTheSecond(which: Which, status: number): Fault {

@@ -27,6 +27,13 @@ export const cursorLost = () =>
     'CURSOR_LOST: begin again without a cursor, and ask for every open transfer by its id',
   )
 
+export const acceptedLost = () =>
+  new WalletError(
+    410,
+    'The cursor is of orders, addresses or events that this service no longer has',
+    'CURSOR_LOST: the database of this service was restored',
+  )
+
 export const unauthorized = () => new WalletError(401, 'A valid bearer token is required')
 
 /** Presents an error as the protocol's body. */

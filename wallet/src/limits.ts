@@ -43,6 +43,10 @@ export const nodeBatchMax = 100
 
 /** Changes that one answer lists. */
 export const changesMax = 1000
+/** Entries that one answer lists of what was accepted. */
+export const acceptedMax = 1000
+/** Events that one request sends again. */
+export const replayedMax = 500
 /** The longest time for which a request for changes waits. */
 export const changeWaitSecondsMax = 25
 /** Waiting requests for changes of a client at the same time; a further request is answered at once. */

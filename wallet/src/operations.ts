@@ -1,3 +1,4 @@
+import { Accepted, AcceptedQuery, EventReplay, ReplayedEvents } from './accepted/accepted-protocol.ts'
 import { Stopped, Stops } from './authority/stop-protocol.ts'
 import { AccountKey, AccountKeyQuery } from './keys/account-key.ts'
 import {
@@ -59,6 +60,20 @@ export const operations = {
       'The transfers whose state changed after a cursor; waits for the first change if it may. 410: begin again without a cursor. ' +
       'Optional for a wallet service.',
     schema: { querystring: ChangesQuery, response: { 200: Changes, 410: ErrorBody, ...common } },
+  },
+  listAccepted: {
+    method: 'get',
+    path: '/accepted',
+    summary:
+      'What was accepted of the client, in this order: transfers, addresses, and events that it has taken. 410: entries up to the cursor ' +
+      'were lost. Optional for a wallet service.',
+    schema: { querystring: AcceptedQuery, response: { 200: Accepted, 410: ErrorBody, ...common } },
+  },
+  replayEvents: {
+    method: 'post',
+    path: '/events/replay',
+    summary: 'Sends events again that were delivered before, under the same ids. Optional for a wallet service.',
+    schema: { body: EventReplay, response: { 202: ReplayedEvents, ...common } },
   },
   getTransfer: {
     method: 'get',

@@ -2,7 +2,11 @@ import Type, { type Static } from 'typebox'
 import { Authority, Authority1 } from './authority/documents.ts'
 import { networkNameLengthMax, pathIndexMax, pathLengthMax, transferIdLengthMax } from './limits.ts'
 
-/** The messages of the wallet protocol. One schema validates, serialises and documents each message. */
+/**
+ * The messages of the wallet protocol. One schema validates, serialises and documents each message.
+ *
+ * tidy: long because it is the list of them.
+ */
 
 const strict = { additionalProperties: false }
 
@@ -18,17 +22,17 @@ const CoinType = Type.Integer({
   description: 'Coin type after SLIP-44; 60 for Ethereum.',
   examples: [60],
 })
-const DerivationPath = Type.String({
+export const DerivationPath = Type.String({
   maxLength: pathLengthMax,
   description: "m/44/<coinType>/<n>/<n>… without hardening marks; read as m/44'/<coinType>'/<n>'/<n>….",
   examples: ['m/44/60/0/0/0'],
 })
-const Address = Type.String({
+export const Address = Type.String({
   pattern: '^0x[0-9a-fA-F]{40}$',
   description: 'Address in EIP-55 form; a lower-case one is accepted, a wrong checksum is refused.',
   examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'],
 })
-const ContractAddress = Type.Union([Address, Type.Null()], {
+export const ContractAddress = Type.Union([Address, Type.Null()], {
   description: 'Contract of the token, or null for the coin of the network.',
 })
 const Amount = Type.String({
@@ -36,7 +40,7 @@ const Amount = Type.String({
   description: 'Amount in the smallest unit of the token, as digits.',
   examples: ['1500000'],
 })
-const TransferId = Type.String({
+export const TransferId = Type.String({
   minLength: 1,
   maxLength: transferIdLengthMax,
   pattern: '^[A-Za-z0-9._:-]+$',
@@ -54,7 +58,7 @@ const MaxFee = Type.String({
   description: 'The most that may be paid in fees, in the smallest unit of the network’s coin, as digits.',
   examples: ['4200000000000000'],
 })
-const TxHash = Type.String({
+export const TxHash = Type.String({
   pattern: '^0x[0-9a-fA-F]{64}$',
   description: 'Hash of a transaction.',
   examples: ['0x88df016429689c079f3b2f6ad39fa052532c56795b733da78a91ebe6a713944b'],
@@ -139,6 +143,13 @@ export const TransferStatus = Type.Object(
       description: 'On failed: a code in capitals, then a colon and a sentence.',
       examples: ['INSUFFICIENT_FUNDS: the balance does not cover amount and fee'],
     }),
+    waitingReason: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], {
+        description:
+          'While it is queued: why it could not be signed or sent at the last attempt; null: it was not tried yet.',
+        examples: ['UNKNOWN_TRANSACTIONS: the chain has transactions of the address that this service does not know'],
+      }),
+    ),
     network: Network,
     fromAddress: Address,
     toAddress: Address,

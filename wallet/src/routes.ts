@@ -3,6 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Hex } from 'viem'
+import { listAccepted } from './accepted/list-accepted.ts'
+import { replayEvents } from './accepted/replay-events.ts'
 import { assertOwnAddress, deriveAddress, readAddress } from './addresses.ts'
 import { cancelPending } from './authority/cancellation.ts'
 import type { Surroundings } from './authority/fit.ts'
@@ -44,6 +46,8 @@ export type AppParts = {
   onOrder(network: string): void
   /** Called after a version of an authority was stored, so that its contacts are told at once. */
   onVersion(): void
+  /** Called after events were made due again, so that they are sent at once. */
+  onReplay(): void
 }
 
 const typed = (app: FastifyInstance) => app.withTypeProvider<TypeBoxTypeProvider>()
@@ -60,6 +64,7 @@ export function protocolRoutes(app: FastifyInstance, parts: AppParts): void {
     const routes = typed(guarded)
     addressRoutes(routes, parts)
     transferRoutes(routes, parts)
+    acceptedRoutes(routes, parts)
     replacementRoutes(routes, parts)
     chainRoutes(routes, parts)
     authorityRoutes(routes, parts)
@@ -115,6 +120,19 @@ function transferRoutes(routes: Routes, { pool, keyring, authorities, chains, fe
     const transfer = await getTransfer(pool, clientIdOf(request), request.params.id)
     const replacedBy = await findReplacement(chains.get(transfer.network), transfer, log)
     return { ...toTransferStatus(transfer), ...(replacedBy === null ? {} : { replacedBy: { hash: replacedBy } }) }
+  })
+}
+
+/** Adds the routes by which the client compares its books with this service, after one of them was restored. */
+function acceptedRoutes(routes: Routes, { pool, onReplay }: AppParts): void {
+  routes.get(operations.listAccepted.path, { schema: operations.listAccepted.schema }, (request) =>
+    listAccepted(pool, clientIdOf(request), request.query),
+  )
+
+  routes.post(operations.replayEvents.path, { schema: operations.replayEvents.schema }, async (request, reply) => {
+    const replayed = await replayEvents(pool, clientIdOf(request), request.body.ids)
+    onReplay()
+    return reply.code(202).send({ replayed })
   })
 }
 

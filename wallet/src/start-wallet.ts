@@ -48,6 +48,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
   const feed = openChangeFeed(config.databaseUrl, log)
   const loops: Loop[] = []
   let mails: Loop | undefined
+  let deliveries: Loop | undefined
   const senders = new Map<string, Loop>()
   const followers = new Map<string, Loop>()
   const subscriptions: Heads[] = []
@@ -73,16 +74,18 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
       log,
       onOrder: wake,
       onVersion: () => mails?.wake(),
+      onReplay: () => deliveries?.wake(),
     })
     await app.listen({ host: config.host, port: config.port })
     const { port } = app.server.address() as AddressInfo
 
-    const deliveries = startLoop(log, {
+    const sent = startLoop(log, {
       name: 'webhooks',
       everyMilliseconds: webhookPollMilliseconds,
       pass: () => deliverWebhooks({ pool, log, ...config }),
     })
-    loops.push(deliveries)
+    deliveries = sent
+    loops.push(sent)
     if (authorities !== null) loops.push(watchAuthorities(pool, authorities, log))
     if (authorities !== null && config.mail !== undefined) {
       mails = tellContacts(createTeller({ pool, store: authorities, mailer: createMailer(config.mail), log }), log)
@@ -94,7 +97,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
       const follower = startLoop(log, {
         name: `follow ${network}`,
         everyMilliseconds: pollMilliseconds,
-        pass: followChain({ pool, chain, heads, log, onEvents: () => deliveries.wake(), onBlock: () => wake(network) }),
+        pass: followChain({ pool, chain, heads, log, onEvents: () => sent.wake(), onBlock: () => wake(network) }),
       })
       const sender = startLoop(log, {
         name: `send ${network}`,

@@ -63,7 +63,7 @@ export const wholeRun: Category = {
     },
     {
       id: 'run.size',
-      title: 'No answer was longer than 64 KiB, and none about changes longer than 2 MiB',
+      title: 'No answer was longer than 64 KiB, and no list longer than 2 MiB',
       section,
       rule: 'Strongroom reads at most 64 KiB of an answer.',
       advice: 'Answer what the protocol names, and no more.',
@@ -71,7 +71,8 @@ export const wholeRun: Category = {
         expectOfAll(
           wallet,
           ({ bytes, exchange }) =>
-            bytes <= (exchange.request.path.startsWith('/transfers/changes') ? changesBytesMax : answerBytesMax),
+            bytes <=
+            (/^\/(transfers\/changes|accepted)/.test(exchange.request.path) ? changesBytesMax : answerBytesMax),
           ({ bytes }) => `an answer had ${bytes} bytes`,
         )
       },

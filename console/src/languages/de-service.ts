@@ -85,6 +85,7 @@ export const byReason: Record<string, string> = {
   system_object: 'Was eingebaut ist, lässt sich so nicht ändern.',
   transfer_halted: 'Die Überweisung ist angehalten, bis jemand sie untersucht hat.',
   transfers_in_flight: 'Es sind noch Überweisungen unterwegs: {text}',
+  vault_halted: 'Der Tresor steht still, weil die Bücher und der Wallet-Dienst sich unterscheiden.',
   vault_is_draft: 'Der Tresor ist noch ein Entwurf. Schließen Sie seine Struktur zuerst ab.',
   vault_is_locked: 'Die Struktur des Tresors ist abgeschlossen.',
   wallet_differs: 'Der neue Wallet-Dienst hat für einen Ableitungspfad eine andere Adresse.',

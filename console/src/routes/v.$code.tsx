@@ -11,6 +11,10 @@ const AuthorityAlarm = lazy(async () => ({
   default: (await import('../features/vault-settings/authority-alarm.tsx')).AuthorityAlarm,
 }))
 
+const HaltAlarm = lazy(async () => ({
+  default: (await import('../features/vault-settings/halt-alarm.tsx')).HaltAlarm,
+}))
+
 const PendingAuthorityNotice = lazy(async () => ({
   default: (await import('../features/vault-settings/pending-authority.tsx')).PendingAuthorityNotice,
 }))
@@ -21,6 +25,7 @@ export const Route = createFileRoute('/v/$code')({
       <UnlessHeld code={Route.useParams().code}>
         <Suspense>
           <AuthorityAlarm code={Route.useParams().code} />
+          <HaltAlarm code={Route.useParams().code} />
           <PendingAuthorityNotice code={Route.useParams().code} />
         </Suspense>
         <Outlet />

@@ -133,6 +133,15 @@ program
     (await openCommands()).acceptShownAuthority(vault, fingerprint, reason),
   )
 
+program
+  .command('recover')
+  .option('--dry-run', 'only say what would be done')
+  .option('--owner <email>', 'the member of the vault who takes in addresses that the books have lost')
+  .description(
+    'after a restore: take in what the wallet services know better, and end the halt of vaults; may be repeated',
+  )
+  .action(async (flags: { dryRun?: boolean; owner?: string }) => (await openCommands()).recover(flags))
+
 /** Adds the options of the verifiers that compare with witnesses. */
 const verifier = (command: Command) =>
   command

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { pino } from 'pino'
+import { recoverVaults, replayMillisecondsMax } from '../composition/recover.ts'
 import { adoptKey, rotateKey } from '../composition/seal-again.ts'
 import { verifyState } from '../composition/verify-state.ts'
-import { isDemo, readCommandConfig, readSecretKeys } from '../config/config.ts'
+import { isDemo, readCommandConfig, readConfig, readSecretKeys } from '../config/config.ts'
 import { findRunningOrigin } from '../config/running-service.ts'
 import { makeSecretKey, readSecretKeyFile } from '../config/secret-key-file.ts'
 import { connectionsOf, type Db, openDatabase, type Trx } from '../db/client.ts'
@@ -126,6 +128,24 @@ export function acceptShownAuthority(code: string, fingerprint: string, reason: 
     const acceptance = { code, fingerprint, reason, operator: nameOfOperator(), now: new Date() }
     await inTransaction(db, (trx) => acceptAuthority(trx, acceptance))
     print(`What the wallet service of ${code} shows is its authority now. It is on the record.`)
+  })
+}
+
+/** Recovers the halted vaults. It needs the settings of a node, a node that runs, and the wallet services. */
+export function recover({ dryRun = false, owner }: { dryRun?: boolean; owner?: string }): Promise<void> {
+  return withRecord(async (db) => {
+    const config = readConfig()
+    const secretKey = (await findSecretKey()) ?? (await makeKeyOfDemo())
+    const deps = {
+      db,
+      config,
+      sealer: createSealer(secretKey),
+      log: pino({ level: 'silent' }),
+      clock: () => new Date(),
+    }
+    const recovery = { isDry: dryRun, owner: owner ?? null, operator: nameOfOperator(), say: print }
+    const left = await recoverVaults(deps, { ...recovery, replayMilliseconds: replayMillisecondsMax })
+    if (left > 0) process.exitCode = foundDifference
   })
 }
 

@@ -198,6 +198,17 @@ export interface ApprovalVoters {
   voted_at: Timestamp | null;
 }
 
+export interface AskedPaths {
+  asked_at: Timestamp;
+  derivation_path: string;
+  is_burnt: Generated<boolean>;
+  is_listed: Generated<boolean>;
+  is_stored: Generated<boolean>;
+  path_index: Int8 | null;
+  static_prefix: string | null;
+  vault_id: string;
+}
+
 export interface AuditRecords {
   action: string;
   actor_id: string | null;
@@ -1193,6 +1204,8 @@ export interface Vaults {
   code: string;
   created_at: Timestamp;
   description: string | null;
+  halt_reason: string | null;
+  halted_at: Timestamp | null;
   id: string;
   locked_at: Timestamp | null;
   logo_uri: string | null;
@@ -1219,6 +1232,15 @@ export interface WalletEvents {
   received_at: Timestamp;
   signed_by: string[] | null;
   vault_id: string | null;
+}
+
+export interface WalletMarks {
+  compared_at: Timestamp | null;
+  cursor: string | null;
+  entries: Generated<Int8>;
+  is_complete: Generated<boolean>;
+  vault_id: string;
+  wallet_number: Generated<number>;
 }
 
 export interface WithheldTokens {
@@ -1249,6 +1271,7 @@ export interface DB {
   approval_requests: ApprovalRequests;
   approval_requirements: ApprovalRequirements;
   approval_voters: ApprovalVoters;
+  asked_paths: AskedPaths;
   audit_records: AuditRecords;
   audit_seals: AuditSeals;
   authority_marks: AuthorityMarks;
@@ -1330,6 +1353,7 @@ export interface DB {
   vault_networks: VaultNetworks;
   vaults: Vaults;
   wallet_events: WalletEvents;
+  wallet_marks: WalletMarks;
   withheld_tokens: WithheldTokens;
   witnesses: Witnesses;
 }

@@ -84,7 +84,7 @@ export const questionsPerVaultMax = 16
 /** Per vault and node: questions that begin in a second. The vault sets how many. */
 export const questionsPerSecondDefault = 20
 export const questionsPerSecondMax = 1_000
-/** The answer of a wallet service about changes: their number, the time to wait, the size, and the changes per transaction. */
+/** A list of a wallet service: its number of entries, the time to wait, the size, and the changes per transaction. */
 export const walletChangesMax = 1_000
 export const walletChangesWaitSeconds = 25
 export const walletChangesBytesMax = 2 * 1_024 * 1_024

@@ -76,6 +76,7 @@ export const reasons = {
   system_object: 409,
   transfer_halted: 409,
   transfers_in_flight: 409,
+  vault_halted: 409,
   vault_is_draft: 409,
   vault_is_locked: 409,
   wallet_differs: 409,

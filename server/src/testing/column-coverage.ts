@@ -141,6 +141,7 @@ export const coverage: Record<string, Coverage> = {
       [times]: 'created_at updated_at',
       'how fast its wallet service is asked, which decides when news is known and nothing else': 'questions_per_second',
       'a draft has no addresses': 'locked_at',
+      'the wallet service has what the books lack, and is compared again': 'halted_at halt_reason',
     },
   },
   account_keys: {
@@ -151,6 +152,18 @@ export const coverage: Record<string, Coverage> = {
         'vault_id derivation_path xpub signature challenge',
       'follows from the derivation path': 'network_id',
       [times]: 'created_at',
+    },
+  },
+  wallet_marks: {
+    notCovered: {
+      'how far the wallet service was compared; what it has and the books lack halts the vault':
+        'vault_id cursor entries is_complete wallet_number compared_at',
+    },
+  },
+  asked_paths: {
+    notCovered: {
+      'paths without an address; the wallet service has them too':
+        'vault_id derivation_path asked_at is_stored is_listed is_burnt static_prefix path_index',
     },
   },
   authority_marks: {

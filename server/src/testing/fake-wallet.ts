@@ -48,9 +48,26 @@ export type FakeRequest = { method: string; path: string; headers: IncomingHttpH
 
 type FakeVersion = { authority: { keys: { id: string; person: string }[] }; version: number; hash: string }
 
+export type FakeEntry =
+  | { kind: 'transfer'; id: string }
+  | { kind: 'address'; network: string; derivationPath: string; address: string }
+  | {
+      kind: 'event'
+      id: string
+      network: string
+      asset: string | null
+      toAddress: string
+      txHash: string
+      index: number
+      occurrence: number
+      isOrphan: boolean
+    }
+
 export type FakeWallet = {
   url: string
   secret: string
+  /** The entries of GET /accepted in their order; null when the service does not offer the list. A test may restore an earlier one. */
+  accepted: FakeEntry[] | null
   /** Every request in the order of arrival. */
   requests: FakeRequest[]
   /** 'error' answers 500; 'refused' answers nothing and closes the connection. */
@@ -115,10 +132,12 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
       const text = await bodyOf(request)
       const url = new URL(request.url ?? '/', 'http://wallet')
       // The wallet serves below any path of its base URL.
-      url.pathname = url.pathname.replace(/^\/.+(?=\/(addresses|transfers|balances|fees|xpub)(\/|$))/, '')
+      url.pathname = url.pathname.replace(/^\/.+(?=\/(accepted|addresses|transfers|balances|fees|xpub)(\/|$))/, '')
       const body: unknown = text === '' ? null : JSON.parse(text)
-      if (url.pathname !== '/xpub' || wallet.keys !== null)
+      const isQuiet = (url.pathname === '/xpub' && wallet.keys === null) || url.pathname === '/accepted'
+      if (!isQuiet)
         wallet.requests.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body })
+      if (url.pathname === '/accepted' && wallet.accepted === null) return response.writeHead(404).end()
       if (wallet.down === 'refused') return request.socket.destroy()
       if (wallet.delayMilliseconds > 0) await new Promise((resolve) => setTimeout(resolve, wallet.delayMilliseconds))
       const answer = wallet.down === 'error' ? [500, { message: 'down' }] : await handle(request, url, body)
@@ -141,14 +160,16 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     if (request.headers.authorization !== `Bearer ${secret}`) return [401, { message: 'wrong secret' }]
     const route = `${request.method} ${url.pathname}`
     if (route === 'POST /addresses') {
-      const { derivationPath } = body as { derivationPath: string }
+      const { network, derivationPath } = body as { network: string; derivationPath: string }
       const { answerWithAddress } = wallet
+      accept({ network, derivationPath })
       return [200, { address: await (answerWithAddress ?? honestAddress)(derivationPath) }]
     }
     if (route === 'GET /xpub' && wallet.keys !== null) {
       const parameter = (name: string) => url.searchParams.get(name) ?? ''
       return [200, wallet.keys.show(parameter('network'), parameter('derivationPath'), parameter('challenge'))]
     }
+    if (route === 'GET /accepted') return listAccepted(url.searchParams.get('after'))
     if (route === 'GET /authority')
       return wallet.authority === null ? [404, { message: 'no authority' }] : [200, wallet.authority]
     if (route === 'POST /authority/cancel') return cancelAuthority(body)
@@ -182,6 +203,24 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
   const honestAddress = (derivationPath: string) =>
     wallet.keys === null ? fakeAddress(secret + derivationPath) : wallet.keys.address(derivationPath)
 
+  const listAccepted = (after: string | null): [number, unknown] => {
+    const entries = wallet.accepted ?? []
+    const cursorAt = (n: number) => `${n}-${sha256(JSON.stringify(entries.slice(0, n))).toString('hex')}`
+    const place = after === null ? 0 : Number(after.split('-')[0])
+    if (after !== null && after !== cursorAt(place)) return [410, { message: 'lost', details: 'CURSOR_LOST: restored' }]
+    const page = entries.slice(place, place + 1_000)
+    return [200, { entries: page, count: entries.length, cursor: cursorAt(place + page.length) }]
+  }
+
+  /** Lists an address once, however often it is asked for. */
+  const accept = ({ network, derivationPath }: { network: string; derivationPath: string }) => {
+    const isKnown = wallet.accepted?.some(
+      (entry) => entry.kind === 'address' && entry.network === network && entry.derivationPath === derivationPath,
+    )
+    if (isKnown === false)
+      wallet.accepted?.push({ kind: 'address', network, derivationPath, address: honestAddress(derivationPath) })
+  }
+
   const submit = (order: Order): [number, unknown] => {
     const known = orders.get(order.id)
     if (known !== undefined && known.body !== JSON.stringify(order)) return [409, { message: 'another order' }]
@@ -202,6 +241,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     }
     orders.set(order.id, { body: JSON.stringify(order), status })
     accepted.set(order.id, (accepted.get(order.id) ?? 0) + 1)
+    wallet.accepted?.push({ kind: 'transfer', id: order.id })
     return [202, status]
   }
 
@@ -252,6 +292,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
   const wallet: FakeWallet = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     secret,
+    accepted: null,
     requests: [],
     down: false,
     delayMilliseconds: 0,

@@ -5,7 +5,7 @@ import { TransferStatus } from '../protocol.ts'
 const strict = { additionalProperties: false }
 
 /** The state of a transfer in an answer about many transfers. */
-const TransferChange = Type.Omit(TransferStatus, ['txHashes', 'waitsFor', 'replacedBy'], strict)
+const TransferChange = Type.Omit(TransferStatus, ['txHashes', 'waitsFor', 'waitingReason', 'replacedBy'], strict)
 export type TransferChange = Static<typeof TransferChange>
 
 const Cursor = {

@@ -27,6 +27,8 @@ export type TransferRow = {
   block_time: Date | null
   failure_reason: string | null
   attempts: number
+  /** The reason of the last attempt that neither signed nor sent it. */
+  last_error: string | null
   sequence: string
   created_at: Date
   /** The authorization of the order in a protected client, as it was received: docs/signed-orders.md. */
@@ -68,6 +70,7 @@ export const toTransferStatus = (row: PresentedRow): TransferStatus => ({
   ...toTransferChange(row),
   txHashes: row.tx_hashes,
   waitsFor: row.waits_for,
+  waitingReason: row.status === 'queued' ? row.last_error : null,
 })
 
 export function toTransferChange(row: ShownColumns): TransferChange {

@@ -170,6 +170,16 @@ export const checks: Check[] = [
       'and run "strongroom authority accept".',
   },
   {
+    alert: 'StrongroomVaultHalted',
+    red: { gauge: 'strongroom_vaults_halted', above: 0, minutes: 0 },
+    severity: 'critical',
+    title: 'No vault is halted',
+    problem: 'A vault is halted: its books and its wallet service differ, as after a restore',
+    advice:
+      'Nothing is handed over for it and no address is made. Read "vault.halted" in its audit trail, and run "strongroom recover ' +
+      '--dry-run", which says what was lost.',
+  },
+  {
     alert: 'StrongroomMailsWaiting',
     red: { gauge: 'strongroom_mails_oldest_seconds', above: 900, minutes: 5 },
     severity: 'warning',

@@ -26,6 +26,8 @@ export type Figures = {
   mails: Waiting
   /** Vaults whose wallet service shows an older authority than before. */
   authorities: Waiting
+  /** Vaults that are halted, because their books and their wallet service differ. */
+  haltedVaults: Waiting
   exports: Waiting
   /** Vaults whose comparison with the chain is overdue. */
   reconciliations: Waiting
@@ -88,6 +90,7 @@ export async function readFigures(db: Db, now: Date): Promise<Figures> {
     authorities: await waiting(
       sql`select alarm_since as at from authority_marks where alarm_since is not null order by alarm_since`,
     ),
+    haltedVaults: await waiting(sql`select halted_at as at from vaults where halted_at is not null order by halted_at`),
     exports: await waiting(
       sql`select created_at as at from report_exports where state in ('queued', 'running') order by created_at`,
     ),

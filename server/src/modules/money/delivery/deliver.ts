@@ -19,6 +19,7 @@ import type { Authorization, WalletClient } from '../../registry/wallet-service/
 import { gatherAll, stopUnlessSame } from '../../rules/votes/ballot.ts'
 import { askAuthority } from '../../vaults/authority/authority.ts'
 import { fallenSentence } from '../../vaults/authority/authority-mark.ts'
+import { assertCompared, haltObjection } from '../../vaults/wallets/compare-accepted.ts'
 import { keepWallet, walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 import { type Clearance, clearTransfer } from '../holds/screened.ts'
 import type { Gathered } from '../orders/objections.ts'
@@ -186,7 +187,7 @@ async function handOver(parts: Parts, claim: Claim): Promise<void> {
 }
 
 /** Sends a transfer; after an interruption its status is queried first, so that the wallet service never gets two transfers. */
-async function send({ deps, opened }: Parts, claim: Claim, begun: Begun): Promise<WalletStatus | null> {
+async function send({ deps, connect, opened }: Parts, claim: Claim, begun: Begun): Promise<WalletStatus | null> {
   const wallet = await opened(claim.vaultId, claim).catch((cause: unknown) => {
     throw new NotSentError('The wallet service of the vault cannot be opened', { cause })
   })
@@ -195,9 +196,17 @@ async function send({ deps, opened }: Parts, claim: Claim, begun: Begun): Promis
   if (!begun.isClear) await waitForScreening(deps, claim)
   else if (begun.objection !== null) await postponeObjected(deps, claim, begun.objection)
   if (!begun.isClear || begun.objection !== null) return null
+  await assertMayOrder(deps, connect, claim)
   const authorization = await authorize(deps, wallet, { vaultId: claim.vaultId, ...begun })
   claims.assertMaySend(deps, claim)
   return await submit(deps, wallet, claim, { order: begun.payload, authorization })
+}
+
+/** Orders nothing while the books and the wallet service differ, or before they were compared. */
+function assertMayOrder(deps: Deps, connect: Connect, { vaultId }: Claim): Promise<void> {
+  return assertCompared(deps, vaultId, () => connect(deps, vaultId)).catch((cause: unknown) => {
+    throw new NotSentError('What the wallet service accepted was not compared with the books', { cause })
+  })
 }
 
 /** Runs a few tasks of each vault at a time. */
@@ -250,7 +259,7 @@ function signatureOf({ expiresAt }: Payload, protection: string, now: Date): Gat
 async function begin(trx: Trx, deps: Deps, vaultId: string, claimed: Claim[]): Promise<Map<Claim, Begun>> {
   // This lock comes first: a change of the wallet service sees that these transfers are in flight, or this hand-over sees the
   // new wallet service.
-  const { protection } = await keepWallet(trx, vaultId)
+  const vault = await keepWallet(trx, vaultId)
   const held = await claims.lockAllClaimed(trx, vaultId, claimed)
   const [first, ...others] = held.map(({ transfer }) => transfer)
   const begun = new Map<Claim, Begun>()
@@ -262,13 +271,8 @@ async function begin(trx: Trx, deps: Deps, vaultId: string, claimed: Claim[]): P
   for (const { claim, transfer } of held) {
     const compared = await stopUnlessSame(trx, subject, transfer, gathered.get(transfer.id)!, now)
     if ('refusal' in compared) continue
-    const { move, ...decided } = await decide(trx, deps, {
-      claim,
-      transfer,
-      recorded: compared.recorded,
-      protection,
-      now,
-    })
+    const { recorded } = compared
+    const { move, ...decided } = await decide(trx, deps, { claim, transfer, recorded, vault, now })
     if (move !== undefined) moves.push({ transfer, ...move })
     if (decided.begun !== null) begun.set(claim, decided.begun)
   }
@@ -276,7 +280,8 @@ async function begin(trx: Trx, deps: Deps, vaultId: string, claimed: Claim[]): P
   return begun
 }
 
-type Deciding = { claim: Claim; transfer: LockedTransfer; recorded: RecordedOrder; protection: string; now: Date }
+type Kept = Awaited<ReturnType<typeof keepWallet>>
+type Deciding = { claim: Claim; transfer: LockedTransfer; recorded: RecordedOrder; vault: Kept; now: Date }
 
 /**
  * Decides on a claimed transfer that is as it was recorded, and reads what its hand-over needs. A transfer that may have been sent
@@ -285,18 +290,19 @@ type Deciding = { claim: Claim; transfer: LockedTransfer; recorded: RecordedOrde
 async function decide(
   trx: Trx,
   { config }: Deps,
-  { claim, transfer, recorded, protection, now }: Deciding,
+  { claim, transfer, recorded, vault, now }: Deciding,
 ): Promise<{ begun: Begun | null; move?: Omit<PhaseMove, 'transfer'> }> {
   const { payload } = recorded
   const { isClear, score } =
     config.screening === null ? unscreened : await clearTransfer(trx, claim.vaultId, claim.id, now)
-  const signature = signatureOf(payload, protection, now)
-  const objections = await findObjections(trx, transfer, recorded, {
+  const signature = signatureOf(payload, vault.protection, now)
+  const ofOrder = await findObjections(trx, transfer, recorded, {
     signature,
     isSumKept: true,
     riskScore: score,
     now,
   })
+  const objections = vault.halt_reason === null ? ofOrder : [haltObjection(vault.halt_reason), ...ofOrder]
   const [objection = null] = objections
   const signed = await readSignatures(trx, transfer, payload)
   if (claim.phase === 'submitting') return { begun: { payload, objection, isClear, signed } }

@@ -55,6 +55,33 @@ export const Changes = Type.Object({
   cursor: Type.String({ pattern: '^[A-Za-z0-9_-]{1,200}$' }),
 })
 
+const AcceptedEntry = Type.Union([
+  Type.Object({ kind: Type.Literal('transfer'), id: Visible }),
+  Type.Object({ kind: Type.Literal('address'), network: Visible, derivationPath: Text, address: Visible }),
+  Type.Object({
+    kind: Type.Literal('event'),
+    id: Visible,
+    network: Visible,
+    asset: OrNull(Visible),
+    toAddress: Visible,
+    txHash: Visible,
+    index: Type.Integer({ minimum: 0 }),
+    occurrence: Type.Integer({ minimum: 0 }),
+    isOrphan: Type.Boolean(),
+  }),
+])
+/** An entry of what a wallet service accepted: a transfer, an address, or an event that was delivered. */
+export type AcceptedEntry = Static<typeof AcceptedEntry>
+
+export const Accepted = Type.Object({
+  entries: Type.Array(AcceptedEntry, { maxItems: walletChangesMax }),
+  count: Type.Integer({ minimum: 0 }),
+  cursor: Type.String({ pattern: '^[A-Za-z0-9_-]{1,200}$' }),
+})
+export type Accepted = Static<typeof Accepted>
+
+export const ReplayedEvents = Type.Object({ replayed: Type.Integer({ minimum: 0 }) })
+
 const ReplacementCost = Type.Union([
   Type.Object({ refusal: Text, maxFee: Type.Optional(Amount) }),
   Type.Object({ maxFee: Amount }),
@@ -191,6 +218,8 @@ export const checks = {
   shownAccountKey: checkOf(ShownAccountKey),
   transferStatus: checkOf(TransferStatus),
   changes: checkOf(Changes),
+  accepted: checkOf(Accepted),
+  replayedEvents: checkOf(ReplayedEvents),
   replacementQuote: checkOf(ReplacementQuote),
   transactionState: checkOf(TransactionState),
   balance: checkOf(Balance),

@@ -8,6 +8,7 @@ import {
 } from '../../../lib/limits.ts'
 import { txHashKey } from '../../../lib/onchain-address.ts'
 import {
+  type Accepted,
   type AuthorityDocument,
   checks,
   type ReplacementQuote,
@@ -74,6 +75,13 @@ export type WalletClient = {
    * unknown cursor.
    */
   listChanges(question: ChangesQuestion, stopping: AbortSignal): Promise<Changes | 'lost' | null>
+  /**
+   * Lists what the service accepted after the cursor of an earlier answer. Returns null when not offered (404, 405, 501), 'lost' for a
+   * cursor of entries that the service does not have.
+   */
+  listAccepted(after: string | null, deadline?: AbortSignal): Promise<Accepted | 'lost' | null>
+  /** Asks for events again that were delivered before. Returns how many of them come; null when not offered. */
+  replayEvents(ids: string[]): Promise<number | null>
   /** Replaces a transaction. It is idempotent by the replaced transaction, and sent once. */
   replaceTransaction(id: string, action: ReplacementAction, replacement: Replacement): Promise<TransferStatus>
   /** Sends signed vetoes and cancellations to the service, which then never signs those orders. A repetition changes nothing. */
@@ -102,6 +110,8 @@ type ClientOptions = {
 /**
  * Creates the client of one wallet service (contract 17). It follows no redirects, reads bounded answers and accepts only those
  * that match the protocol. All methods throw WalletServiceError.
+ *
+ * tidy: long because it lists the operations of the protocol.
  */
 export function createWalletClient({
   url,
@@ -152,6 +162,14 @@ export function createWalletClient({
       const deadline = AbortSignal.any([stopping, AbortSignal.timeout(question.wait * 1_000 + timeoutMilliseconds)])
       return askForChanges(question, (call) => once(call, deadline))
     },
+    listAccepted: (after, deadline) => orNotOffered(askForAccepted(after, (call) => repeatedly(call, deadline))),
+    replayEvents: (ids) =>
+      orNotOffered(
+        (async () => {
+          const reply = await once({ method: 'POST', path: '/events/replay', body: { ids }, isNullOn404: true })
+          return reply.status === 404 ? null : read(checks.replayedEvents, reply).replayed
+        })(),
+      ),
     replaceTransaction: async (id, action, replacement) =>
       readTransfer(id, await once({ method: 'POST', path: `${pathOf(id)}/${action}`, body: replacement })),
     async stopOrders(votes) {
@@ -186,6 +204,28 @@ async function askForChanges(
     if (error.kind !== 'refused' && error.kind !== 'conflict') throw error
     // The cursor is from another service, or from before the service was restored.
     return after === null ? null : 'lost'
+  }
+}
+
+async function askForAccepted(
+  after: string | null,
+  ask: (call: Call) => Promise<Reply>,
+): Promise<Accepted | 'lost' | null> {
+  const query = new URLSearchParams({ limit: String(walletChangesMax), ...(after === null ? {} : { after }) })
+  const call = {
+    method: 'GET',
+    path: `/accepted?${query}`,
+    isNullOn404: true,
+    bytesMax: walletChangesBytesMax,
+  } as const
+  try {
+    const reply = await ask(call)
+    return reply.status === 404 ? null : read(checks.accepted, reply)
+  } catch (error) {
+    // A cursor that the service does not understand is of another service, or of a database that is gone.
+    const isLost = error instanceof WalletServiceError && (error.status === 410 || error.status === 400)
+    if (isLost && after !== null) return 'lost'
+    throw error
   }
 }
 

@@ -72,6 +72,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
       'not_applied',
       'payload_changed',
       'signature_required',
+      'vault_halted',
       'wrong_state',
       'wallet_service_failed',
     ],

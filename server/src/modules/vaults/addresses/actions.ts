@@ -17,7 +17,9 @@ import type { Executor, Step } from '../../rules/votes/executor.ts'
 import { findVault } from '../structure/queries.ts'
 import { pinAccountKeys, recordOfKeys } from '../wallets/account-keys.ts'
 import { assertFollows, findUsedKey, type UsedKey } from '../wallets/check-address.ts'
-import { isSameWallet, keepWallet, openWallet, type PresentWallet } from '../wallets/wallet-settings.ts'
+import { assertCompared, HaltedVaultError, haltedError } from '../wallets/compare-accepted.ts'
+import { noteStoredPath, recordAskedPath } from '../wallets/wallet-marks.ts'
+import { isSameWallet, keepWallet, openWallet, type PresentWallet, walletOfVault } from '../wallets/wallet-settings.ts'
 import { type AddressPlan, planAddress } from './plan-address.ts'
 import { inTurn } from './prefix-queue.ts'
 import { type AddressRow, type AddressWithBalances, findAddress, findNextIndex, lockOnchainAddress } from './queries.ts'
@@ -98,8 +100,15 @@ type Creation = Static<typeof AddressCreation>
 
 export type Placement = { network: NetworkRow; plan: AddressPlan }
 
-/** The address for the next index of a placement, the wallet service that derived it, and the key from which it follows. */
-export type Derivation = { index: number; onchain: OnchainAddress; wallet: PresentWallet; used: UsedKey | null }
+/** The address for an index of a placement, the wallet service that derived it, and the key from which it follows. */
+export type Derivation = {
+  index: number
+  onchain: OnchainAddress
+  wallet: PresentWallet
+  used: UsedKey | null
+  /** The operator who takes in an address that the books had lost, while the vault is halted. */
+  recoveredBy?: string
+}
 
 /**
  * Finds the place of a new address in the vault's structure.
@@ -134,8 +143,8 @@ export async function placeAddress(db: Db | Trx, vaultId: string, body: Creation
 
 /**
  * Requests the next address under the prefix from the wallet service, without an open transaction.
- * @throws 409 when the prefix is used up, 502 when the wallet service fails, or returns an invalid address or one that
- *   does not follow from the pinned key
+ * @throws 409 when the prefix is used up or the vault is halted, 502 when the wallet service fails, or returns an invalid
+ *   address or one that does not follow from the pinned key
  */
 export async function deriveAddress(
   deps: Deps,
@@ -151,8 +160,14 @@ export async function deriveAddress(
     )
   if (index > pathIndexMax) throw conflict('limit_reached', 'All indexes of this combination of segments are in use')
   const { wallet, client } = await openWallet(deps, vaultId)
+  await assertCompared(deps, vaultId, () => walletOfVault(deps, vaultId))
+    .catch((error: unknown) => {
+      throw error instanceof HaltedVaultError ? haltedError(error.reason) : error
+    })
+    .catch(throwBadGateway)
   const order = { network: network.slug, coinType: network.coin_type, derivationPath: plan.pathAt(index) }
   const used = await findUsedKey(deps, wallet, client, { ...order, type: network.type }, deadline)
+  await recordAskedPath(deps.db, vaultId, order.derivationPath, deps.clock())
   const { address } = await client.createAddress(order, deadline).catch(throwBadGateway)
   const onchain = parseOnchainAddress(address, network.type)
   if (onchain === null) throw badGateway('The wallet service returned an invalid answer')
@@ -171,12 +186,13 @@ export async function insertAddress(
   trx: Trx,
   body: Creation,
   { network, plan }: Placement,
-  { index, onchain, wallet, used }: Derivation,
+  { index, onchain, wallet, used, recoveredBy }: Derivation,
   by: By,
   onAddressCreated: (trx: Trx, address: AddressRow) => Promise<void>,
 ): Promise<string> {
   const { vaultId, actorId, now } = by
   const present = await keepWallet(trx, vaultId)
+  if (present.halt_reason !== null && recoveredBy === undefined) throw haltedError(present.halt_reason)
   if (!isSameWallet(wallet, present) || wallet.wallet_key !== present.wallet_key) throw new OutdatedDerivationError()
   if (used?.isNew) await pinNewKey(trx, used.key, by)
   await lockOnchainAddress(trx, network.id, onchain.key)
@@ -215,9 +231,11 @@ export async function insertAddress(
       }
       throw error
     })
+  await noteStoredPath(trx, vaultId, row.derivation_path)
   await onAddressCreated(trx, row)
   const { address, derivation_path: derivationPath } = row
-  const details = { network: network.slug, address, derivationPath, token: plan.token?.code ?? null }
+  const recovered = recoveredBy === undefined ? {} : { recoveredBy }
+  const details = { network: network.slug, address, derivationPath, token: plan.token?.code ?? null, ...recovered }
   await audit(trx, by, 'address.created', { type: 'address', id: row.id }, details)
   return row.id
 }

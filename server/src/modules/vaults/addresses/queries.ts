@@ -89,15 +89,17 @@ export async function findPermissions(db: Db | Trx, scope: AddressScope, id: str
   return rows[0]!
 }
 
-/** Returns the lowest free index under the prefix. Addresses are never deleted, so it is the highest index plus one. */
+/**
+ * Returns the lowest index under the prefix that is free, as are all above it. Addresses are never deleted, so it is the highest index
+ * plus one. A burnt index is not free.
+ */
 export async function findNextIndex(db: Db | Trx, vaultId: string, staticPrefix: string): Promise<number> {
-  const { last } = await db
-    .selectFrom('addresses')
-    .select(({ fn }) => fn.max('path_index').as('last'))
-    .where('vault_id', '=', vaultId)
-    .where('static_prefix', '=', staticPrefix)
-    .executeTakeFirstOrThrow()
-  return last === null ? 0 : Number(last) + 1
+  const { rows } = await sql<{ next: number }>`${prepared}
+    select coalesce(greatest(
+      (select max(path_index) from addresses where vault_id = ${vaultId} and static_prefix = ${staticPrefix}),
+      (select max(path_index) from asked_paths where vault_id = ${vaultId} and static_prefix = ${staticPrefix} and is_burnt)
+    ) + 1, 0)::float8 as next`.execute(db)
+  return rows[0]!.next
 }
 
 /**

@@ -43,6 +43,7 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
       'disabled',
       'limit_reached',
       'quorum_unreachable',
+      'vault_halted',
       'vault_is_draft',
       'wallet_service_failed',
       'wallet_service_silent',

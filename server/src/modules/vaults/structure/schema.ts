@@ -146,6 +146,19 @@ export const Vault = Closed(
       ),
       'The authority that the wallet service showed last; null: it never showed one.',
     ),
+    halt: described(
+      Nullable(
+        Closed({
+          since: Timestamp,
+          reason: described(
+            Enum(['books_behind', 'wallet_behind']),
+            '`books_behind`: the wallet service has accepted what the books do not have. `wallet_behind`: it no longer has what it ' +
+              'accepted before.',
+          ),
+        }),
+      ),
+      'Set while the books and the wallet service differ, as after a restore: nothing is handed over and no address is made.',
+    ),
     addressCheck: described(
       Enum(['none', 'derived']),
       '`derived`: each new address on an EVM network must follow from a key that the wallet service is bound by. `none`: it ' +

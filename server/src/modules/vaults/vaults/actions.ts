@@ -17,6 +17,7 @@ import type { ProtectionUpdate, VaultCreation, VaultUpdate } from '../structure/
 import { insertStructure, planOrThrow, summaryOf } from '../structure/write-structure.ts'
 import { listAccountKeys } from '../wallets/account-keys.ts'
 import { findNewestAddressId, type Probed, ProbeNeededError, pickSamples } from '../wallets/probe-wallet.ts'
+import { forgetWalletMark } from '../wallets/wallet-marks.ts'
 import {
   differencesOfWallet,
   faultsOfWallet,
@@ -131,6 +132,7 @@ export async function updateVault(
     })
     .where('id', '=', id)
     .execute()
+  if (body.walletServiceUrl !== undefined || walletServiceSecret !== undefined) await forgetWalletMark(trx, id)
   const pinned = accepted.shown === null ? {} : await pinShownKeys(trx, id, accepted.shown, by.now)
   const details = {
     changes: shown,

@@ -17,6 +17,10 @@ export function toVault(row: VaultWithStructure): Static<typeof Vault> {
     walletQuestionsPerSecond: row.questions_per_second,
     protection: row.protection as Protection,
     authority: row.mark && toShown(row.mark),
+    halt:
+      row.halted_at === null
+        ? null
+        : { since: row.halted_at.toISOString(), reason: row.halt_reason as 'books_behind' | 'wallet_behind' },
     addressCheck: row.wallet_key === null ? 'none' : 'derived',
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

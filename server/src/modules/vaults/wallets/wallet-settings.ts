@@ -7,6 +7,7 @@ import { markOf, originOf, type Place, SealError, splitList } from '../../../lib
 import { replay } from '../../record/audit/queries.ts'
 import { dispatcherOf } from '../../registry/wallet-service/call.ts'
 import { createWalletClient, type WalletClient } from '../../registry/wallet-service/client.ts'
+import type { HaltReason } from './wallet-marks.ts'
 
 type WalletSettings = { walletServiceUrl?: string | undefined; walletWebhookSecret?: string | null | undefined }
 
@@ -148,8 +149,16 @@ export function findWallet(db: Db, vaultId: string): Promise<PresentWallet> {
  * Returns the wallet service of a vault and prevents its replacement until the transaction ends. Code that relies on the
  * present wallet service calls this first. A change of the wallet service waits for the transaction, and then sees its rows.
  */
-export function keepWallet(trx: Trx, vaultId: string): Promise<PresentWallet & { protection: string }> {
-  return selectWallet(trx, vaultId).select('protection').forKeyShare().modifyEnd(prepared).executeTakeFirstOrThrow()
+export function keepWallet(
+  trx: Trx,
+  vaultId: string,
+): Promise<PresentWallet & { protection: string; halt_reason: HaltReason | null }> {
+  return selectWallet(trx, vaultId)
+    .select(['protection', 'halt_reason'])
+    .$narrowType<{ halt_reason: HaltReason | null }>()
+    .forKeyShare()
+    .modifyEnd(prepared)
+    .executeTakeFirstOrThrow()
 }
 
 export function isSameWallet(wallet: WalletOfVault, other: WalletOfVault): boolean {

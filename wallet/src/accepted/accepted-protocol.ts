@@ -1,0 +1,71 @@
+import Type, { type Static } from 'typebox'
+import { acceptedMax, replayedMax } from '../limits.ts'
+import { Address, ContractAddress, DerivationPath, Network, TransferId, TxHash } from '../protocol.ts'
+
+const strict = { additionalProperties: false }
+
+const Cursor = { pattern: '^[A-Za-z0-9_-]{1,200}$', examples: ['MTI4IDZmMWQ1YjBh'] }
+const EventId = Type.String({
+  pattern: '^[A-Za-z0-9._:-]{1,128}$',
+  description: 'Id of an event, its header webhook-id.',
+  examples: ['evt_5f0c6a4b1d2e3f405162738495a6b7c8'],
+})
+
+export const AcceptedQuery = Type.Object(
+  {
+    after: Type.Optional(
+      Type.String({ ...Cursor, description: 'The cursor of the answer before; left out: begin with the first entry.' }),
+    ),
+    limit: Type.Optional(
+      Type.String({
+        pattern: '^([1-9][0-9]{0,2}|1000)$',
+        description: `How many entries the answer lists at most: 1 to ${acceptedMax}, which it is when left out.`,
+        examples: ['1000'],
+      }),
+    ),
+  },
+  strict,
+)
+export type AcceptedQuery = Static<typeof AcceptedQuery>
+
+const AcceptedTransfer = Type.Object({ kind: Type.Literal('transfer'), id: TransferId }, strict)
+const AcceptedAddress = Type.Object(
+  { kind: Type.Literal('address'), network: Network, derivationPath: DerivationPath, address: Address },
+  strict,
+)
+const AcceptedEvent = Type.Object(
+  {
+    kind: Type.Literal('event'),
+    id: EventId,
+    network: Network,
+    asset: ContractAddress,
+    toAddress: Address,
+    txHash: TxHash,
+    index: Type.Integer({ minimum: 0 }),
+    occurrence: Type.Integer({ minimum: 0 }),
+    isOrphan: Type.Boolean({ description: 'true of DEPOSIT_ORPHANED, false of TOPUP.' }),
+  },
+  strict,
+)
+export const Accepted = Type.Object(
+  {
+    entries: Type.Array(Type.Union([AcceptedTransfer, AcceptedAddress, AcceptedEvent]), {
+      maxItems: acceptedMax,
+      description:
+        'In the order in which they were accepted; nothing is ever inserted before an entry that was listed.',
+    }),
+    count: Type.Integer({ minimum: 0, description: 'How many entries there are in all.' }),
+    cursor: Type.String({ ...Cursor, description: 'Names all that was accepted up to the last entry; opaque.' }),
+  },
+  { ...strict, title: 'Accepted' },
+)
+export type Accepted = Static<typeof Accepted>
+
+export const EventReplay = Type.Object(
+  { ids: Type.Array(EventId, { minItems: 1, maxItems: replayedMax, description: 'The events that are sent again.' }) },
+  { ...strict, title: 'EventReplay' },
+)
+export const ReplayedEvents = Type.Object(
+  { replayed: Type.Integer({ minimum: 0, description: 'How many of these events are the client’s, and sent again.' }) },
+  { ...strict, title: 'ReplayedEvents' },
+)
