@@ -1,14 +1,9 @@
-import { parse } from 'papaparse'
+import { parseCsv } from './parse-csv.ts'
 
-/** The answer of the worker: the rows of the file, or a fault if it cannot be read. */
-export type CsvAnswer = { rows: string[][] } | { fault: true }
+/** The rows of the file, or null if it cannot be read. */
+export type CsvAnswer = string[][] | null
 
 addEventListener('message', ({ data }: MessageEvent<string>) => {
-  const { data: rows, errors } = parse<string[]>(data, {
-    skipEmptyLines: 'greedy',
-    delimitersToGuess: [',', ';', '\t'],
-  })
-  const isBroken = errors.some(({ type }) => type === 'Quotes')
-  const answer: CsvAnswer = isBroken ? { fault: true } : { rows }
+  const answer: CsvAnswer = parseCsv(data)
   postMessage(answer)
 })

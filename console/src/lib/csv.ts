@@ -20,7 +20,7 @@ export function readCsv(text: string): Promise<string[][] | null> {
   const url = (policy?.createScriptURL(workerUrl) ?? workerUrl) as string
   const worker = new Worker(url, { type: 'module' })
   return new Promise<string[][] | null>((resolve, reject) => {
-    worker.onmessage = ({ data }: MessageEvent<CsvAnswer>) => resolve('rows' in data ? data.rows : null)
+    worker.onmessage = ({ data }: MessageEvent<CsvAnswer>) => resolve(data)
     worker.onerror = (event) => reject(new Error(event.message))
     worker.postMessage(text)
   }).finally(() => worker.terminate())
