@@ -186,6 +186,8 @@ function Change({ code, vocabulary, nameOf, change }: Omit<FoundProps, 'backtest
   const [isOpen, open] = useState(false)
   const { subjectType, subjectId, before, after, lacking } = change
   const words: Record<string, string> = actionWords()
+  // Both wait for votes: the difference is in how many, or in who votes.
+  const differsInVotes = before.effect === 'approval' && after.effect === 'approval'
   return (
     <details className="py-3" onToggle={({ currentTarget }) => open(currentTarget.open)}>
       <summary className="flex cursor-pointer flex-wrap items-center gap-x-3 gap-y-1">
@@ -195,9 +197,11 @@ function Change({ code, vocabulary, nameOf, change }: Omit<FoundProps, 'backtest
         <ChangeBadge change={change.change} />
         <span className="inline-flex items-center gap-2">
           <OutcomeBadge result={before.effect} />
+          {differsInVotes && votesWord(before)}
           <span className="sr-only">{t('would be')}</span>
           <span aria-hidden>→</span>
           <OutcomeBadge result={after.effect} />
+          {differsInVotes && (after.votesNeeded === before.votesNeeded ? t('others vote') : votesWord(after))}
         </span>
       </summary>
       {isOpen && (
@@ -231,9 +235,9 @@ type DecisionProps = Pick<TryHistoryProps, 'vocabulary' | 'nameOf'> & {
 }
 
 function Decision({ title, decision, vocabulary, nameOf }: DecisionProps) {
-  const { effect, decisionPolicy, votesNeeded, trace } = decision
+  const { effect, decisionPolicy, trace } = decision
   const facts = [
-    ...(effect === 'approval' ? [t('{count, plural, one {# vote} other {# votes}}', { count: votesNeeded })] : []),
+    ...(effect === 'approval' ? [votesWord(decision)] : []),
     ...(decisionPolicy === null ? [] : [decisionPolicy.name]),
   ]
   return (
@@ -246,6 +250,9 @@ function Decision({ title, decision, vocabulary, nameOf }: DecisionProps) {
     </section>
   )
 }
+
+const votesWord = ({ votesNeeded }: Pick<BacktestChange['before'], 'votesNeeded'>) =>
+  t('{count, plural, one {# vote} other {# votes}}', { count: votesNeeded })
 
 function ChangeBadge({ change }: Pick<BacktestChange, 'change'>) {
   if (change === 'stricter') return <Badge tone="waiting">{t('Stricter')}</Badge>

@@ -31,7 +31,7 @@ type Sums = { incomingByAsset: AssetAmount[]; outgoingByAsset: AssetAmount[]; op
  * operations.
  */
 function sumColumns<Row extends Sums & { grossTurnoverUsd: string }>(
-  filters: (row: Row) => Record<string, string>,
+  filters: (row: Row) => Drilldown | null,
 ): Column<Row>[] {
   return [
     { id: 'in', header: t('In'), align: 'end', cell: (row) => <AssetAmounts assets={row.incomingByAsset} /> },
@@ -99,8 +99,8 @@ export function ByCounterparty({ rows }: { rows: readonly ActivityByCounterparty
       header: t('Counterparty'),
       cell: ({ name }) => name ?? <span className="text-quiet">{t('Not in the address book')}</span>,
     },
-    ...sumColumns<ActivityByCounterparty>(
-      ({ counterpartyId }): Drilldown => (counterpartyId === null ? {} : { counterpartyId }),
+    ...sumColumns<ActivityByCounterparty>(({ counterpartyId }) =>
+      counterpartyId === null ? null : { counterpartyId },
     ),
   ]
   return (

@@ -107,9 +107,15 @@ function useColumns(): Column<ExceptionOperation>[] {
       header: t('Operation'),
       cell: ({ address, counterparty, status, operationType }) => (
         <div>
-          {operationType === 'deposit' ? t('Received on') : t('Paid from')}{' '}
-          <Address address={address} name={counterparty?.name} />{' '}
+          {operationType === 'deposit' ? t('Received on') : t('Paid from')} <Address address={address} />{' '}
           {status !== 'confirmed' && <OperationStatus status={status} />}
+          {counterparty !== null && (
+            <p className="text-quiet [overflow-wrap:anywhere]">
+              {operationType === 'deposit'
+                ? t('from {name}', { name: counterparty.name })
+                : t('to {name}', { name: counterparty.name })}
+            </p>
+          )}
         </div>
       ),
     },

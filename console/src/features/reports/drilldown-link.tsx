@@ -14,9 +14,10 @@ export function useShownReport(): Shown {
   return useContext(ShownReport)!
 }
 
-/** A figure with a link to its operations in Activity. */
-export function DrilldownLink({ filters = {}, children }: { filters?: Drilldown; children: ReactNode }) {
+/** A figure with a link to its operations in Activity. `filters` is null if Activity cannot list exactly these; then there is no link. */
+export function DrilldownLink({ filters = {}, children }: { filters?: Drilldown | null; children: ReactNode }) {
   const { code, type, search, report } = useShownReport()
+  if (filters === null) return children
   const { filters: activityFilters, isWider } = drilldownOf(type, search, report, filters)
   const wider = t('Activity has not all of these filters and may list more.')
   return (

@@ -66,7 +66,7 @@ export function ByCategory({ rows, names }: { rows: readonly ActivityByCategory[
       header: t('Operations'),
       align: 'end',
       cell: ({ category, count }) => (
-        <DrilldownLink filters={category === null ? {} : { category }}>{formatCount(count)}</DrilldownLink>
+        <DrilldownLink filters={category === null ? null : { category }}>{formatCount(count)}</DrilldownLink>
       ),
     },
   ]
