@@ -15,6 +15,7 @@ import { counterpartyComponents } from './modules/address-book/counterparties/sc
 import { counterpartyGroupExecutors } from './modules/address-book/groups/actions.ts'
 import { counterpartyGroupRoutes } from './modules/address-book/groups/routes.ts'
 import { counterpartyGroupComponents } from './modules/address-book/groups/schema.ts'
+import { KnownAlike } from './modules/address-book/recipients/schema.ts'
 import { adjustExecutor } from './modules/money/adjustments/adjust-together.ts'
 import { adjustmentRoutes } from './modules/money/adjustments/routes.ts'
 import { backtestRoutes } from './modules/money/backtests/routes.ts'
@@ -187,6 +188,7 @@ const components = [
   ...ledgerVerificationComponents,
   ...balanceTimelineComponents,
   ...counterpartyComponents,
+  KnownAlike,
   ...counterpartyGroupComponents,
   ...screeningComponents,
   ...depositComponents,

@@ -189,6 +189,10 @@ const sentences: [RegExp, string][] = [
   [/^(0x[0-9a-fA-F]{40}) on (\S+) is an address of this vault$/, '$1 auf $2 ist eine Adresse dieses Tresors.'],
   [/^(\S+) on (\S+) belongs to the counterparty (.+)$/, '$1 auf $2 gehört zum Eintrag $3.'],
   [/^The (?:category|counterparty group|counterparty) is archived$/, 'Das ist archiviert.'],
+  [
+    /^A hold on .+ stops row (\d+), and with it the payout$/,
+    'Eine Sperre hält Zeile $1 auf, und damit die Sammelzahlung.',
+  ],
   [/^The hold was released already$/, 'Die Sperre ist schon aufgehoben.'],
   [/^The rules are already like this$/, 'Die Regeln sind schon so.'],
   [/^The (?:transfer|payout|request) was resolved by someone else$/, 'Darüber hat schon jemand anderes entschieden.'],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { operationsOf, stranger } from '../support/orders.ts'
 import { type Stack, vaultCode } from '../support/stack.ts'
-import { axeViolations, watchPage } from '../support/watched-page.ts'
+import { axeViolations, overflowOf, watchPage } from '../support/watched-page.ts'
 
 export function holdFlows(stack: () => Stack): void {
   describe('a hold', () => {
@@ -32,7 +33,75 @@ export function holdFlows(stack: () => Stack): void {
       for (const { page } of [admin, other]) await page.context().close()
       await restore()
     })
+
+    it('T28 on a recipient is named on the page of a payment that waits, which nobody can vote on then', async () => {
+      const { path, payoutPath, addressBook } = await heldRecipient(stack())
+      const { page, faults } = await watchPage(await stack().contextOf('secondTreasurer', phone), stack().url)
+      await page.goto(`${stack().url}${path}`)
+      const alarm = page.getByRole('region', { name: `Held: Counterparty ${longName}` })
+      await alarm.getByText('It is on a list of sanctions').waitFor()
+      await alarm.getByText(/^By .+, .+\.$/).waitFor()
+      await alarm.getByText('Nobody can vote on this payment until two people have released the hold.').waitFor()
+      const next = alarm.getByRole('link', { name: 'See what is held' })
+      expect(await next.getAttribute('href')).toBe(addressBook)
+      expect(await page.getByText('Not in the address book').count()).toBe(0)
+      const approve = page.getByRole('button', { name: 'Approve' })
+      expect(await approve.getAttribute('aria-disabled')).toBe('true')
+      expect(await approve.getAttribute('title')).toBe('It is held: nobody can vote on it now.')
+      await approve.click({ force: true })
+      expect(await page.getByRole('dialog').count()).toBe(0)
+      expect(await overflowOf(page)).toBe(0)
+      expect(await axeViolations(page)).toEqual([])
+
+      await page.goto(`${stack().url}${payoutPath}`)
+      await page.getByRole('region', { name: `Row 2: Held: Counterparty ${longName}` }).waitFor()
+      await page.getByText('Row 2 is held: nobody can vote on this payout now.').waitFor()
+      expect(await approve.getAttribute('aria-disabled')).toBe('true')
+      expect(await page.getByText('Held', { exact: true }).count()).toBe(1)
+      expect(await overflowOf(page)).toBe(0)
+      expect(await axeViolations(page)).toEqual([])
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
   })
+}
+
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+const longName = 'Aktiengesellschaft für Hafenlogistik und Umschlagtechnik Bremerhaven'
+
+type Held = Record<'path' | 'payoutPath' | 'addressBook', string>
+
+/** A payment and a payout that wait, to an address that came into the address book and was held after the order. */
+async function heldRecipient(stack: Stack): Promise<Held> {
+  const vault = (await stack.client('admin')).vault(vaultCode)
+  const toAddress = '0x7a1c000000000000000000000000000000c0ffee'
+  const { transfers, payouts } = (await stack.client('treasurer')).vault(vaultCode)
+  const order = { fromAddressId: (await operationsOf(stack)).id, toAddress, token: 'TUSD', amount: '230' }
+  const { id } = await transfers.create(order)
+  const rows = [stranger, toAddress].map((to, i) => {
+    return { ...order, toAddress: to, amount: '115', externalId: `held-${Date.now()}-${i}` }
+  })
+  const payout = await payouts.create({ rows })
+  await allowEntries(stack)
+  const addresses = [{ network: 'ethereum', address: toAddress }]
+  const { value } = await vault.counterparties.create({ name: longName, kind: 'company', addresses })
+  const subject = { subjectType: 'counterparty', subjectId: value!.id } as const
+  await vault.holds.place({ ...subject, reason: 'It is on a list of sanctions' })
+  const base = `/v/${vaultCode}`
+  return {
+    path: `${base}/approvals/transfer/${id}`,
+    payoutPath: `${base}/approvals/payout/${payout.id}`,
+    addressBook: `${base}/address-book/${value!.id}`,
+  }
+}
+
+/** Lets administrators write the address book. */
+async function allowEntries(stack: Stack): Promise<void> {
+  const vault = (await stack.client('admin')).vault(vaultCode)
+  const { items } = await vault.policyGroups.list({ limit: 100 }).page()
+  const administrators = items.find(({ code }) => code === 'administrators')!.id
+  const policy = { code: `book-${Date.now()}`, name: 'The address book', actionType: 'counterparty_create' } as const
+  await vault.policies.create(administrators, { ...policy, effect: 'allow' })
 }
 
 /** An entry of the address book, and a second administrator until `restore`. */
@@ -41,8 +110,7 @@ async function prepared(stack: Stack): Promise<{ id: string; restore: () => Prom
   const vault = admin.vault(vaultCode)
   const { items } = await vault.policyGroups.list({ limit: 100 }).page()
   const administrators = items.find(({ code }) => code === 'administrators')!.id
-  const policy = { code: `book-${Date.now()}`, name: 'The address book', actionType: 'counterparty_create' } as const
-  await vault.policies.create(administrators, { ...policy, effect: 'allow' })
+  await allowEntries(stack)
   const { user } = await (await stack.client('compliance')).auth.getCurrentSession()
   await vault.policyGroups.addMember(administrators, { userId: user.id })
   const { value } = await vault.counterparties.create({ name: 'Harbour Trading', kind: 'company' })

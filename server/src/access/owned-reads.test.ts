@@ -104,7 +104,6 @@ const allowed: Record<string, string> = {
   'money/payouts/listHoldsOnRows': 'of addresses that findSources has found in scope',
   'money/payouts/listDuePayouts': 'ids only, for the task that expires them, which acts for nobody',
   'money/orders/findHoldOnTransfer': 'of a transfer that was locked for a vote, only what holds it',
-  'money/payouts/listRows': 'of a payout that was found visible',
   'money/payouts/listStoredPayouts':
     'by the ids of payouts that were locked, and for the verifier, which acts for nobody',
   'money/transfers/listStoredOrders':

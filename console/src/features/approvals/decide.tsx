@@ -22,6 +22,8 @@ type Subject = {
   isOpen: boolean
   /** The document that the page shows and a vote signs. Null where the page shows no document; then nothing is signed. */
   toSign: Waiting | null
+  /** The reason why nobody can vote on it now, if any. The page says more about it. */
+  heldBecause?: string | null
   /** The reason why it can only be rejected, if any. */
   notApprovedBecause?: string | null
 }
@@ -39,7 +41,7 @@ export function Decide({ subject, summary }: DecideProps) {
   const [decision, setDecision] = useState<'approve' | 'reject' | null>(null)
   const vote = subject.shown.approvers.find(({ userId }) => userId === session?.user.id)
   const isSwapped = useIsSwapped(subject.toSign)
-  const off = reasonNotToVote(subject, vote) ?? (isSwapped ? swapped() : null)
+  const off = reasonNotToVote(subject, vote) ?? (isSwapped ? swapped() : (subject.heldBecause ?? null))
   const notApproved = subject.notApprovedBecause ?? null
   useKeys('a', () => off === null && notApproved === null && setDecision('approve'), {}, [off, notApproved])
   useKeys('r', () => off === null && setDecision('reject'), {}, [off])
@@ -55,7 +57,8 @@ export function Decide({ subject, summary }: DecideProps) {
       )}
       {/* Stays in sight below a long list. Otherwise the buttons would move, because rows are measured as they come
           into view. */}
-      <div className="sticky bottom-16 z-30 -mx-4 mt-4 flex gap-3 border-t border-line bg-paper p-4 md:bottom-0 md:mx-0 md:border-0 md:bg-ground md:px-0 md:py-3">
+      <div className="sticky bottom-16 z-30 -mx-4 mt-4 flex flex-wrap gap-3 border-t border-line bg-paper p-4 md:bottom-0 md:mx-0 md:border-0 md:bg-ground md:px-0 md:py-3">
+        {subject.heldBecause && <p className="basis-full font-medium text-bad">{subject.heldBecause}</p>}
         {(
           [
             ['reject', 'danger', X, t('Reject')],
@@ -76,7 +79,7 @@ export function Decide({ subject, summary }: DecideProps) {
       </div>
       <Sheet
         title={decision === 'reject' ? t('Reject this?') : t('Approve this?')}
-        open={decision !== null && !isSwapped}
+        open={decision !== null && off === null}
         onClose={() => setDecision(null)}
       >
         {decision !== null && <Confirm {...{ subject, decision, summary }} close={() => setDecision(null)} />}

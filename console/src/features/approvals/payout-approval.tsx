@@ -8,7 +8,7 @@ import {
   type Waiting,
 } from '@strongroom/sdk/signing'
 import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo } from 'react'
+import { lazy, Suspense, useEffect, useMemo } from 'react'
 import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
 import type { Shown } from '../../lib/sign-votes.ts'
@@ -25,7 +25,11 @@ import { SignedHead, SignedQuantity, SignedRow, SignedSums } from '../../ui/sign
 import { Decide } from './decide.tsx'
 import { payoutQuery, payoutRowsQuery } from './queries.ts'
 import { Votes } from './votes.tsx'
-import { statusOf } from './words.ts'
+import { isAlarming, statusOf } from './words.ts'
+
+/** The holds and warnings are loaded only where there are some. */
+const RecipientAlarms = lazy(async () => ({ default: (await import('./recipient-alarms.tsx')).RecipientAlarms }))
+const alarmsShownMax = 5
 
 /** Everything that an approver needs to decide on a payout: its sums, and every payment. */
 export function PayoutApproval({ code, id }: { code: string; id: string }) {
@@ -55,6 +59,7 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
   )
   const shown = signed instanceof Error ? null : signed
   const { approvers, payloadHash, expiresAt } = payout
+  const alarming = rows.filter(isAlarming)
   const { word, tone } = statusOf(payout.status)
   const isOpen = payout.status === 'awaiting_approval'
   // A vote before this would not be signed. Where the authority cannot be loaded, only a veto is left, and its voter is
@@ -65,6 +70,11 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
   return (
     <>
       <Problem error={signed instanceof Error ? signed : null} />
+      {alarming.length > 0 && (
+        <Suspense>
+          <RecipientAlarms code={code} payments={alarming.slice(0, alarmsShownMax)} />
+        </Suspense>
+      )}
       <Card>
         <div className="mb-3 flex flex-wrap items-start justify-between gap-3">
           <div>
@@ -98,7 +108,13 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
         <Skeleton rows={1} />
       ) : (
         <Decide
-          subject={{ kind: 'payout', code, shown: payout, isOpen, toSign: toSignOf(payout, rows, shown) }}
+          subject={{
+            ...{ kind: 'payout', code, shown: payout, isOpen, toSign: toSignOf(payout, rows, shown) },
+            heldBecause: heldBecause(rows.filter(({ holds = [] }) => holds.length > 0)),
+            notApprovedBecause: rows.some(({ isExposed }) => isExposed)
+              ? t('An address that pays sends nothing now')
+              : null,
+          }}
           summary={
             <>
               <p className="font-semibold">{payout.name ?? t('Payout')}</p>
@@ -109,6 +125,20 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
         />
       )}
     </>
+  )
+}
+
+/** Names the held rows, the first ones of many. A vote is about all rows, so that one of them stops it. */
+function heldBecause(held: readonly PayoutRow[]): string | null {
+  if (held.length === 0) return null
+  const more = held.length > alarmsShownMax ? ' …' : ''
+  const numbers = held.slice(0, alarmsShownMax).map(({ row }) => row)
+  return t(
+    '{count, plural, one {Row {rows} is held} other {Rows {rows} are held}}: nobody can vote on this payout now.',
+    {
+      count: held.length,
+      rows: numbers.join(', ') + more,
+    },
   )
 }
 
@@ -185,8 +215,11 @@ function columnsOfRows(shown: PayoutDescription | null): Column<ShownRow>[] {
     {
       id: 'to',
       header: t('To'),
-      cell: ({ toAddress, counterpartyName, signed }) => (
-        <Address address={signed?.recipient ?? toAddress} name={counterpartyName ?? t('Not in the address book')} />
+      cell: ({ signed, ...row }) => (
+        <div className="min-w-0">
+          <Address address={signed?.recipient ?? row.toAddress} name={nameOfRecipient(row)} />
+          <Signs row={row} />
+        </div>
       ),
     },
     {
@@ -211,6 +244,21 @@ function columnsOfRows(shown: PayoutDescription | null): Column<ShownRow>[] {
       },
     },
   ]
+}
+
+const nameOfRecipient = ({ recipient, counterpartyName }: PayoutRow) =>
+  (recipient ? recipient.counterparty?.name : counterpartyName) ?? t('Not in the address book')
+
+/** The signs of a row that is stopped, or whose recipient is new or resembles a known address. */
+function Signs({ row: { holds = [], isExposed, recipient } }: { row: PayoutRow }) {
+  return (
+    <span className="flex flex-wrap gap-1 max-md:justify-end">
+      {holds.length > 0 && <Badge tone="bad">{t('Held')}</Badge>}
+      {isExposed && <Badge tone="bad">{t('Sends nothing now')}</Badge>}
+      {recipient?.isLookAlike && <Badge tone="bad">{t('Looks like another known address')}</Badge>}
+      {recipient?.isFirstPayment && <Badge tone="warn">{t('Never paid before')}</Badge>}
+    </span>
+  )
 }
 
 function signedColumn(shown: PayoutDescription): Column<ShownRow> {

@@ -14,13 +14,16 @@ import { Decide } from './decide.tsx'
 import { transferQuery } from './queries.ts'
 import type { Seen } from './signed-transfer.tsx'
 import { Votes } from './votes.tsx'
-import { recipientOf, statusOf } from './words.ts'
+import { isAlarming, recipientOf, statusOf } from './words.ts'
 
 /** Draws the reasons of the policies for requiring votes. It is loaded on demand. */
 type Why = ComponentType<{ code: string; transfer: Transfer }>
 
 /** In a protected vault the order is decoded from the signed document. The decoder is loaded only where it is needed. */
 const SignedTransfer = lazy(async () => ({ default: (await import('./signed-transfer.tsx')).SignedTransfer }))
+
+/** The holds and warnings are loaded only where there are some. */
+const RecipientAlarms = lazy(async () => ({ default: (await import('./recipient-alarms.tsx')).RecipientAlarms }))
 
 /** Everything that an approver needs to decide on a transfer. */
 export function TransferApproval({ code, id, Why }: { code: string; id: string; Why: Why }) {
@@ -63,9 +66,15 @@ function unsigned(transfer: Transfer): Seen {
 function Decision({ code, transfer, Why, seen }: DecisionProps & { seen: Seen }) {
   const { word, tone } = statusOf(transfer.status)
   const isOpen = transfer.status === 'awaiting_approval'
-  const { metadata, expiresAt, approvers, payloadHash, recipient } = transfer
+  const { metadata, expiresAt, approvers, payloadHash, recipient, holds = [], isExposed, counterparty } = transfer
+  const isHeld = holds.length > 0
   return (
     <>
+      {isAlarming(transfer) && (
+        <Suspense>
+          <RecipientAlarms code={code} payments={[transfer]} />
+        </Suspense>
+      )}
       <Card>
         <div className="mb-3 flex flex-wrap items-start justify-between gap-3">
           <div>
@@ -78,6 +87,10 @@ function Decision({ code, transfer, Why, seen }: DecisionProps & { seen: Seen })
         <Facts
           facts={[
             [t('Recipient'), recipient ? <RecipientSigns key="signs" signs={recipient} /> : null],
+            [
+              t('Recipient at the order'),
+              recipient && counterparty && counterparty.id !== recipient.counterparty?.id ? counterparty.name : null,
+            ],
             [t('Purpose'), metadata.paymentPurpose],
             [t('Note'), metadata.note],
             [t('Asked at'), formatTime(transfer.createdAt)],
@@ -98,7 +111,11 @@ function Decision({ code, transfer, Why, seen }: DecisionProps & { seen: Seen })
         quorumReachable={transfer.quorumReachable}
       />
       <Decide
-        subject={{ kind: 'transfer', code, shown: transfer, isOpen, toSign: seen.toSign }}
+        subject={{
+          ...{ kind: 'transfer', code, shown: transfer, isOpen, toSign: seen.toSign },
+          heldBecause: isHeld ? t('It is held: nobody can vote on it now.') : null,
+          notApprovedBecause: isExposed ? t('The address that pays sends nothing now') : null,
+        }}
         summary={
           <>
             <p className="mb-2 text-xl font-semibold">{seen.amount}</p>
@@ -119,9 +136,7 @@ function RecipientSigns({ signs }: { signs: NonNullable<Transfer['recipient']> }
       ) : (
         <Badge tone="neutral">{t('Paid before')}</Badge>
       )}
-      {signs.isLookAlike && (
-        <p className="mt-1 font-medium text-bad">{t('It looks like a known address, and is another one.')}</p>
-      )}
+      {signs.counterparty?.isArchived && <Badge tone="bad">{t('Archived in the address book')}</Badge>}
     </div>
   )
 }

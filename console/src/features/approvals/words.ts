@@ -1,4 +1,4 @@
-import type { ApprovalRequest, InboxItem, Transfer } from '@strongroom/sdk'
+import type { ApprovalRequest, InboxItem, PayoutRow, Transfer } from '@strongroom/sdk'
 import { formatAmount } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import type { Tone } from '../../ui/badge.tsx'
@@ -39,8 +39,18 @@ export function titleOf(item: InboxItem): string {
   return `${formatAmount(amountDecimal)} ${token.code} ${t('to {name}', { name: recipientName ?? toAddress })}`
 }
 
-/** Returns the name of the recipient of a transfer in the address book. */
-export const recipientOf = ({ counterparty }: Transfer): string => counterparty?.name ?? t('Not in the address book')
+/** Returns the present name of the recipient of a transfer; for a reader who does not decide, the name at the order. */
+export function recipientOf({ recipient, counterparty, toAddressId }: Transfer): string {
+  const entry = recipient ? recipient.counterparty : counterparty
+  if (entry !== null) return entry.name
+  return toAddressId === null ? t('Not in the address book') : t('Address of this vault')
+}
+
+type Alarming = Pick<PayoutRow, 'holds' | 'isExposed' | 'recipient'>
+
+/** Returns true for a payment that is stopped, or whose recipient resembles a known address. */
+export const isAlarming = ({ holds = [], isExposed, recipient }: Alarming): boolean =>
+  holds.length > 0 || isExposed === true || recipient?.isLookAlike === true
 
 /** Returns the requested action as a title. */
 export function actionOf(action: InboxItem['actionType'] | ApprovalRequest['action']): string {

@@ -1,10 +1,12 @@
-import type { Hold } from '@strongroom/sdk'
 import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query'
 import { vaultOf } from '../../lib/api.ts'
 import { membershipQuery } from '../../lib/membership.ts'
 import { useViewer } from '../../lib/viewer.ts'
+import type { SubjectType } from './words.ts'
 
-export type SubjectType = Hold['subjectType']
+/** The words about holds, for the pages of what is held. */
+export { pathOf, placerOf, type SubjectType, subjectWord } from './words.ts'
+
 export type Subject = { type: SubjectType; id: string }
 
 export type HoldFilter = { active?: boolean; subjectType?: SubjectType }

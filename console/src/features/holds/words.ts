@@ -1,6 +1,7 @@
 import type { Hold } from '@strongroom/sdk'
 import { t } from '../../lib/language.ts'
-import type { SubjectType } from './queries.ts'
+
+export type SubjectType = Hold['subjectType']
 
 export const subjectTypes: readonly SubjectType[] = ['address', 'vault', 'deposit', 'counterparty', 'transfer', 'user']
 
@@ -35,7 +36,10 @@ export function placerOf({ placedBy, origin }: Pick<Hold, 'placedBy' | 'origin'>
 }
 
 /** Returns the page of the subject, or null if it has no page. */
-export function pathOf(code: string, { subjectType, subjectId }: Pick<Hold, 'subjectType' | 'subjectId'>): string {
+export function pathOf(
+  code: string,
+  { subjectType, subjectId }: { subjectType: SubjectType; subjectId: string },
+): string {
   const paths: Record<SubjectType, string> = {
     address: `addresses/${subjectId}`,
     vault: 'settings',

@@ -163,7 +163,9 @@ function rowColumns(code: string): Column<PayoutRow>[] {
     {
       id: 'to',
       header: t('To'),
-      cell: ({ toAddress, counterpartyName }) => <Address address={toAddress} name={counterpartyName} />,
+      cell: ({ toAddress, counterpartyName, recipient }) => (
+        <Address address={toAddress} name={recipient?.counterparty?.name ?? counterpartyName} />
+      ),
     },
     {
       id: 'amount',
@@ -174,11 +176,16 @@ function rowColumns(code: string): Column<PayoutRow>[] {
     {
       id: 'status',
       header: t('State'),
-      cell: ({ status, failureReason, haltReason }) => (
+      cell: ({ status, failureReason, haltReason, holds = [] }) => (
         <span className="inline-grid gap-0.5">
           <span>
             <OperationStatus status={status} />
           </span>
+          {holds.map((hold, index) => (
+            <span key={hold.id ?? index} className="text-[0.8125rem] text-bad [overflow-wrap:anywhere]">
+              {hold.reason === null ? t('Held') : t('Held: {subject}', { subject: hold.reason })}
+            </span>
+          ))}
           {(failureReason ?? haltReason) !== null && (
             <span className="text-[0.8125rem] text-bad">{failureReason ?? haltReason}</span>
           )}

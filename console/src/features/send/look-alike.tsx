@@ -1,5 +1,5 @@
 import { t } from '../../lib/language.ts'
-import { groupsOfFour } from '../../ui/address.tsx'
+import { Compared } from '../../ui/compared.tsx'
 import { TextField } from '../../ui/field.tsx'
 import type { KnownAddress } from './queries.ts'
 
@@ -40,27 +40,6 @@ export function LookAlike({ address, known, typedOut, isTypedOut, onTyped }: Pro
         onDrop={(event) => event.preventDefault()}
         hint={isTypedOut ? t('It is the same address.') : t('It cannot be pasted here.')}
       />
-    </div>
-  )
-}
-
-/** An address in groups of four. Groups that differ from the other address are marked. */
-function Compared({ name, address, other }: { name: string; address: string; other: string | undefined }) {
-  const others = other === undefined ? [] : groupsOfFour(other.toLowerCase())
-  return (
-    <div>
-      <dt className="text-[0.8125rem] text-quiet">{name}</dt>
-      <dd className="code flex flex-wrap gap-x-1.5">
-        {groupsOfFour(address).map((group, index) =>
-          other === undefined || group.toLowerCase() === others[index] ? (
-            <span key={index}>{group}</span>
-          ) : (
-            <mark key={index} className="bg-bad font-bold text-paper">
-              {group}
-            </mark>
-          ),
-        )}
-      </dd>
     </div>
   )
 }

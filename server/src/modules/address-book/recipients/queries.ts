@@ -53,6 +53,36 @@ function signsOf(known: Knowledge, key: RawBuilder<unknown>): RawBuilder<Recipie
       where paid.address_key = ${key} and look_alike_of(paid.address_key) = look_alike_of(${key}) and ${known.isPaymentKnown}))`
 }
 
+/** A known address that another one resembles. `name` is null for an address that was only paid. */
+export type KnownAlike = { address: string; name: string | null }
+
+/**
+ * SQL: JSON of the addresses that the viewer knows and that `key` resembles, up to three, those of the address book first.
+ * Empty for an address that `findLookAlikes` does not mark.
+ */
+export function alikesOf(scope: AddressScope, key: RawBuilder<unknown>): RawBuilder<KnownAlike[]> {
+  const { vaultId, isAddressKnown, isPaymentKnown } = knowledgeOf(scope)
+  const looksAlike = (alias: string) => sql`look_alike_of(${sql.ref(`${alias}.address_key`)}) = look_alike_of(${key})`
+  return sql<KnownAlike[]>`(
+    select coalesce(json_agg(json_build_object('address', alike.address, 'name', alike.name) order by alike.place, alike.key)
+      filter (where alike.key <> ${key} and alike.nth <= 3 and not alike.is_trusted), '[]')
+    from (
+      select known.*, bool_or(known.key = ${key} and known.place < 3) over () as is_trusted,
+        dense_rank() over (order by known.key = ${key}, known.place, known.key) as nth
+      from (
+        select distinct on (found.key) found.* from (
+          select entry.address_key as key, entry.address, holder.name, 1 as place from counterparty_addresses entry
+          join counterparties holder on holder.vault_id = entry.vault_id and holder.id = entry.counterparty_id
+          where entry.vault_id = ${vaultId} and ${looksAlike('entry')}
+          union all
+          select own.address_key, own.address, own.label, 2 from addresses own
+          where ${looksAlike('own')} and ${isAddressKnown}
+          union all
+          select paid.address_key, paid.address_key, null, 3 from paid_recipients paid
+          where ${looksAlike('paid')} and ${isPaymentKnown}) found
+        order by found.key, found.place) known) alike)`
+}
+
 /**
  * The SQL conditions that select the known addresses and payments. They apply to `own`, a row of `addresses`, and
  * `paid`, a row of `paid_recipients`. These names hide no name of the statement around them.

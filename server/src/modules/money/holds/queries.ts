@@ -14,8 +14,8 @@ import { holdAudienceMax } from '../../../lib/limits.ts'
 import { openPhases, sentPhases } from '../../../lib/operations.ts'
 import { isHeldSelf, isHoldVisible } from '../../operations/feed/hold-visibility.ts'
 import { isOperationReadable } from '../../operations/feed/queries.ts'
-import type { HoldOrigin, HoldSubjectType } from '../../rules/holds/active.ts'
-import type { Hold, HoldQuery } from './schema.ts'
+import { activeHoldsOn, type HoldOrigin, type HoldSubjectType, type Touched } from '../../rules/holds/active.ts'
+import type { Hold, HoldOnPayment, HoldQuery } from './schema.ts'
 
 export type HoldRow = RowOf<Holds, { subject_type: HoldSubjectType; origin: HoldOrigin }>
 
@@ -61,6 +61,36 @@ export async function listHolds(
 /** The condition, as the index of the list has it. */
 const isLasting = sql`not (h.origin = 'screening' and h.released_at is not null and h.released_by_id is null)`
 
+/** SQL: the present name of the subject of the hold `h`; null for a transfer or a deposit. */
+const nameOfHeld = sql<string | null>`case h.subject_type
+  when 'vault' then (select named.name from vaults named where named.id = h.subject_id)
+  when 'address' then (select coalesce(named.label, named.address) from addresses named
+    where named.vault_id = h.vault_id and named.id = h.subject_id)
+  when 'counterparty' then (select named.name from counterparties named
+    where named.vault_id = h.vault_id and named.id = h.subject_id)
+  when 'user' then (select ${displayNameOf('named')} from users named where named.id = h.subject_id) end`
+
+/** A hold beside the payment that it stops. A reader who may not read the hold learns its kind only. */
+export type HoldBeside = Static<typeof HoldOnPayment>
+
+/**
+ * SQL: JSON of the active holds that stop a payment, oldest first. A hold that the viewer may not read is left out, unless
+ * `decides` is true: a vote would be refused for it, so that its kind is no secret.
+ */
+export function holdsBeside(touched: Touched, viewer: Viewer, decides: RawBuilder<unknown>): RawBuilder<HoldBeside[]> {
+  const hidden = sql`json_build_object('id', null, 'subjectType', h.subject_type, 'subjectId', null, 'subjectName', null,
+    'origin', h.origin, 'reason', null, 'placedBy', null, 'createdAt', null)`
+  return sql<HoldBeside[]>`(
+    select coalesce(json_agg(coalesce(readable.hold, ${hidden}) order by h.created_at, h.id), '[]')
+    from ${activeHoldsOn(touched, 'h')}
+    left join lateral (
+      select json_build_object('id', h.id, 'subjectType', h.subject_type, 'subjectId', h.subject_id,
+        'subjectName', ${nameOfHeld}, 'origin', h.origin, 'reason', h.reason,
+        'placedBy', ${profileOfUser(sql.ref('h.placed_by_id'))}, 'createdAt', ${wireTime('h.created_at')}) as hold
+      where ${isHoldVisible(viewer, 'h')}) readable on true
+    where readable.hold is not null or ${decides})`
+}
+
 const selectHolds = sql`
   select h.id, h.vault_id as "vaultId", h.subject_type as "subjectType", h.subject_id as "subjectId", h.origin, h.reason,
     h.released_at is null as "isActive", h.reserved, h.handed_over as "handedOverCount", h.created_at,
@@ -69,13 +99,7 @@ const selectHolds = sql`
     ${wireTime('h.ends_at')} as "endsAt", h.because_of_id as "becauseOfId", ${wireTime('h.confirmed_at')} as "confirmedAt",
     h.confirmed_by_id as "confirmedById", ${profileOfUser(sql.ref('h.confirmed_by_id'))} as "confirmedBy",
     h.released_by_id as "releasedById", ${profileOfUser(sql.ref('h.released_by_id'))} as "releasedBy",
-    case h.subject_type
-      when 'vault' then (select v.name from vaults v where v.id = h.subject_id)
-      when 'address' then (select coalesce(a.label, a.address) from addresses a
-        where a.vault_id = h.vault_id and a.id = h.subject_id)
-      when 'counterparty' then (select c.name from counterparties c where c.vault_id = h.vault_id and c.id = h.subject_id)
-      when 'user' then (select ${displayNameOf('u')} from users u where u.id = h.subject_id)
-    end as "subjectName", k.code, k.decimals
+    ${nameOfHeld} as "subjectName", k.code, k.decimals
   from holds h
   left join operations o on o.vault_id = h.vault_id and o.id = h.subject_id and h.subject_type = 'deposit'
   left join tokens k on k.id = o.token_id`

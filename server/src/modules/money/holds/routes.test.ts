@@ -275,7 +275,9 @@ describe('T72 a hold stops', () => {
     const { body: page } = await bench.owner.get(`${base}/payouts/${payout.id}/rows`)
     const hold = await held('transfer', page.items[1]!.transferId)
     const act = (by: Person, verb: string) => by.post(`${base}/payouts/${payout.id}/${verb}`)
-    expect(outcome(await act(bench.firstApprover, 'approve'))).toEqual([409, 'held'])
+    const refused = await act(bench.firstApprover, 'approve')
+    expect(outcome(refused)).toEqual([409, 'held'])
+    expect(refused.body.message).toBe('A hold on the transfer stops row 2, and with it the payout')
     expect(outcome(await act(bench.firstApprover, 'reject'))).toEqual([409, 'held'])
     expect(outcome(await act(bench.owner, 'cancel'))).toEqual([409, 'held'])
     await bench.sql(`update payouts set expires_at = now() - interval '1 day' where id = $1`, [payout.id])
@@ -284,6 +286,25 @@ describe('T72 a hold stops', () => {
     await release(hold.id)
     await expirePayouts(bench.test.deps)
     expect((await bench.owner.get(`${base}/payouts/${payout.id}`)).body.status).toBe('expired')
+  })
+
+  it('T28 the rows of a payout, which are read with their holds and recipients in one statement', async () => {
+    const known = fakeAddress('a row that is held')
+    const supplier = await counterparty(known)
+    const rows = [fakeAddress('a row that is free'), known].map((toAddress, i) => {
+      return { externalId: `marked-${address.id}-${i}`, fromAddressId: address.id, toAddress, amount: '150' }
+    })
+    const { body: payout } = await bench.owner.post(`${base}/payouts`, { rows })
+    await held('counterparty', supplier.id)
+    const read = async (by: Person) => (await by.get(`${base}/payouts/${payout.id}/rows`)).body.items
+    const [free, stopped] = await read(bench.firstApprover)
+    expect(free).toMatchObject({ holds: [], recipient: { counterparty: null, isFirstPayment: true } })
+    expect(stopped).toMatchObject({
+      holds: [{ subjectType: 'counterparty', subjectName: 'Supplier', reason: 'Something is wrong' }],
+      recipient: { counterparty: { name: 'Supplier' } },
+    })
+    // The initiator may read the hold, and learns nothing of what the vault knows of an address.
+    expect((await read(bench.owner))[1]).toMatchObject({ holds: [{ subjectName: 'Supplier' }], recipient: null })
   })
 
   it('a transfer: it keeps its funds, and is not voted on, cancelled, expired or sent', async () => {

@@ -112,4 +112,25 @@ export const HoldQuery = Closed({
   ...pageQuery,
 })
 
-export const holdComponents = [Hold, HoldPlacing, HoldRelease]
+/** A hold that stops a payment now, beside the payment. */
+export const HoldOnPayment = Closed(
+  {
+    id: described(
+      Nullable(Id),
+      'Identifier of the hold; null for a reader who may not read the hold, who learns its kind only.',
+    ),
+    subjectType: described(SubjectType, 'Kind of what is held.'),
+    subjectId: described(Nullable(GivenId), 'Identifier of what is held.'),
+    subjectName: described(
+      Nullable(Type.String({ examples: ['Harbour Trading'] })),
+      'What people call it now; also null for a transfer.',
+    ),
+    origin: described(Enum(holdOrigins), '`people`, or `screening`; also for a reader who may not read the hold.'),
+    reason: described(Nullable(ReasonText), 'Why it was placed.'),
+    placedBy: ProfileBeside,
+    createdAt: described(Nullable(Timestamp), 'Instant since which it holds, in UTC.'),
+  },
+  { $id: 'HoldOnPayment', description: 'A hold that stops a payment: it is neither voted on nor sent.' },
+)
+
+export const holdComponents = [Hold, HoldOnPayment, HoldPlacing, HoldRelease]

@@ -17,7 +17,7 @@ import {
   toInitiator,
 } from '../../rules/decisions/decide.ts'
 import type { Decision, PolicySnapshot } from '../../rules/decisions/decision.ts'
-import { type ActiveHold, activeHoldOn } from '../../rules/holds/active.ts'
+import { type ActiveHold, activeHoldOn, type Touched } from '../../rules/holds/active.ts'
 import type { Facts } from '../../rules/selectors/facts.ts'
 import { findPermissions } from '../../vaults/addresses/queries.ts'
 import { recipientFacts } from './load-order.ts'
@@ -154,15 +154,18 @@ export function entitled(
   return { initiator, scope }
 }
 
-/** SQL: the active hold that keeps a transfer from being voted on and handed over, from `o` and `t`, its two rows. */
-export const holdOnTransfer = activeHoldOn({
+/** SQL: the subjects whose holds stop a transfer, from `o` and `t`, its two rows. */
+export const touchedByTransfer: Touched = {
   vaultId: sql.ref('o.vault_id'),
   addressId: sql.ref('o.address_id'),
   to: { networkId: sql.ref('o.network_id'), key: sql.ref('t.to_address_key') },
   counterpartyId: sql.ref('o.counterparty_id'),
   transferId: sql.ref('o.id'),
   userIds: [sql.ref('o.initiator_id')],
-})
+}
+
+/** SQL: the active hold that keeps a transfer from being voted on and handed over. */
+export const holdOnTransfer = activeHoldOn(touchedByTransfer)
 
 export async function findHoldOnTransfer(trx: Trx, vaultId: string, id: string): Promise<ActiveHold | null> {
   const { rows } = await sql<{ hold: ActiveHold | null }>`${prepared}

@@ -91,10 +91,13 @@ function compareTransfers(
   return { recorded: { isWaived, orders: recorded } }
 }
 
-/** SQL: JSON of the active hold on any transfer of a payout, which forbids votes on the whole payout. */
+/** SQL: JSON of the active hold on the first held row of a payout, which forbids votes on the whole payout. */
 const holdOnTransfersOf = ({ vault_id, id }: LockedPayout) => sql<ActiveHold | null>`(
-  select ${holdOnTransfer} from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
-  where t.vault_id = ${vault_id} and t.payout_id = ${id} and ${holdOnTransfer} is not null limit 1)`
+  select stopped.hold::jsonb || jsonb_build_object('row', stopped.row) from (
+    select ${holdOnTransfer} as hold, t.payout_row as row
+    from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
+    where t.vault_id = ${vault_id} and t.payout_id = ${id}) stopped
+  where stopped.hold is not null order by stopped.row limit 1)`
 
 /** Payouts as a votable subject. */
 const votablePayouts = (log: Deps['log']): VotableSubject<LockedPayout, Stored, Recorded> => ({

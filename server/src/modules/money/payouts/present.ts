@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { formatDecimal } from '../../../lib/money.ts'
 import { operationStatuses } from '../../../lib/operations.ts'
 import { votesOf } from '../transfers/present.ts'
+import { toDecided } from '../transfers/to-decide.ts'
 import type { PayoutListRow, StoredRow, TransferCounts } from './queries.ts'
 import type { Payout, PayoutRow } from './schema.ts'
 
@@ -36,13 +37,8 @@ function countsOf(counts: TransferCounts) {
   >
 }
 
-export function toPayoutRow({
-  id,
-  decimals,
-  payload_hash: hash,
-  created_at: _,
-  ...row
-}: StoredRow): Static<typeof PayoutRow> {
-  const amountDecimal = formatDecimal(row.amount, decimals)
-  return { ...row, transferId: id, amountDecimal, payloadHash: hash.toString('hex') }
+export function toPayoutRow(row: StoredRow): Static<typeof PayoutRow> {
+  const { id, decimals, payload_hash: hash, created_at: _, holds, is_exposed, recipient, entry, alikes, ...shown } = row
+  const amountDecimal = formatDecimal(shown.amount, decimals)
+  return { ...shown, transferId: id, amountDecimal, payloadHash: hash.toString('hex'), ...toDecided(row) }
 }

@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import type { Member } from '../../../access/caller.ts'
 import { profileOf } from '../../../access/profile.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import { select } from '../../../db/columns.ts'
 import type { Payouts } from '../../../db/types.ts'
 import type { Paging, Position } from '../../../lib/cursor.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
@@ -21,6 +22,7 @@ import {
 import type { ApproverRow, RequirementState } from '../../rules/votes/tally.ts'
 import type { Order } from '../orders/load-order.ts'
 import { type SignedFields, signedFieldsOf } from '../orders/signatures.ts'
+import { columnsToDecide, type Decided, type ToDecide } from '../transfers/to-decide.ts'
 import type { LoadedRow, Sum } from './payout-rows.ts'
 import type { PayoutQuery, PayoutRow, PayoutStatus } from './schema.ts'
 
@@ -89,27 +91,31 @@ function awaiting({ userId }: Member, now: Date): RawBuilder<unknown> {
 }
 
 /** A row as it is shown, without the values that follow from other columns. */
-export type StoredRow = Omit<Static<typeof PayoutRow>, 'transferId' | 'amountDecimal' | 'payloadHash'> & {
-  id: string
-  decimals: number
-  payload_hash: Buffer
-  created_at: Date
-}
+export type StoredRow = Omit<Static<typeof PayoutRow>, 'transferId' | 'amountDecimal' | 'payloadHash' | keyof Decided> &
+  ToDecide & {
+    id: string
+    decimals: number
+    payload_hash: Buffer
+    created_at: Date
+  }
 
 /** Returns the rows of a payout in their order, up to one more than the limit. The caller has checked that the member sees the payout. */
 export async function listRows(
   db: Db,
-  vaultId: string,
+  member: Member,
   payoutId: string,
   { status, after, limit }: { status?: OperationStatus; after: Position | null; limit: number },
 ): Promise<StoredRow[]> {
+  const vaultId = member.vault.id
   const { rows } = await sql<StoredRow>`
     select t.payout_row as row, t.id, t.external_id as "externalId", o.status,
       o.address_id as "fromAddressId", a.address as "fromAddress", t.to_address as "toAddress",
       o.counterparty_name as "counterpartyName", n.slug as network, o.token_id as "tokenId", k.code as asset, k.decimals,
       o.amount, o.usd_value as "usdValue", o.payment_purpose as "paymentPurpose", o.note, t.payload, t.payload_hash,
-      o.tx_hash as "txHash", t.failure_reason as "failureReason", t.halt_reason as "haltReason", t.created_at
+      o.tx_hash as "txHash", t.failure_reason as "failureReason", t.halt_reason as "haltReason", t.created_at,
+      ${select(columnsToDecide, { member, subject: 'p' })}
     from transfers t
+    join payouts p on p.vault_id = t.vault_id and p.id = t.payout_id
     join operations o on o.vault_id = t.vault_id and o.id = t.id
     join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
     join networks n on n.id = o.network_id

@@ -115,14 +115,15 @@ export function payoutRoutes(app: App, deps: Deps): void {
 
   api.get('listPayoutRows', '/vaults/:code/payouts/:id/rows', {
     summary: 'List the rows of a payout',
-    description: 'In their order, with what became of each transfer. For those who see the payout.',
+    description:
+      'In their order, with what became of each transfer, and the holds that stop it now. For those who see the payout.',
     querystring: PayoutRowQuery,
     answers: { 200: PageOf(Ref(PayoutRow)) },
     handler: async (db, { member, params: { id }, query }) => {
       orNotFound((await isPayoutVisible(db, member, id)) || null, 'Payout')
       const page = pageOf(query)
       const { status } = query
-      const rows = await listRows(db, member.vault.id, id, { ...page, ...(status === undefined ? {} : { status }) })
+      const rows = await listRows(db, member, id, { ...page, ...(status === undefined ? {} : { status }) })
       return toPage(rows, page.limit, byCreation, toPayoutRow)
     },
   })

@@ -27,7 +27,7 @@ import { SignedVote, Vote } from '../../rules/signatures/schema.ts'
 import { PayloadHash } from '../../rules/votes/schema.ts'
 import { TransferPayload } from '../orders/payload.ts'
 import { TransferPreview } from '../orders/schema.ts'
-import { decisionPolicyFields, votesFields } from '../transfers/schema.ts'
+import { decidedFields, decisionPolicyFields, votesFields } from '../transfers/schema.ts'
 
 export const payoutStatuses = ['awaiting_approval', 'approved', 'rejected', 'cancelled', 'expired', 'halted'] as const
 
@@ -209,6 +209,7 @@ export const PayoutRow = Closed(
       Nullable(Text('The wallet service reports another amount')),
       'Why the transfer is halted or held back; null if it is not.',
     ),
+    ...decidedFields,
   },
   { $id: 'PayoutRow', description: 'One row of a payout, with what became of its transfer.' },
 )

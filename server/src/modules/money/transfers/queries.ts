@@ -9,7 +9,6 @@ import type { Paging } from '../../../lib/cursor.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 import { type OperationStatus, type Phase, sentPhases } from '../../../lib/operations.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
-import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
 import { firstCategoryKey } from '../../operations/categories/rights.ts'
 import { type FeedRows, readFeed } from '../../operations/feed/feed.ts'
 import type { FeedFilters } from '../../operations/feed/feed-filters.ts'
@@ -23,17 +22,11 @@ import { isHeld, sharedHoldLock } from '../../rules/holds/active.ts'
 import type { Facts } from '../../rules/selectors/facts.ts'
 import type { Beside } from '../../rules/votes/ballot.ts'
 import type { ApprovalState } from '../../rules/votes/compare-approval.ts'
-import {
-  approvalStateOf,
-  approversOf,
-  isVoter,
-  type ProfileRow,
-  requirementsOf,
-  type Votes,
-} from '../../rules/votes/queries.ts'
+import { approvalStateOf, approversOf, type ProfileRow, requirementsOf, type Votes } from '../../rules/votes/queries.ts'
 import type { ApproverRow, RequirementState } from '../../rules/votes/tally.ts'
 import type { Payload, StoredPayload } from '../orders/payload.ts'
 import { type ShownScreening, screeningOf } from '../screening/queries.ts'
+import { columnsToDecide, type ToDecide } from './to-decide.ts'
 import { vaultsIn } from './vaults-in-queue.ts'
 
 export type TransferRow = DetailColumns & {
@@ -166,13 +159,9 @@ export async function findTransferToDecide(
   db: Db,
   member: Member,
   id: string,
-): Promise<(TransferRow & { recipient: RecipientSigns | null }) | null> {
-  const isOthers = sql`o.initiator_id <> ${member.userId}`
-  const decides = sql`(${member.readsAll} or (${isOthers} and ${isVoter('o', member.userId)}))`
-  const { rows } = await sql<TransferRow & { recipient: RecipientSigns | null }>`${prepared}
-    select ${select(transferColumns, visibleScopeOf(member))},
-      case when o.status = 'awaiting_approval' and ${decides}
-        then ${recipientSignsOf(sql`o.vault_id`, sql`t.to_address_key`)} end as recipient
+): Promise<(TransferRow & ToDecide) | null> {
+  const { rows } = await sql<TransferRow & ToDecide>`${prepared}
+    select ${select(transferColumns, visibleScopeOf(member))}, ${select(columnsToDecide, { member, subject: 'o' })}
     from ${transferSources} where ${isVisible(member, id)}`.execute(db)
   return rows[0] ?? null
 }

@@ -155,9 +155,9 @@ it('the signs of the recipient are shown only to voters on the transfer', async 
     return recipient
   }
   for (const reader of [bench.firstApprover, bench.vault.admin]) {
-    expect(await recipientFor(reader, known)).toEqual({ isFirstPayment: false, isLookAlike: false })
-    expect(await recipientFor(reader, fresh)).toEqual({ isFirstPayment: true, isLookAlike: false })
-    expect(await recipientFor(reader, lookAlikeOf(known))).toEqual({ isFirstPayment: true, isLookAlike: true })
+    expect(await recipientFor(reader, known)).toMatchObject({ isFirstPayment: false, isLookAlike: false })
+    expect(await recipientFor(reader, fresh)).toMatchObject({ isFirstPayment: true, isLookAlike: false })
+    expect(await recipientFor(reader, lookAlikeOf(known))).toMatchObject({ isFirstPayment: true, isLookAlike: true })
   }
   // Payments of others are hidden from a member who orders, also from one who may vote on the transfer.
   expect(await recipientFor(bench.owner, known)).toBe(null)
@@ -167,7 +167,7 @@ it('the signs of the recipient are shown only to voters on the transfer', async 
   })
   blocks.push(policy.id)
   expect(await recipientFor(bench.owner, known)).toBe(null)
-  expect(await recipientFor(bench.firstApprover, known)).toEqual({ isFirstPayment: false, isLookAlike: false })
+  expect(await recipientFor(bench.firstApprover, known)).toMatchObject({ isFirstPayment: false, isLookAlike: false })
 })
 
 it('initiatorKind distinguishes services from people', async () => {

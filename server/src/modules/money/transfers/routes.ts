@@ -22,6 +22,7 @@ import { orderTransfer } from './place.ts'
 import { toTransfer } from './present.ts'
 import { findTransfer, findTransferToDecide, listTransfers, type TransferRow } from './queries.ts'
 import { Transfer, TransferQuery } from './schema.ts'
+import { toDecided } from './to-decide.ts'
 import { cancelTransfer, voteOnTransfer } from './transfer-votes.ts'
 
 const ofSignatures = ['signature_required', 'payload_changed'] as const
@@ -99,14 +100,14 @@ export function transferRoutes(app: App, deps: Deps): void {
   api.get('getTransfer', '/vaults/:code/transfers/:id', {
     summary: 'Get a transfer',
     description:
-      'With the decision of the policies and its trace, and for those who decide what the vault knows of the ' +
-      'recipient. For its initiator, the owner of its source address, the ' +
+      'With the decision of the policies and its trace, the holds that stop it now, and for those who decide what the ' +
+      'vault knows of the recipient now. For its initiator, the owner of its source address, the ' +
       'people with whom that address is shared, its approvers, administrators and auditors; 404 for everybody else.',
     answers: { 200: Transfer },
     handler: async (db, { member, params }) => {
       const row = orNotFound(await findTransferToDecide(db, member, params.id), 'Transfer')
       const reader = { readsAll: member.readsAll, isInitiator: row.initiator_id === member.userId }
-      return { ...toTransfer(row), decision: toPolicyDecision(row.decision, reader), recipient: row.recipient }
+      return { ...toTransfer(row), decision: toPolicyDecision(row.decision, reader), ...toDecided(row) }
     },
   })
 

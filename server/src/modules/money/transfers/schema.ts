@@ -17,9 +17,12 @@ import {
 } from '../../../http/schema.ts'
 import { flowTypes, operationStatuses } from '../../../lib/operations.ts'
 import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
+import { KnownAlike } from '../../address-book/recipients/schema.ts'
 import { OperationMetadata } from '../../operations/metadata/schema.ts'
 import { PolicyDecision, RulesVersionNumber } from '../../rules/decisions/schema.ts'
+import { counterpartyKinds } from '../../rules/selectors/facts.ts'
 import { Approver, groupVoteFields, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
+import { HoldOnPayment } from '../holds/schema.ts'
 import { TransferPayload } from '../orders/payload.ts'
 import { ScreeningBeside } from '../screening/schema.ts'
 
@@ -51,6 +54,59 @@ export const votesFields = {
   ),
   approvers: Type.Array(Approver),
   quorumReachable: QuorumReachable,
+}
+
+export const Recipient = Closed(
+  {
+    isFirstPayment: Type.Boolean({
+      description: 'true: no confirmed transfer of the vault went to `toAddress`.',
+      examples: [false],
+    }),
+    isLookAlike: Type.Boolean({
+      description: 'true: `toAddress` begins and ends like an address that the vault knows, and is a different one.',
+      examples: [false],
+    }),
+    lookAlikes: Type.Array(Ref(KnownAlike), {
+      description: 'The addresses that it resembles, as far as the reader knows them; the first three.',
+    }),
+    counterparty: described(
+      Nullable(
+        Closed({
+          id: Id,
+          name: Text('Harbour Trading'),
+          kind: described(Enum(counterpartyKinds), 'What sort of party it is.'),
+          isArchived: Type.Boolean({
+            description: 'true: the entry is archived, and a payment to it is refused.',
+            examples: [false],
+          }),
+        }),
+      ),
+      'Whose address it is now in the address book; null if it is in no entry.',
+    ),
+  },
+  { $id: 'Recipient', description: 'What the vault as a whole knows of a recipient at the moment of reading.' },
+)
+
+/** The facts of the moment about a waiting transfer, in the answer to the read of one transfer or of the rows of a payout. */
+export const decidedFields = {
+  holds: optional(
+    Type.Array(Ref(HoldOnPayment)),
+    'In the answer to the read of one transfer or of the rows of a payout, until it is handed over: the holds that stop it ' +
+      'now, oldest first. A reader who may not read a hold and does not vote gets none of it.',
+  ),
+  isExposed: Type.Optional(
+    Type.Boolean({
+      description:
+        'In the same answers: true if its address sends nothing now, because the chain took back a deposit that was spent ' +
+        'already.',
+      examples: [false],
+    }),
+  ),
+  recipient: optional(
+    Nullable(Ref(Recipient)),
+    'In the same answers. Only while it waits for votes, and for its approvers other than its initiator, administrators ' +
+      'and auditors; null otherwise.',
+  ),
 }
 
 export const Transfer = Closed(
@@ -116,29 +172,7 @@ export const Transfer = Closed(
     screening: ScreeningBeside,
     flowType: Enum(flowTypes),
     decision: Type.Optional(Ref(PolicyDecision)),
-    recipient: Type.Optional(
-      Nullable(
-        Closed(
-          {
-            isFirstPayment: Type.Boolean({
-              description: 'true: no confirmed transfer of the vault went to `toAddress`.',
-              examples: [false],
-            }),
-            isLookAlike: Type.Boolean({
-              description:
-                'true: `toAddress` begins and ends like an address that the vault knows, and is a different one.',
-              examples: [false],
-            }),
-          },
-          {
-            description:
-              'In the answer to the read of one transfer: what the vault as a whole knows of the recipient now. Only while ' +
-              'it waits for votes, and for its approvers other than its initiator, administrators and auditors; null ' +
-              'otherwise.',
-          },
-        ),
-      ),
-    ),
+    ...decidedFields,
     ...votesFields,
     payload: Ref(TransferPayload),
     payloadHash: described(PayloadHash, 'SHA-256 (hex) of `payload`, to which votes and hand-over are bound.'),
@@ -193,4 +227,4 @@ export const TransferQuery = Closed({
   ...pageQuery,
 })
 
-export const transferComponents = [TransferPayload, Transfer]
+export const transferComponents = [TransferPayload, Recipient, Transfer]

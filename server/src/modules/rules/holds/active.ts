@@ -15,12 +15,18 @@ export type HoldOrigin = (typeof holdOrigins)[number]
  * A reason to stop an order, a vote or a hand-over: a hold that is not released, or the exposure of an address. An exposure
  * has the id of its address.
  */
-export type ActiveHold = { id: string; subjectType: HoldSubjectType | 'exposure'; subjectId: string }
+export type ActiveHold = {
+  id: string
+  subjectType: HoldSubjectType | 'exposure'
+  subjectId: string
+  /** The row of the payout that it stops, from 1; only where a payout is stopped. */
+  row?: number
+}
 
 type Text = string | RawBuilder<unknown>
 
 /** The subjects of an order, a vote or a hand-over that may be held. */
-type Touched = Named & {
+export type Touched = Named & {
   /** The paying address. */
   addressId?: Text
   /** False if an exposure of the paying address does not count. The default is true. */
@@ -65,7 +71,25 @@ const lockOf = (vaultId: string): string => sha256(`holds ${vaultId}`).readBigIn
  * A hold of a counterparty concerns its present addresses. The cost is an index lookup for each subject.
  */
 export function activeHoldOn(touched: Touched): RawBuilder<ActiveHold | null> {
-  const { vaultId, addressId, ofExposure = true, to } = touched
+  const { vaultId, addressId, ofExposure = true } = touched
+  const hold = oldestHoldOn(vaultId, subjectsTouched(touched))
+  if (addressId === undefined || !ofExposure) return sql<ActiveHold | null>`${hold}`
+  return sql<ActiveHold | null>`coalesce(${hold}, (
+    select json_build_object('id', exposed.address_id, 'subjectType', 'exposure', 'subjectId', exposed.address_id)
+    from ledger_accounts exposed
+    where exposed.vault_id = ${vaultId} and exposed.address_id = ${addressId} and exposed.exposure > 0 limit 1))`
+}
+
+/** SQL for a list of tables: the rows `alias` of all active holds on any of the subjects, each of them once. */
+export const activeHoldsOn = (touched: Touched, alias: string): RawBuilder<unknown> => {
+  const active = (column: string) => sql.ref(`${alias}.${column}`)
+  return sql`(${sql.join(subjectsTouched(touched), sql` union `)}) touched
+    join holds ${sql.ref(alias)} on ${active('vault_id')} = ${touched.vaultId} and ${active('subject_type')} = touched.type
+      and ${active('subject_id')} = touched.id and ${active('released_at')} is null`
+}
+
+function subjectsTouched(touched: Touched): RawBuilder<unknown>[] {
+  const { vaultId, addressId, to } = touched
   const subjects = subjectsOf(touched)
   if (addressId !== undefined) subjects.push(sql`select 'address', ${addressId}::text`)
   if (to !== undefined) {
@@ -76,12 +100,7 @@ export function activeHoldOn(touched: Touched): RawBuilder<ActiveHold | null> {
       sql`select 'counterparty', known.counterparty_id from counterparty_addresses known where ${isRecipient('known')}`,
     )
   }
-  const hold = oldestHoldOn(vaultId, subjects)
-  if (addressId === undefined || !ofExposure) return sql<ActiveHold | null>`${hold}`
-  return sql<ActiveHold | null>`coalesce(${hold}, (
-    select json_build_object('id', exposed.address_id, 'subjectType', 'exposure', 'subjectId', exposed.address_id)
-    from ledger_accounts exposed
-    where exposed.vault_id = ${vaultId} and exposed.address_id = ${addressId} and exposed.exposure > 0 limit 1))`
+  return subjects
 }
 
 /** SQL: as `activeHoldOn`, for a subject without an address. */
@@ -142,10 +161,12 @@ const nouns: Record<HoldSubjectType, string> = {
 }
 
 /** The sentence about a hold in an error. It omits the reason of the hold, which only readers of the hold may see. */
-export const sentenceOf = ({ subjectType }: ActiveHold): string =>
-  subjectType === 'exposure'
-    ? 'The chain took back a deposit of the address that was spent already'
-    : `A hold on ${nouns[subjectType]} stops this`
+export function sentenceOf({ subjectType, row }: ActiveHold): string {
+  const stopped = row === undefined ? 'this' : `row ${row}, and with it the payout`
+  if (subjectType !== 'exposure') return `A hold on ${nouns[subjectType]} stops ${stopped}`
+  const cause = 'The chain took back a deposit of the address that was spent already'
+  return row === undefined ? cause : `${cause}, which stops ${stopped}`
+}
 
 /** The reason code of the error. */
 export const reasonOf = ({ subjectType }: ActiveHold): 'held' | 'address_exposed' =>
