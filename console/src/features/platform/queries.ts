@@ -110,7 +110,7 @@ export const healthQuery = queryOptions({
   queryFn: async ({ signal }) => {
     const begun = performance.now()
     // Not repeated by the SDK: a service that is not ready answers that, and this page asks again.
-    await strongroom.service.getReadiness({ signal, retries: 0 })
+    await strongroom.service.getReadiness({}, { signal, retries: 0 })
     return { milliseconds: Math.round(performance.now() - begun), at: new Date().toISOString() }
   },
   refetchInterval: 15_000,
