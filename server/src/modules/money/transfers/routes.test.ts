@@ -137,8 +137,9 @@ describe('ordering a transfer', () => {
     for (const [amount, more] of orders) {
       const answer = await order(amount, more)
       expect(answer.status).toBe(201)
-      const { decision: _, recipient: __, ...read } = await bench.read(answer.body.id)
+      const { decision: _, recipient: __, holds, isExposed, ...read } = await bench.read(answer.body.id)
       expect(answer.body).toEqual(read)
+      expect({ holds, isExposed }).toEqual({ holds: [], isExposed: false })
     }
   })
 
