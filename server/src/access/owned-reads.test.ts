@@ -101,6 +101,7 @@ const allowed: Record<string, string> = {
   'money/screening/findQuestion': 'the screening asks for nobody',
   'money/holds/lockActiveHold': 'by the id of a hold that was found visible, for the release that was voted on',
   'money/payouts/hasTransferHeld': 'of a payout that was locked, only whether it is held',
+  'money/ledger/sealLate': 'the command of an operator, who owns the database',
   'money/payouts/listHoldsOnRows': 'of addresses that findSources has found in scope',
   'money/payouts/listDuePayouts': 'ids only, for the task that expires them, which acts for nobody',
   'money/orders/findHoldOnTransfer': 'of a transfer that was locked for a vote, only what holds it',
