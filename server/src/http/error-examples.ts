@@ -99,7 +99,8 @@ const words: Partial<Record<Reason, Words>> = {
   system_object: 'A system group cannot be deleted',
   transfer_halted: 'The transfer is halted; two administrators must resolve it',
   transfers_in_flight: '3 transfers of the vault are in flight; change the wallet service when none is',
-  vault_halted: 'The vault is halted: its wallet service has accepted what the books do not have',
+  vault_halted:
+    'The vault is halted: its wallet service has accepted what the books do not have, as after a restore of the books',
   vault_is_draft: 'The vault is a draft; lock it before creating addresses',
   vault_is_locked: 'The vault is locked already',
   wallet_differs: 'The new wallet service has another address or key for m/44/60/1/0 on ethereum',

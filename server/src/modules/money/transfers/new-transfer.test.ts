@@ -19,8 +19,9 @@ describe('the answer to an order equals what is read afterwards', () => {
   async function isReadAs(more: Record<string, unknown>) {
     const answer = await bench.order(address.id, '1.5', more)
     expect(answer.status).toBe(201)
-    const { decision: _, recipient: __, ...read } = await bench.read(answer.body.id)
+    const { decision: _, recipient: __, holds, isExposed, ...read } = await bench.read(answer.body.id)
     expect(answer.body).toEqual(read)
+    expect({ holds, isExposed }).toEqual({ holds: [], isExposed: false })
     return answer.body
   }
 

@@ -21,8 +21,9 @@ describe('the answer equals what is read afterwards', () => {
     bench.test.clock.advance(1234)
     const answer = await bench.act(by, id, verb, more)
     expect(answer.status).toBe(200)
-    const { decision: _, recipient: __, ...read } = await bench.read(id, by)
+    const { decision: _, recipient: __, holds, isExposed, ...read } = await bench.read(id, by)
     expect(answer.body).toEqual(read)
+    expect({ holds, isExposed }).toEqual({ holds: [], isExposed: false })
     return answer.body
   }
 

@@ -149,7 +149,7 @@ export const Vault = Closed(
     halt: described(
       Nullable(
         Closed({
-          since: Timestamp,
+          since: described(Timestamp, 'When the halt began.'),
           reason: described(
             Enum(['books_behind', 'wallet_behind']),
             '`books_behind`: the wallet service has accepted what the books do not have. `wallet_behind`: it no longer has what it ' +
