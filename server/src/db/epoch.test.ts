@@ -123,6 +123,11 @@ describe('a node', () => {
   const holdersOf = async () =>
     (await owner.query<{ pid: number }>(`select pid from ${holders}`)).rows.map(({ pid }) => pid)
   const waiting = { timeout: 60_000 }
+  const isWaiting = async () => {
+    const { rowCount } = await owner.query(`select from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`)
+    return rowCount === 1
+  }
 
   it('holds the epoch while it runs, and again after its connection was lost', async () => {
     const held = await holdEpoch(database.url, log)
@@ -135,6 +140,18 @@ describe('a node', () => {
     } finally {
       await held.release()
     }
+    await expect.poll(holdersOf, waiting).toEqual([])
+  })
+
+  it('that ends while its connection is opened again holds nothing afterwards', async () => {
+    const held = await holdEpoch(database.url, log)
+    const [first] = await holdersOf()
+    await owner.query('select pg_terminate_backend($1)', [first])
+    await owner.query('select pg_advisory_lock(7365001)')
+    await expect.poll(isWaiting, waiting).toBe(true)
+    await held.release()
+    await owner.query('select pg_advisory_unlock(7365001)')
+    await expect.poll(isWaiting, waiting).toBe(false)
     await expect.poll(holdersOf, waiting).toEqual([])
   })
 

@@ -57,6 +57,8 @@ export async function holdEpoch(url: string, log: Pick<Logger, 'warn'>): Promise
     }
     client = opened
     isTold = false
+    // The node may have ended while the connection was opened again.
+    if (isReleased) await opened.end().catch(() => {})
   }
   const reopen = () =>
     void open().catch((error: Error) => {
