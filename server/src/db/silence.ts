@@ -200,7 +200,7 @@ async function cancelWaits(client: pg.Client, processes: number[]): Promise<true
   return true
 }
 
-/** Returns the process of the server behind a connection. */
+/** Returns the process of the server behind a connection. pg has it, and its types do not. */
 function processOf(client: pg.ClientBase): number {
   return (client as unknown as { processID: number }).processID
 }

@@ -1,19 +1,18 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import type { Deps } from '../deps.ts'
 import { type Claims, runClaims } from './run-claims.ts'
 
 type Letter = { name: string; attempts: number }
 
 const now = new Date('2026-01-01T00:00:00Z')
-const deps = { log: pino({ level: 'silent' }), clock: () => now } as unknown as Deps
+const deps = { log: pino({ level: 'silent' }), clock: () => now }
 
 /** A queue in memory. `onRun` is called with the name of each letter. */
 function queueOf(count: number, onRun: (name: string) => void) {
   const waiting = Array.from({ length: count }, (_, index) => ({ name: `letter ${index}`, attempts: 1 }))
   const limits: number[] = []
   const retried: [string, Date][] = []
-  const claims: Claims<Letter> = {
+  const claims: Claims<Letter, typeof deps> = {
     name: 'letter',
     claim: async (_deps, limit) => {
       limits.push(limit)

@@ -2,12 +2,12 @@ import { type Backoff, retryAt } from '../db/claim.ts'
 import type { Deps } from '../deps.ts'
 
 /** A type of work that waits in a table: how it is claimed, done, and released after a failure. */
-export type Claims<Work extends { attempts: number }> = {
+export type Claims<Work extends { attempts: number }, Needed = Deps> = {
   name: string
   /** Claims up to `limit` due rows for the time of a lease. Returns an empty list when nothing is due. */
-  claim(deps: Deps, limit: number): Promise<Work[]>
-  run(deps: Deps, work: Work, signal?: AbortSignal): Promise<void>
-  retry(deps: Deps, work: Work, at: Date): Promise<void>
+  claim(deps: Needed, limit: number): Promise<Work[]>
+  run(deps: Needed, work: Work, signal?: AbortSignal): Promise<void>
+  retry(deps: Needed, work: Work, at: Date): Promise<void>
   backoff: Backoff
 }
 
@@ -22,9 +22,9 @@ const claimMilliseconds = 60_000
  * stop or slow work leaves undone are due again at once.
  * @returns true if all due work is done
  */
-export async function runClaims<Work extends { attempts: number }>(
-  deps: Deps,
-  { name, claim, run, retry, backoff }: Claims<Work>,
+export async function runClaims<Work extends { attempts: number }, Needed extends Pick<Deps, 'log' | 'clock'>>(
+  deps: Needed,
+  { name, claim, run, retry, backoff }: Claims<Work, Needed>,
   signal?: AbortSignal,
 ): Promise<boolean> {
   for (let left = claimsPerRunMax; left > 0 && signal?.aborted !== true; ) {

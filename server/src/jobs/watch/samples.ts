@@ -11,46 +11,56 @@ import { type Figures, readFigures, type Waiting } from './figures.ts'
 
 /** The meaning of each gauge. The gauges of /metrics, the alert rules and `strongroom doctor` are made from these. */
 export const gauges = {
-  strongroom_watch_up: 'Whether the figures below could be read from the database: 1 or 0.',
+  strongroom_watch_up: '1 if the figures could be read from the database, else 0.',
   strongroom_transfers: 'Transfers that have not ended, by the phase of their delivery.',
-  strongroom_transfers_oldest_seconds: 'Age of the oldest of them, by phase; 0 if there is none.',
+  strongroom_transfers_oldest_seconds:
+    'Age of the oldest transfer of a phase that has not ended, in seconds; 0 without such a transfer.',
   strongroom_transfers_stuck: 'Transfers that the wallet service has had for longer than STUCK_AFTER_MINUTES.',
   strongroom_hand_overs: 'Orders that the wallet service does not have yet.',
-  strongroom_hand_overs_oldest_seconds: 'Age of the oldest of them; 0 if there is none.',
+  strongroom_hand_overs_oldest_seconds:
+    'Age of the oldest order that the wallet service does not have yet; 0 without such an order.',
   strongroom_changes_lag_seconds:
-    'For how long the wallet service of a vault with transfers in flight has not told its changes; 0 if none does.',
+    'Time since the wallet service of a vault with transfers in flight last told its changes; 0 without such a vault.',
   strongroom_changes_missed: 'Changes of transfers that a wallet service did not tell, and a question by id found.',
   strongroom_changes_strange: 'Entries of wallet services about transfers that their vault does not have.',
-  strongroom_held_subjects: 'What is held, by kind.',
+  strongroom_held_subjects: 'Subjects that are held, by kind.',
   strongroom_screenings: 'Deposits and transfers that wait for an answer of the screening service.',
-  strongroom_screenings_oldest_seconds: 'Age of the oldest of these questions; 0 if there is none.',
+  strongroom_screenings_oldest_seconds:
+    'Age of the oldest question to the screening service without an answer; 0 without such a question.',
   strongroom_wallet_events: 'Events of wallet services that credited nothing and wait for people, by outcome.',
-  strongroom_wallet_events_oldest_seconds: 'Age of the oldest of them, by outcome; 0 if there is none.',
+  strongroom_wallet_events_oldest_seconds:
+    'Age of the oldest event that credited nothing and waits for people, by outcome; 0 without such an event.',
   strongroom_audit_unsealed_records: 'Audit records that are not sealed yet.',
-  strongroom_audit_unsealed_oldest_seconds: 'Age of the oldest of them; 0 if there is none.',
+  strongroom_audit_unsealed_oldest_seconds:
+    'Age of the oldest audit record that is not sealed yet; 0 when all records are sealed.',
   strongroom_ledger_unsealed_entries: 'Entries of the ledger that are not sealed yet.',
-  strongroom_ledger_unsealed_oldest_seconds: 'Age of the oldest of them; 0 if there is none.',
+  strongroom_ledger_unsealed_oldest_seconds:
+    'Age of the oldest entry of the ledger that is not sealed yet; 0 when all entries are sealed.',
   strongroom_witnesses_due: 'Witnesses that are to be handed the heads of the chains of seals, and were not yet.',
-  strongroom_witnesses_due_oldest_seconds: 'For how long the oldest of them has been due; 0 if there is none.',
+  strongroom_witnesses_due_oldest_seconds:
+    'Time since the heads were due at the witness that has waited longest; 0 when no witness waits.',
   strongroom_authorities_fallen: 'Vaults whose wallet service shows an older authority than before.',
-  strongroom_authorities_fallen_oldest_seconds: 'For how long the oldest of them has; 0 if there is none.',
+  strongroom_authorities_fallen_oldest_seconds:
+    'Time since a wallet service first showed an older authority than before; 0 without such a vault.',
   strongroom_vaults_halted: 'Vaults whose books differ from what their wallet service accepted.',
-  strongroom_vaults_halted_oldest_seconds: 'For how long the oldest of them has been halted; 0 if there is none.',
+  strongroom_vaults_halted_oldest_seconds:
+    'Time since the vault that was halted first was halted; 0 without a halted vault.',
   strongroom_mails: 'Mails that wait to be sent or sent again.',
-  strongroom_mails_oldest_seconds: 'Age of the oldest of them; 0 if there is none.',
+  strongroom_mails_oldest_seconds: 'Age of the oldest mail that waits to be sent; 0 when no mail waits.',
   strongroom_exports: 'Exports of reports that wait or are made.',
-  strongroom_exports_oldest_seconds: 'Age of the oldest of them; 0 if there is none.',
+  strongroom_exports_oldest_seconds: 'Age of the oldest export that waits or is made; 0 when no export waits.',
   strongroom_reconciliations_due: 'Vaults that are to be compared with the chain, and were not yet.',
-  strongroom_reconciliations_due_oldest_seconds: 'For how long the oldest of them has been due; 0 if there is none.',
+  strongroom_reconciliations_due_oldest_seconds:
+    'Time since a comparison with the chain was due, of the vault that has waited longest; 0 when no vault waits.',
   strongroom_balance_differences: 'Balances of addresses that differ from the chain, as the administrators were told.',
-  strongroom_balance_differences_oldest_seconds: 'Age of the oldest of them; 0 if there is none.',
+  strongroom_balance_differences_oldest_seconds:
+    'Age of the oldest balance that differs from the chain; 0 when no balance differs.',
   strongroom_rate_age_seconds: 'Age of the newest USD rate of a token, and whether the provider or people set it.',
-  strongroom_wallet_service_up: 'Whether the wallet service of a vault answers this node: 1 or 0.',
+  strongroom_wallet_service_up: '1 if the wallet service of a vault answers this node, else 0.',
   strongroom_database_connections: 'Connections of this node: in use, idle, and requests that wait for one.',
   strongroom_heartbeat_age_seconds:
     'Seconds since a commit was known to be confirmed, by the standbys too that PostgreSQL waits for.',
-  strongroom_database_login_owns:
-    'Whether the role that the service logs in as can become the owner of a table: 1 or 0.',
+  strongroom_database_login_owns: '1 if the role that the service logs in as can become the owner of a table, else 0.',
 } as const
 
 export type Gauge = keyof typeof gauges
