@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { marketSeconds } from '../limits.ts'
-import type { Account, Chain, Market } from './open-chain.ts'
+import type { Account, Chain, Market, Opening } from './open-chain.ts'
 import { baseFeeOf, readTip } from './price-transfer.ts'
 
 /**
@@ -21,19 +21,18 @@ export async function readMarket(chain: Chain): Promise<Market> {
   return chain.market
 }
 
-type Asking = { from_address: Address; claimed_at: Date }
-
 /** Reads the balance and the nonce of the address, and keeps them with the block. */
 export async function readAccount(
   { batched }: Chain,
   { accounts }: Market,
-  { from_address: address, claimed_at: asOf }: Asking,
+  address: Address,
+  opening: Opening,
 ): Promise<Account> {
   const [balance, chainNonce] = await Promise.all([
     batched.getBalance({ address }),
     batched.getTransactionCount({ address, blockTag: 'pending' }),
   ])
-  const account = { balance, chainNonce, asOf }
+  const account = { balance, chainNonce, opening }
   accounts.set(address, account)
   return account
 }

@@ -13,8 +13,11 @@ import { nodeBatchMax, nodeTimeoutMilliseconds, scanBlocksMax } from '../limits.
 import type { KnownBlock } from './block.ts'
 import type { GasPrice } from './fee-caps.ts'
 
-/** The state of an address that all its transfers share. It was read after `asOf`, a time of the database's clock. */
-export type Account = { balance: bigint; chainNonce: number; asOf: Date }
+/** A moment of the database's clock, and a nonce below which all transfers of an address had ended by then. */
+export type Opening = { asOf: Date; nonce: bigint }
+
+/** The state of an address that all its transfers share. It was read after `opening`. */
+export type Account = { balance: bigint; chainNonce: number; opening: Opening }
 
 /** The newest block, with the fees and accounts that were read at it. They hold while the node names the same block. */
 export type Market = { hash: Hex; readAt: number; price: GasPrice; accounts: Map<Address, Account> }

@@ -6,7 +6,7 @@ import { toText } from '../authority/refusal.ts'
 import type { AuthorityStore } from '../authority/store.ts'
 import { claimSigning, type Fees, readSignedFees, refusalOfStored } from '../authority/verify-stored.ts'
 import { defaultFeeLevel, type FeeCaps, replacementCaps, unsignedLimitOf } from '../chains/fee-caps.ts'
-import type { Chain } from '../chains/open-chain.ts'
+import type { Chain, Opening } from '../chains/open-chain.ts'
 import {
   callOf,
   estimateGas,
@@ -20,9 +20,10 @@ import { WalletError } from '../errors.ts'
 import type { Keyring } from '../keys/keyring.ts'
 import { variantsMax } from '../limits.ts'
 import type { Replacement, ReplacementQuote } from '../protocol.ts'
+import { readCommittedCost, readOpening } from './committed-cost.ts'
 import { readAmount } from './order-transfer.ts'
 import { movementOf } from './plan-transfers.ts'
-import { failUnsigned, lockNonce, openAccount, readCommittedCost } from './sign-transfers.ts'
+import { failUnsigned, lockNonce, openAccount } from './sign-transfers.ts'
 import { listTransactions, storeTransaction, type Transaction } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
@@ -135,16 +136,17 @@ type Situation = Awaited<ReturnType<typeof readSituation>>
 
 async function readSituation(
   { pool, chain }: Parts,
-  { from_address: address }: TransferRow,
+  transfer: TransferRow,
   { newest, count }: { newest: Transaction; count: number },
 ) {
-  const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now')
+  const { from_address: address } = transfer
+  const opening = await readOpening(pool, transfer)
   const [minedCount, balance, price] = await Promise.all([
     chain.client.getTransactionCount({ address, blockTag: 'latest' }),
     chain.client.getBalance({ address }),
     readGasPrice(chain),
   ])
-  return { newest, count, asOf: rows[0]!.now, minedCount, balance, price }
+  return { newest, count, opening, minedCount, balance, price }
 }
 
 type Plan = {
@@ -153,7 +155,7 @@ type Plan = {
   gas: bigint
   caps: FeeCaps
   maxCost: bigint
-  asOf: Date
+  opening: Opening
   balance: bigint
   fees: Fees
 }
@@ -162,7 +164,7 @@ async function planReplacement(
   { chain }: Parts,
   transfer: TransferRow,
   wanted: Kind,
-  { newest, count, asOf, minedCount, balance, price, limit }: Situation & { limit: bigint | null },
+  { newest, count, opening, minedCount, balance, price, limit }: Situation & { limit: bigint | null },
 ): Promise<Plan | { refusal: string }> {
   if (transfer.status !== 'queued' && transfer.status !== 'broadcast') return { refusal: endedRefusal }
   const nonce = Number(transfer.nonce)
@@ -193,7 +195,7 @@ async function planReplacement(
   if (balance < maxCost)
     return { refusal: `INSUFFICIENT_FUNDS: the replacement needs ${maxCost}, the address has ${balance}` }
   const fees = { fee: gas * decided.caps.maxFeePerGas, unsignedLimit: unsignedLimitOf(gas, price) }
-  return { kind, movement, gas, caps: decided.caps, maxCost, asOf, balance, fees }
+  return { kind, movement, gas, caps: decided.caps, maxCost, opening, balance, fees }
 }
 
 const nothing = ({ from_address }: TransferRow): Movement => ({
@@ -221,7 +223,7 @@ async function storeReplacement(
   if (row === undefined || current?.hash !== newest.hash) return
   await lockNonce(tx, row)
   const transferCost = BigInt(row.max_cost ?? '0')
-  const others = (await readCommittedCost(tx, row, plan.asOf)) - transferCost
+  const others = (await readCommittedCost(tx, row, plan.opening)) - transferCost
   if (plan.kind === 'payment' && plan.balance < others + plan.maxCost)
     throw refused('INSUFFICIENT_FUNDS: other transfers of the address may use up its balance')
   const nonce = Number(row.nonce)

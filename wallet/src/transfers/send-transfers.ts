@@ -6,6 +6,7 @@ import { readAccount, readMarket } from '../chains/market.ts'
 import type { Account, Chain, Market } from '../chains/open-chain.ts'
 import { nodeBatchMax, sendBackoffSecondsMax, sendBatchMax, sendLeaseSeconds } from '../limits.ts'
 import { broadcastTransaction, isKnown } from './broadcast-transaction.ts'
+import { readOpening } from './committed-cost.ts'
 import { type Planned, planTransfer } from './plan-transfers.ts'
 import {
   failUnsigned,
@@ -22,7 +23,6 @@ type Parts = Signer & { log: Logger }
 /** The pause before rows are looked at again that another process has locked or claimed. */
 const lockedMilliseconds = 200
 
-type Due = TransferRow & { claimed_at: Date }
 type Signed = { row: TransferRow; raw: Hex; hash: Hex }
 
 /**
@@ -43,7 +43,7 @@ export async function sendTransfers(parts: Parts): Promise<boolean | number> {
   return due.length > 0 || lockedMilliseconds
 }
 
-async function sendOfAddress(parts: Parts, rows: Due[], market: Market): Promise<void> {
+async function sendOfAddress(parts: Parts, rows: TransferRow[], market: Market): Promise<void> {
   const signed = rows.flatMap((row) =>
     row.raw_transaction === null || row.tx_hash === null ? [] : [{ row, raw: row.raw_transaction, hash: row.tx_hash }],
   )
@@ -58,13 +58,15 @@ async function sendOfAddress(parts: Parts, rows: Due[], market: Market): Promise
 }
 
 /** Signs the transfers that can be signed now. Other transfers fail, or are postponed with a reason. */
-async function signInOrder(parts: Parts, rows: Due[], market: Market): Promise<Signed[]> {
+async function signInOrder(parts: Parts, rows: TransferRow[], market: Market): Promise<Signed[]> {
   const first = rows[0]
   if (first === undefined) return []
+  const read = async () =>
+    await readAccount(parts.chain, market, first.from_address, await readOpening(parts.pool, first))
   const known = market.accounts.get(first.from_address)
-  const account = known ?? (await readAccount(parts.chain, market, first))
+  const account = known ?? (await read())
   let again: Promise<Account> | null = null
-  const readAgain = () => (again ??= readAccount(parts.chain, market, first))
+  const readAgain = () => (again ??= read())
   const isProtected = await isAnyProtected(parts.pool, parts.authorities, rows)
   const shared = { market, account, isProtected, readAgain: known === undefined ? null : readAgain }
   const planned = await Promise.all(rows.map((row) => planOne(parts, row, shared)))
@@ -90,7 +92,7 @@ async function signInOrder(parts: Parts, rows: Due[], market: Market): Promise<S
 type Shared = { market: Market; account: Account; isProtected: boolean; readAgain: (() => Promise<Account>) | null }
 
 /** Returns null when the transfer is not signed now; its row has the reason. */
-async function planOne(parts: Parts, row: Due, shared: Shared): Promise<Signable | null> {
+async function planOne(parts: Parts, row: TransferRow, shared: Shared): Promise<Signable | null> {
   const { pool, authorities, chain } = parts
   try {
     const unauthorized = shared.isProtected ? await findUnauthorized({ db: pool, authorities, chain }, row) : null
@@ -108,7 +110,7 @@ async function planOne(parts: Parts, row: Due, shared: Shared): Promise<Signable
 }
 
 /** Plans a transfer. Plans it again with a new balance before it fails because of the balance of an earlier pass. */
-async function planNow(chain: Chain, row: Due, { market, account, readAgain }: Shared): Promise<Planned> {
+async function planNow(chain: Chain, row: TransferRow, { market, account, readAgain }: Shared): Promise<Planned> {
   const plan = await planTransfer(chain, row, { price: market.price, account })
   if (plan.kind !== 'impossible' || readAgain === null) return plan
   return await planTransfer(chain, row, { price: market.price, account: await readAgain() })
@@ -171,8 +173,8 @@ async function findNextDue(pool: pg.Pool, network: string): Promise<number | nul
 }
 
 /** Claims by moving the next attempt behind a lease, so that the claim of a crashed process ends by itself. */
-async function claimDue(pool: pg.Pool, network: string): Promise<Due[]> {
-  const { rows } = await pool.query<Due>(
+async function claimDue(pool: pg.Pool, network: string): Promise<TransferRow[]> {
+  const { rows } = await pool.query<TransferRow>(
     `update wallet.transfers t
      set next_attempt_at = clock_timestamp() + make_interval(secs => $3), attempts = t.attempts + 1
      from (
@@ -186,7 +188,7 @@ async function claimDue(pool: pg.Pool, network: string): Promise<Due[]> {
        limit $2
      ) due
      where t.client_id = due.client_id and t.id = due.id
-     returning t.*, clock_timestamp() as claimed_at`,
+     returning t.*`,
     [network, sendBatchMax, sendLeaseSeconds],
   )
   return rows.sort(bySigningOrder)
@@ -242,8 +244,8 @@ async function postponeAll({ pool, log }: Parts, rows: TransferRow[], reason: st
   )
 }
 
-function groupByAddress(rows: Due[]): Map<string, Due[]> {
-  const groups = new Map<string, Due[]>()
+function groupByAddress(rows: TransferRow[]): Map<string, TransferRow[]> {
+  const groups = new Map<string, TransferRow[]>()
   for (const row of rows) groups.set(row.from_address, [...(groups.get(row.from_address) ?? []), row])
   return groups
 }

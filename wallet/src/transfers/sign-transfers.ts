@@ -10,6 +10,7 @@ import type { Account, Chain } from '../chains/open-chain.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { parseDerivationPath } from '../keys/derivation-path.ts'
 import type { Keyring } from '../keys/keyring.ts'
+import { readCommittedCost } from './committed-cost.ts'
 import { movementOf, type Plan, requestOf } from './plan-transfers.ts'
 import { storeFirst } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
@@ -153,7 +154,7 @@ async function storeSigned(
     return outcomes
   }
   const assigned: Assigned[] = []
-  let committed = await readCommittedCost(tx, first.transfer, account.asOf)
+  let committed = await readCommittedCost(tx, first.transfer, account.opening)
   for (const entry of permitted) {
     const { transfer, plan } = entry
     if (account.balance < committed + plan.maxCost) {
@@ -228,21 +229,6 @@ export async function lockNonce(tx: pg.PoolClient, { network, from_address }: Tr
     [network, from_address],
   )
   return Number(rows[0]!.next_nonce)
-}
-
-/** The amount that signed transfers may still take from the balance that was read at `asOf`. */
-export async function readCommittedCost(
-  tx: pg.PoolClient,
-  { network, from_address }: TransferRow,
-  asOf: Date,
-): Promise<bigint> {
-  const { rows } = await tx.query<{ total: string }>(
-    `select coalesce(sum(max_cost), 0)::text as total from wallet.transfers
-     where network = $1 and from_address = $2 and raw_transaction is not null
-       and (status in ('queued', 'broadcast') or updated_at >= $3)`,
-    [network, from_address, asOf],
-  )
-  return BigInt(rows[0]!.total)
 }
 
 export async function failUnsigned(
