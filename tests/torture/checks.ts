@@ -4,13 +4,13 @@ import { verifyLedgerSeals } from '../../server/src/modules/money/verifications/
 import { verifyAudit } from '../../server/src/modules/record/audit/verify.ts'
 import { verifyRequests } from '../../server/src/modules/rules/approval-requests/compare-request-record.ts'
 import type { Acknowledged } from './load.ts'
-import type { Stack } from './stack.ts'
+import type { Books } from './stack.ts'
 import { type Wallet, walletFee } from './wallet.ts'
 
 const namedMax = 5
 
 /** Every row is there with all its related rows, whether or not a client got the answer. */
-export async function assertNothingHalf(stack: Stack): Promise<void> {
+export async function assertNothingHalf(stack: Books): Promise<void> {
   const found = await stack.sql(
     halves.map(([what, query]) => `select '${what}' as what, id from (${query}) half`).join(' union all '),
   )
@@ -116,7 +116,7 @@ type Seen = {
  * Everything that was acknowledged exists exactly once, and nothing else; the wallet's log has one broadcast for every
  * transfer that was handed over. Must run while no request is unanswered.
  */
-export async function assertAcknowledged(stack: Stack, wallet: Wallet, acknowledged: Acknowledged): Promise<void> {
+export async function assertAcknowledged(stack: Books, wallet: Wallet, acknowledged: Acknowledged): Promise<void> {
   const sentBefore = countSent(wallet)
   const seen = await readSeen(stack)
   const sent = countSent(wallet)
@@ -148,7 +148,7 @@ export async function assertAcknowledged(stack: Stack, wallet: Wallet, acknowled
 }
 
 /** One statement is one snapshot, because transfers continue to move. */
-export async function readSeen(stack: Stack): Promise<Seen> {
+export async function readSeen(stack: Books): Promise<Seen> {
   const [seen] = (await stack.sql(`
     select
       (select coalesce(json_agg(json_build_object('id', d.id, 'tx_hash', d.tx_hash, 'amount', o.amount::text)), '[]')
@@ -186,7 +186,7 @@ export function assertTransfersAndVotes(seen: Seen, acknowledged: Acknowledged):
 }
 
 /** The verifiers of `strongroom ledger verify` and `strongroom audit verify`. */
-export async function assertSoundBooks(stack: Stack): Promise<void> {
+export async function assertSoundBooks(stack: Books): Promise<void> {
   const { differences } = await verifyLedger(stack.books())
   refuse(
     'The ledger',

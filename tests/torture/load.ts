@@ -42,9 +42,11 @@ export type Load = {
 
 /** An event of the wallet service, a transfer, or a vote on one. */
 type Body = Required<Pick<WebhookAnswer, 'outcome' | 'depositId'>> & Pick<Transfer, 'id' | 'status'>
-type Reply = { status: number; text: string; body: Body }
+export type Reply = { status: number; text: string; body: Body }
 type Question = { path: string; body: object; headers?: Record<string, string> }
 type Answer = Reply & { attempts: number }
+/** Is told of each answer of a node, whatever it says. */
+export type Observe = (reply: Reply, milliseconds: number, question: Question) => void
 
 /**
  * Clients that deposit, order transfers and vote. As the documentation requires, they repeat a request that was not
@@ -55,6 +57,7 @@ export async function createLoad(
   nodeUrl: () => string | null,
   random: Random,
   crowd: Crowd = manyDepositors,
+  observe: Observe = () => {},
 ): Promise<Load> {
   const acknowledged: Acknowledged = { deposits: new Map(), transfers: new Map(), votes: new Map() }
   let answered: { question: Question; reply: Reply }[] = []
@@ -70,7 +73,9 @@ export async function createLoad(
     const deadline = Date.now() + answerMillisecondsMax
     for (let attempts = 1; ; ) {
       const url = nodeUrl()
+      const askedAt = performance.now()
       const reply = url === null ? null : await send(url, question).catch(() => null)
+      if (reply !== null) observe(reply, performance.now() - askedAt, question)
       if (reply !== null && saysWhatHappened(reply)) return { ...reply, attempts }
       if (url !== null) {
         attempts += 1
@@ -211,7 +216,8 @@ async function send(nodeUrl: string, { path, body, headers = {} }: Question): Pr
     body: JSON.stringify(body),
   })
   const text = await response.text()
-  return { status: response.status, text, body: JSON.parse(text) }
+  // A proxy answers in a form of its own when it reaches no node.
+  return { status: response.status, text, body: text.startsWith('{') ? JSON.parse(text) : {} }
 }
 
 /** A 5xx leaves the outcome open, and so does the answer that the first attempt is still running. */

@@ -1,11 +1,14 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { faults } from './cluster/faults.ts'
+import { tortureCluster } from './cluster/cluster.ts'
 import { planFlightBlows, tortureInFlight } from './flight/flight.ts'
 import { planBlows, torture } from './torture.ts'
 
 /**
  * `npm run torture -- --cycles 200 --seed 7`: exits with 1 at the first violation, and prints the seed. `--from 101` begins
- * with that cycle of the plan. `--in-flight 200`: with the reference wallet, and so many transfers in flight.
+ * with that cycle of the plan. `--in-flight 200`: with the reference wallet, and so many transfers in flight. `--cluster`: on three
+ * machines of PostgreSQL under Patroni, behind HAProxy.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -14,6 +17,7 @@ async function main(): Promise<void> {
       seed: { type: 'string' },
       from: { type: 'string' },
       'in-flight': { type: 'string' },
+      cluster: { type: 'boolean' },
     },
   })
   const cycles = readNumber('--cycles', values.cycles ?? '200')
@@ -23,7 +27,8 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
   print(`Cycles ${from} to ${cycles} with seed ${seed}`)
   try {
-    if (values['in-flight'] === undefined) await run({ cycles, seed, from })
+    if (values.cluster === true) await runCluster({ cycles, seed, from })
+    else if (values['in-flight'] === undefined) await run({ cycles, seed, from })
     else await runInFlight({ cycles, seed, from, inFlight: readNumber('--in-flight', values['in-flight']) })
   } catch (error) {
     process.stderr.write(`Violation with seed ${seed}: ${error instanceof Error ? error.message : error}\n`)
@@ -53,6 +58,20 @@ async function runInFlight({ cycles, seed, from, inFlight }: Plan & { inFlight: 
       ` flight at each blow: ${result.transfers} transfers and ${result.votes} votes were acknowledged and are there once,` +
       ` ${result.payments} payments and ${result.deposits} deposits are on the chain and in the ledger once;` +
       ` ${result.unanswered} times no answer came, ${result.repeated} answers were the same when asked again.`,
+  )
+}
+
+async function runCluster({ cycles, seed, from }: Plan): Promise<void> {
+  const places = {
+    walletDir: join(process.cwd(), 'wallet'),
+    patch: join(process.cwd(), 'tests/torture/cluster/patroni-3.0.2.patch'),
+    renderScript: join(process.cwd(), 'deploy/linux/cluster/render.sh'),
+  }
+  const plan = Array.from({ length: cycles }, (_, index) => faults[index % faults.length]!).slice(from - 1)
+  const result = await tortureCluster({ serverDir, ...places, seed, faults: plan, print })
+  print(
+    `No violation in ${result.cycles.length} cycles: ${result.transfers} transfers and ${result.votes} votes were acknowledged and` +
+      ` are there once, ${result.payments} payments and ${result.deposits} deposits are on the chain and in the ledger once.`,
   )
 }
 

@@ -44,6 +44,9 @@ export type Stack = {
   stop(): Promise<void>
 }
 
+/** The database of a stack, as the checks read it. */
+export type Books = Pick<Stack, 'sql' | 'books'>
+
 /**
  * @param serverDir the folder of a built server: it holds `dist`
  * @param settings of the node, besides those that a stack needs

@@ -3,6 +3,8 @@ import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
 import type { BodyOf } from '../../server/src/testing/answer.ts'
 import type { Stack } from './stack.ts'
 
+type Place = Pick<Stack, 'sql' | 'nodeUrl'>
+
 export type Address = { id: string; address: string }
 export type Person = { id: string; token: string }
 /** One vault whose transfers above 100 need the votes of both approvers. */
@@ -13,7 +15,7 @@ const vault = 'main-vault'
 const addressesCount = 3
 
 /** @param wallet the wallet service, with the token of its client if it asks for one */
-export async function createWorld(stack: Stack, wallet: { url: string; token?: string }): Promise<World> {
+export async function createWorld(stack: Place, wallet: { url: string; token?: string }): Promise<World> {
   const operator = await addPerson(stack, 'operator@example.org', true)
   const owner = await addPerson(stack, 'owner@example.org')
   const approvers: [Person, Person] = [
@@ -69,7 +71,7 @@ export async function createWorld(stack: Stack, wallet: { url: string; token?: s
 }
 
 /** Signed in by SQL, because sign-in is not under test. */
-async function addPerson(stack: Stack, email: string, isPlatformAdmin = false): Promise<Person> {
+async function addPerson(stack: Place, email: string, isPlatformAdmin = false): Promise<Person> {
   const person = { id: newId(new Date()), token: newSecret() }
   await stack.sql(
     `insert into users (id, email, name, is_platform_admin, created_at, updated_at) values ($1, $2, $2, $3, now(), now())`,

@@ -1,14 +1,14 @@
 import { assertTransfersAndVotes, readSeen, refuse } from '../checks.ts'
 import type { Acknowledged } from '../load.ts'
-import type { Stack } from '../stack.ts'
+import type { Books } from '../stack.ts'
 import type { World } from '../world.ts'
 import type { Chain, Mined } from './chain.ts'
 import type { WalletProcess } from './wallet-process.ts'
 
-type Scene = { stack: Stack; wallet: WalletProcess; chain: Chain; world: World; acknowledged: Acknowledged }
+type Scene = { stack: Books; wallet: Pick<WalletProcess, 'sql'>; chain: Chain; world: World; acknowledged: Acknowledged }
 
 /** At every moment: the nonces that the wallet has given are those from 0 to the next one, without a gap. */
-export async function assertNoGap(wallet: WalletProcess): Promise<void> {
+export async function assertNoGap(wallet: Pick<WalletProcess, 'sql'>): Promise<void> {
   const gaps = await wallet.sql(`
     select n.address, n.next_nonce, count(t.nonce)::int as count, max(t.nonce) as last
     from wallet.nonces n left join wallet.transfers t on t.network = n.network and t.from_address = n.address
@@ -68,7 +68,7 @@ function findWrongPayments(payments: Mined[], acknowledged: Acknowledged): strin
 }
 
 /** The chain is where deposits come from, so it says what must be credited. */
-async function findWrongDeposits(stack: Stack, mined: Mined[], vault: Set<string>): Promise<string[]> {
+async function findWrongDeposits(stack: Books, mined: Mined[], vault: Set<string>): Promise<string[]> {
   const rows = await stack.sql(
     'select d.tx_hash, o.amount::text from deposits d join operations o using (vault_id, id)',
   )

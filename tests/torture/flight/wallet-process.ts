@@ -30,7 +30,15 @@ export type WalletProcess = {
   stop(): Promise<void>
 }
 
-type Around = { walletDir: string; stack: Stack; chainUrl: string; chainId: number; webhookUrl: string }
+type Around = {
+  walletDir: string
+  stack: Pick<Stack, 'sql' | 'databaseUrl'>
+  chainUrl: string
+  chainId: number
+  webhookUrl: string
+  /** Where it listens; a free port of the loopback address when absent. */
+  listen?: { host: string; port: number }
+}
 
 export async function createWalletProcess({
   walletDir,
@@ -38,11 +46,12 @@ export async function createWalletProcess({
   chainUrl,
   chainId,
   webhookUrl,
+  listen = { host: '127.0.0.1', port: 0 },
 }: Around): Promise<WalletProcess> {
   let running: Running | null = null
   await stack.sql(`create database ${database}`)
   const databaseUrl = () => Object.assign(new URL(stack.databaseUrl()), { pathname: `/${database}` }).href
-  const launch = () => launchWallet({ walletDir, chainUrl, chainId, webhookUrl, databaseUrl: databaseUrl() })
+  const launch = () => launchWallet({ walletDir, chainUrl, chainId, webhookUrl, listen, databaseUrl: databaseUrl() })
   const kill = async () => {
     if (running === null) return
     const ended = running
@@ -85,16 +94,18 @@ export async function createWalletProcess({
   }
 }
 
-type Launch = Omit<Around, 'stack'> & { databaseUrl: string }
+type Launch = Required<Omit<Around, 'stack'>> & { databaseUrl: string }
 
 /** Resolves when it answers. @throws when it ends before */
-async function launchWallet({ walletDir, chainUrl, chainId, webhookUrl, databaseUrl }: Launch): Promise<Running> {
+async function launchWallet({ walletDir, chainUrl, chainId, webhookUrl, listen, databaseUrl }: Launch): Promise<Running> {
   const chain = { rpcUrl: chainUrl, chainId, confirmations, pollMilliseconds: 200, startBlock: 0 }
   const child = fork(join(walletDir, 'bin/strongroom-wallet.js'), ['serve'], {
     execArgv: [],
     env: {
       PATH: process.env.PATH ?? '',
       DATABASE_URL: databaseUrl,
+      HOST: listen.host,
+      PORT: `${listen.port}`,
       WALLET_PASSPHRASE: 'a passphrase of the torture',
       WALLET_CHAINS: JSON.stringify({ ethereum: chain }),
       WEBHOOK_URL: webhookUrl,
@@ -110,7 +121,7 @@ async function launchWallet({ walletDir, chainUrl, chainId, webhookUrl, database
       throw new Error(`The wallet service ended with ${code} while it was starting`)
     }),
   ])) as [{ port: number }]
-  return { process: child, url: `http://127.0.0.1:${message.port}` }
+  return { process: child, url: `http://${listen.host}:${message.port}` }
 }
 
 async function killProcess({ process: child }: Running): Promise<void> {

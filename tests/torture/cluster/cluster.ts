@@ -1,0 +1,254 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createRandom, type Random } from '../../../server/src/testing/random.ts'
+import { assertNothingHalf, assertSoundBooks, readSeen } from '../checks.ts'
+import { assertNoGap, assertNoneTwice, assertPaidOnce } from '../flight/payments.ts'
+import { createLoad, type Load, type Observe } from '../load.ts'
+import type { Fault } from './faults.ts'
+import { setStage, type Stage, type StageOptions } from './stage.ts'
+
+/** One cycle of the table of `docs/availability.md`. */
+export type Cycle = {
+  fault: string
+  transfers: number
+  votes: number
+  unanswered: number
+  repeated: number
+  /** The longest time without a change that was acknowledged, and without a read that was answered. */
+  writesBackSeconds: number
+  readsBackSeconds: number
+  slowestSeconds: number
+  seconds: number
+}
+
+export type Result = { cycles: Cycle[]; transfers: number; votes: number; payments: number; deposits: number }
+
+type Options = StageOptions & {
+  seed: number
+  faults: Fault[]
+  /** Changed before the first cycle, by which a control takes a protection away. */
+  configuration?: object
+  print?: (line: string) => void
+}
+
+const coin = 10n ** 18n
+const funding = 1_000_000n * coin
+const initiators = 6
+const pauseMilliseconds = 150
+const depositsOfCycle = 5
+const calmMilliseconds = 2_000
+const settleMillisecondsMax = 150_000
+const answerMillisecondsMax = 5_000
+const readMilliseconds = 200
+
+/**
+ * Runs the service on a cluster of real parts under load and does something to it, once a cycle. When everything runs again,
+ * each acknowledged order and vote must be there once and paid once on the chain, the books must be sound, and a repeated
+ * request must have its first answer.
+ *
+ * @throws at the first violation, with the number of acknowledged effects that are gone
+ */
+export async function tortureCluster({ seed, faults, configuration, print = () => {}, ...options }: Options): Promise<Result> {
+  const random = createRandom(seed)
+  const stage = await setStage(options)
+  try {
+    const watch = createWatch()
+    const load = await prepareLoad(stage, random, watch.observe)
+    if (configuration !== undefined) await stage.cluster.configure(configuration)
+    const result: Result = { cycles: [], transfers: 0, votes: 0, payments: 0, deposits: stage.world.addresses.length }
+    for (const [index, fault] of faults.entries()) {
+      const scene = { stage, load, random, watch }
+      try {
+        const cycle = await runCycle(scene, fault, result)
+        result.cycles.push(cycle)
+        print(`${`${index + 1}`.padStart(4)}/${faults.length}  ${lineOf(cycle)}`)
+      } catch (error) {
+        const message = error instanceof Error ? error.message : `${error}`
+        throw new Error(`${fault.name}: ${message}\n${await countLost(scene)}`, { cause: error })
+      }
+    }
+    for (const noun of ['ledger', 'audit']) await stage.command(noun, 'verify')
+    return result
+  } finally {
+    await stage.close()
+  }
+}
+
+const lineOf = (cycle: Cycle) =>
+  `${cycle.fault.padEnd(40)} acknowledged ${cycle.transfers} transfers, ${cycle.votes} votes; ${cycle.unanswered} unanswered,` +
+  ` ${cycle.repeated} asked again; changes back after ${cycle.writesBackSeconds.toFixed(1)} s, reads ${cycle.readsBackSeconds.toFixed(1)} s,` +
+  ` slowest answer ${cycle.slowestSeconds.toFixed(1)} s; ${cycle.seconds.toFixed(0)} s`
+
+type Scene = { stage: Stage; load: Load; random: Random; watch: Watch }
+
+async function runCycle({ stage, load, random, watch }: Scene, fault: Fault, result: Result): Promise<Cycle> {
+  const begun = performance.now()
+  const { chain, world, cluster, books, wallet, nodes } = stage
+  for (let i = 0; i < depositsOfCycle; i += 1)
+    await chain.pay(world.addresses[random.below(world.addresses.length)]!.address, BigInt(1 + random.below(9)) * coin)
+  result.deposits += depositsOfCycle
+  const stopFlow = chain.flow()
+  load.begin()
+  await sleep(calmMilliseconds)
+  load.assertNoFault()
+  const stopWatch = watch.begin(stage)
+  await stage.reconnect()
+  await fault.strike(stage)
+  await cluster.waitUntilWhole()
+  await sleep(calmMilliseconds)
+  await load.end()
+  const watched = await stopWatch()
+  await stage.reconnect()
+  await until('all transfers to be over', async () => {
+    load.assertNoFault()
+    await assertNoneTwice(chain, world)
+    return await isSettled(stage, result.deposits)
+  })
+  await stopFlow()
+  for (const process of [...nodes, wallet]) process.assertLives()
+  // Taken before the rows are read; repeated requests keep their bodies.
+  const { transfers, votes } = load.acknowledged
+  const repeated = await load.askAgain()
+  await assertNothingHalf(books)
+  await assertNoGap(wallet)
+  result.payments = await assertPaidOnce({ stack: books, wallet, chain, world, acknowledged: load.acknowledged })
+  await assertSoundBooks(books)
+  watched.assertAnswers(fault)
+  const cycle = {
+    fault: fault.name,
+    transfers: transfers.size - result.transfers,
+    votes: votes.size - result.votes,
+    unanswered: load.unanswered(),
+    repeated,
+    ...watched.times,
+    seconds: (performance.now() - begun) / 1000,
+  }
+  result.transfers = transfers.size
+  result.votes = votes.size
+  return cycle
+}
+
+async function prepareLoad({ world, chain, books, cluster }: Stage, random: Random, observe: Observe): Promise<Load> {
+  for (const { address } of world.addresses) await chain.pay(address, funding)
+  const stop = chain.flow()
+  await until('the deposits with which it begins', async () => {
+    const [row] = await books.sql('select count(*)::int from deposits')
+    return row.count === world.addresses.length
+  })
+  await stop()
+  const crowd = { depositors: 0, initiators, pauseMilliseconds: () => pauseMilliseconds }
+  return createLoad(world, () => cluster.nodesUrl, random, crowd, observe)
+}
+
+async function isSettled({ books, wallet }: Stage, deposits: number): Promise<boolean> {
+  const [service] = await books.sql(
+    `select (select count(*) from transfers where phase <> 'done')::int as open, (select count(*) from deposits)::int as deposits`,
+  )
+  if (service.open > 0 || service.deposits < deposits) return false
+  const [{ open }] = await wallet.sql(
+    `select (select count(*) from wallet.transfers where status in ('queued', 'broadcast') or resend)::int
+       + (select count(*) from wallet.webhook_deliveries where delivered_at is null)::int as open`,
+  )
+  return open === 0
+}
+
+type Watched = {
+  times: Pick<Cycle, 'writesBackSeconds' | 'readsBackSeconds' | 'slowestSeconds'>
+  /** @throws when an answer was a 500, or took too long */
+  assertAnswers(fault: Fault): void
+}
+type Watch = { observe: Observe; begin(stage: Stage): () => Promise<Watched> }
+
+/** Sees each answer to the clients, and reads beside them. */
+function createWatch(): Watch {
+  let gaps = { writes: createGap(), reads: createGap() }
+  let slow: { milliseconds: number; what: string }[] = []
+  let broken: string[] = []
+  const see = (kind: 'writes' | 'reads', { status, text }: { status: number; text: string }, milliseconds: number, path: string) => {
+    if (status < 300) gaps[kind].note()
+    if (status === 500) broken.push(`${path}: ${text.slice(0, 300)}`)
+    slow.push({ milliseconds, what: `${path}: ${status} ${text.slice(0, 120)} after ${Math.round(milliseconds)} ms` })
+  }
+  return {
+    observe: (reply, milliseconds, { path }) => see('writes', reply, milliseconds, path),
+    begin({ cluster, world }) {
+      gaps = { writes: createGap(), reads: createGap() }
+      slow = []
+      broken = []
+      let isOver = false
+      const path = '/api/v1/users/me'
+      const reading = (async () => {
+        while (!isOver) {
+          const askedAt = performance.now()
+          const reply = await read(cluster.nodesUrl + path, world.owner.token)
+          if (reply !== null) see('reads', reply, performance.now() - askedAt, path)
+          await sleep(readMilliseconds)
+        }
+      })()
+      return async () => {
+        isOver = true
+        await reading
+        slow.sort((left, right) => right.milliseconds - left.milliseconds)
+        return {
+          times: {
+            writesBackSeconds: gaps.writes.longest() / 1000,
+            readsBackSeconds: gaps.reads.longest() / 1000,
+            slowestSeconds: (slow[0]?.milliseconds ?? 0) / 1000,
+          },
+          assertAnswers(fault) {
+            if (broken.length > 0) throw new Error(`${broken.length} answers with 500, such as ${broken[0]}`)
+            const late = slow.filter(({ milliseconds }) => milliseconds > answerMillisecondsMax)
+            if (late.length > 0 && fault.slow === undefined) {
+              throw new Error(`${late.length} answers came late, such as ${late[0]!.what}`)
+            }
+          },
+        }
+      }
+    },
+  }
+}
+
+function createGap() {
+  let last = performance.now()
+  let longest = 0
+  const note = () => {
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+  }
+  return { note, longest: () => longest }
+}
+
+async function read(url: string, token: string): Promise<{ status: number; text: string } | null> {
+  try {
+    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+    return { status: response.status, text: await response.text() }
+  } catch {
+    return null
+  }
+}
+
+/** What a violation has cost: acknowledged effects that the books do not have, and those of them that the chain has paid. */
+async function countLost({ stage, load }: Scene): Promise<string> {
+  try {
+    await stage.cluster.waitUntilWhole()
+    await stage.reconnect()
+    const seen = await readSeen(stage.books)
+    const transfers = new Set(seen.transfers.map(({ to_address }) => to_address))
+    const votes = new Set(seen.votes.map(({ subject_id, user_id }) => `${subject_id} ${user_id}`))
+    const lost = [...load.acknowledged.transfers.keys()].filter((key) => !transfers.has(key))
+    const lostVotes = [...load.acknowledged.votes.keys()].filter((key) => !votes.has(key))
+    const paid = new Set((await stage.chain.readMined()).map(({ to }) => to))
+    const paidOnes = lost.filter((address) => paid.has(address.toLowerCase()))
+    return `Lost: ${lost.length} acknowledged transfers, of which ${paidOnes.length} are paid on the chain, and ${lostVotes.length} votes`
+  } catch (error) {
+    return `What was lost could not be counted: ${error instanceof Error ? error.message : error}`
+  }
+}
+
+async function until(what: string, isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + settleMillisecondsMax
+  while (!(await isTrue())) {
+    if (Date.now() > deadline) throw new Error(`Waited in vain for ${what}`)
+    await sleep(100)
+  }
+}

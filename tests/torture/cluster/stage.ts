@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+import { type Db, openDatabase } from '../../../server/src/db/client.ts'
+import { useRecordKey } from '../../../server/src/db/record-key.ts'
+import { createRecordKey } from '../../../server/src/lib/record-key.ts'
+import { startSmtpServer } from '../../../server/src/testing/smtp-server.ts'
+import { type Chain, startChain } from '../flight/chain.ts'
+import { createWalletProcess, type WalletProcess, walletToken, webhookSecret } from '../flight/wallet-process.ts'
+import type { Books } from '../stack.ts'
+import { createWorld, type World } from '../world.ts'
+import { type Cluster, startCluster } from './machines.ts'
+import { createNode, type Node, runCommand } from './nodes.ts'
+import { preparePrograms } from './packages.ts'
+
+const database = 'strongroom'
+const walletPort = 9_000
+
+/** Everything that a cycle strikes and reads. */
+export type Stage = {
+  cluster: Cluster
+  nodes: [Node, Node]
+  wallet: WalletProcess
+  chain: Chain
+  world: World
+  books: Books
+  /** Opens new connections for the checks, because those of before may lead to a machine that was struck. */
+  reconnect(): Promise<void>
+  /** Runs `strongroom <words>` as an operator does. */
+  command(...words: string[]): Promise<void>
+  close(): Promise<void>
+}
+
+export type StageOptions = {
+  serverDir: string
+  walletDir: string
+  /** The paths of `patroni-3.0.2.patch` and of the script that renders the configuration. */
+  patch: string
+  renderScript: string
+  /** False: Patroni as Debian ships it. */
+  isMended?: boolean
+}
+
+/** Starts the cluster, a chain, the wallet service and two nodes, and makes a vault with funds. */
+export async function setStage({ serverDir, walletDir, patch, renderScript, isMended = true }: StageOptions): Promise<Stage> {
+  const closing: (() => Promise<unknown>)[] = []
+  const kept = async <Part>(part: Promise<Part>, close: (part: Part) => Promise<unknown>): Promise<Part> => {
+    const made = await part
+    closing.unshift(() => close(made))
+    return made
+  }
+  const close = async () => {
+    for (const end of closing.splice(0)) await end()
+  }
+  try {
+    const programs = preparePrograms(patch)
+    const cluster = await kept(startCluster({ programs, isMended, renderScript }), (made) => made.stop())
+    const chain = await kept(startChain(), (made) => made.stop())
+    const mail = await kept(startSmtpServer(), (made) => made.close())
+    const connections = await kept(openBooks(cluster), (made) => made.close())
+    const [owner, login] = [secretOf('owner'), secretOf('login')]
+    const admin = new pg.Client({ connectionString: cluster.superuserUrl('postgres') })
+    await admin.connect()
+    await admin.query(`create role strongroom_owner login createrole password '${owner}'`)
+    await admin.query(`create database ${database} owner strongroom_owner`)
+    await admin.end()
+
+    const walletHost = `${cluster.network}.41`
+    const settings = (hosts: string) => ({
+      PUBLIC_URL: 'https://vault.example.org',
+      DATABASE_URL: `postgresql://strongroom_login:${login}@${hosts}/${database}`,
+      STRONGROOM_SECRET_KEY: secretKey,
+      SMTP_URL: mail.url,
+      MAIL_FROM: 'Strongroom <strongroom@example.org>',
+      WALLET_WEBHOOK_SECRET: webhookSecret,
+      WALLET_ALLOWED_HOSTS: `${walletHost}:${walletPort}`,
+      RATE_LIMIT_PER_MINUTE: '0',
+      CONSOLE: 'off',
+      GAS_CHECK: 'off',
+      LOG_LEVEL: 'fatal',
+      PORT: '8420',
+    })
+    // Both ways that docs/availability.md names: all hosts in the URL, and HAProxy.
+    const hosts = cluster.machines.map(({ address }) => `${address}:5432`).join(',')
+    const proxy = `${cluster.proxyHost}:5000`
+    const ownerUrl = `postgresql://strongroom_owner:${owner}@${hosts}/${database}`
+    const operator = { ...settings(hosts), DATABASE_OWNER_URL: ownerUrl }
+    await runCommand(serverDir, operator, ['migrate'])
+    const nodes: [Node, Node] = [
+      createNode(serverDir, { ...settings(hosts), HOST: `${cluster.network}.21` }),
+      createNode(serverDir, { ...settings(proxy), HOST: `${cluster.network}.22` }),
+    ]
+    for (const node of nodes) {
+      closing.unshift(() => node.kill())
+      await node.start()
+    }
+    await waitForNodes(cluster)
+    const wallet = await kept(
+      createWalletProcess({
+        walletDir,
+        stack: { sql: connections.sql, databaseUrl: () => cluster.superuserUrl(database) },
+        chainUrl: chain.url,
+        chainId: chain.chainId,
+        webhookUrl: `${cluster.nodesUrl}/webhooks/wallet`,
+        listen: { host: walletHost, port: walletPort },
+      }),
+      (made) => made.stop(),
+    )
+    await wallet.start()
+    const place = { sql: connections.sql, nodeUrl: () => cluster.nodesUrl }
+    const world = await createWorld(place, { url: `http://${walletHost}:${walletPort}`, token: walletToken })
+    return {
+      ...{ cluster, nodes, wallet, chain, world },
+      books: { sql: connections.sql, books: connections.books },
+      reconnect: connections.reconnect,
+      command: (...words) => runCommand(serverDir, operator, words),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const secretOf = (name: string) => createHash('sha256').update(`${name} of the torture of a cluster`).digest('hex')
+const secretKey = secretOf('key')
+
+async function openBooks(cluster: Cluster) {
+  let pool: pg.Pool | null = null
+  let opened: { db: Db } | null = null
+  const url = cluster.superuserUrl(database)
+  const close = async () => {
+    const before = [pool, opened] as const
+    pool = opened = null
+    await Promise.all([before[0]?.end(), before[1]?.db.destroy()])
+  }
+  return {
+    // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for its caller to know.
+    async sql(text: string, values: unknown[] = []): Promise<any[]> {
+      if (pool === null) {
+        pool = new pg.Pool({ connectionString: url, max: 3 })
+        pool.on('error', () => {})
+        pool.on('connect', (client) => client.on('error', () => {}))
+      }
+      return (await pool.query(text, values)).rows
+    },
+    books(): Db {
+      opened ??= openDatabase({ url, connectionsMax: 2, statementMilliseconds: 0, onError: () => {} })
+      useRecordKey(opened.db, createRecordKey(secretKey))
+      return opened.db
+    },
+    reconnect: close,
+    close,
+  }
+}
+
+async function waitForNodes({ nodesUrl }: Cluster): Promise<void> {
+  const deadline = Date.now() + 30_000
+  for (;;) {
+    const answer = await fetch(`${nodesUrl}/readyz`).catch(() => null)
+    if (answer?.status === 200) return
+    if (Date.now() > deadline) throw new Error('HAProxy finds no node that is ready')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
