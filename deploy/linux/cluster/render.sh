@@ -67,6 +67,8 @@ initial-advertise-peer-urls: http://$address:2380
 listen-client-urls: http://$address:2379
 advertise-client-urls: http://$address:2379
 enable-v2: false
+# Patroni speaks to it in JSON, which etcd turns off when its settings are in a file.
+enable-grpc-gateway: true
 END
   cat > "$out/$name/patroni.yaml" <<END
 scope: $CLUSTER
