@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import { createApp } from './app.ts'
 import { adoptKey } from './composition/seal-again.ts'
 import type { Config } from './config/config.ts'
@@ -23,6 +23,7 @@ import { countLines } from './lib/counted-line.ts'
 import { createRecordKey } from './lib/record-key.ts'
 import { createSealKey } from './lib/seal-key.ts'
 import { createSealer } from './lib/secrets.ts'
+import { createLogger } from './logger.ts'
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
 
 export type RunningServer = {
@@ -182,23 +183,4 @@ async function adopt({ db, sealer, log, clock }: Deps): Promise<void> {
   for (const { table, column, row } of unreadable) {
     log.error({ table, column, row: row.join(' ') }, 'a sealed secret cannot be opened')
   }
-}
-
-/** Returns the logger, which writes JSON lines and removes fields that could hold a secret. */
-export function createLogger(level: string): Logger {
-  return pino({
-    level,
-    redact: {
-      paths: [
-        'req.headers.authorization',
-        'req.headers.cookie',
-        '*.token',
-        '*.secret',
-        '*.password',
-        '*.authorization',
-        '*.cookie',
-      ],
-      censor: '[redacted]',
-    },
-  })
 }

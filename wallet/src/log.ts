@@ -5,7 +5,13 @@ export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 's
 
 /** JSON lines on standard output; fields that may contain a secret are redacted. */
 export function openLog(level: LogLevel): Logger {
-  return pino({ level, name: 'strongroom-wallet', redact: { paths: secretPaths, censor: '[redacted]' } })
+  return pino({
+    level,
+    name: 'strongroom-wallet',
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: { paths: secretPaths, censor: '[redacted]' },
+  })
 }
 
 const secretNames = [

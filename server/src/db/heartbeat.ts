@@ -20,7 +20,7 @@ export function createHeartbeat(db: Db, gate: WriteGate): Heartbeat {
 
   // A row whose wait for a standby was cancelled is visible, so the time of the last confirmed one stands beside it.
   const commit = async () => {
-    const { rows } = await sql<{ at: Date }>`
+    const { rows } = await sql<{ at: Date }>`/* heartbeat */
       with gone as (delete from heartbeats where at < now() - interval '1 day' and node <> ${node})
       insert into heartbeats (node) values (${node})
       on conflict (node) do update

@@ -31,9 +31,15 @@ export function createWriteGate(): WriteGate {
   }
 }
 
-/** The statements of a change. A heartbeat begins with another word: it is what opens the gate. */
+/** The statements of a change. A heartbeat begins with a comment and passes: it is what opens the gate. */
 const change = /^(\/\* prepared \*\/)?\s*(begin$|start transaction|insert|update|delete)/i
+/** A statement that begins with `with` changes something when a part of it does; `for update` only locks. */
+const changeWithin = /\b(insert\s+into|delete\s+from|(?<!\b(for|key)\s+)update\s+(?!of\b|skip\b|nowait\b)["\w])/i
+const withFirst = /^(\/\* prepared \*\/)?\s*with\b/i
 const readOnly = /^start transaction.* read only$/i
+
+const isChangeOf = (text: string): boolean =>
+  withFirst.test(text) ? changeWithin.test(text) : change.test(text) && !readOnly.test(text)
 
 /** Returns a check of each statement of a connection, in their order. @throws WritesHaltedError for a change */
 export function checkOfGate(gate: WriteGate): (text: unknown) => void {
@@ -42,7 +48,7 @@ export function checkOfGate(gate: WriteGate): (text: unknown) => void {
     if (typeof text !== 'string') return
     if (readOnly.test(text)) isReadOnly = true
     else if (text === 'begin') isReadOnly = false
-    const isChange = text === 'commit' ? !isReadOnly : change.test(text) && !readOnly.test(text)
+    const isChange = text === 'commit' ? !isReadOnly : isChangeOf(text)
     if (text === 'commit' || text === 'rollback') isReadOnly = false
     if (isChange && !gate.isOpen()) throw new WritesHaltedError()
   }

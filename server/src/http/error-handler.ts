@@ -26,7 +26,7 @@ export function handleError(
   // An AppError is intended, and the log line of the response shows its status. A second line would only add work under load.
   if (error.status >= 500 && !(thrown instanceof AppError)) {
     if (noteOutage !== undefined && isOutage(thrown)) noteOutage(thrown)
-    else request.log.error({ err: thrown }, error.message)
+    else request.log.error({ err: thrown, ...callerForLog(request) }, error.message)
   }
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
   reply
@@ -34,6 +34,12 @@ export function handleError(
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(toErrorBody(error, request.id)))
 }
+
+/** The id of the caller and the code of the vault, as far as the guard has found them; nothing that a sender can choose. */
+export const callerForLog = ({ caller, member }: Pick<FastifyRequest, 'caller' | 'member'>) => ({
+  caller: caller?.userId,
+  vault: member?.vault.code,
+})
 
 /** Returns true for an error of a database that is away, or whose standbys are. */
 export const isOutage = (thrown: unknown): boolean =>

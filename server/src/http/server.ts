@@ -68,9 +68,11 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     payload.destroy()
     return Readable.from([])
   })
-  app.addHook('onResponse', async ({ log, method, routeOptions }, { statusCode, elapsedTime }) => {
+  app.addHook('onResponse', async (request, { statusCode, elapsedTime }) => {
+    const { method, routeOptions } = request
     const level = probes.includes(routeOptions.url ?? '') ? 'debug' : 'info'
-    log[level]({ method, route: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
+    const facts = { method, route: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }
+    request.log[level]({ ...facts, ...callerForLog(request) }, 'answered')
   })
   return app as unknown as App
 }

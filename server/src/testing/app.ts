@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
 import { expect } from 'vitest'
 import { createApp } from '../app.ts'
 import { type Config, readConfig } from '../config/config.ts'
@@ -11,6 +10,7 @@ import type { App } from '../http/endpoints.ts'
 import { sendMails } from '../jobs/send-mails.ts'
 import { newId } from '../lib/ids.ts'
 import { newSecret, sha256 } from '../lib/secrets.ts'
+import { createLogger } from '../logger.ts'
 import { openDeps } from '../start.ts'
 import type { Answer, AnswerOf, Method } from './answer.ts'
 import { answerCheckOf } from './answer-check.ts'
@@ -85,7 +85,7 @@ export async function createTestApp(settings: Settings | ((databaseUrl: string) 
     },
   }
   const logged: string[] = []
-  const log = pino({ level: config.logLevel }, { write: (line: string) => logged.push(line) })
+  const log = createLogger(config.logLevel, { write: (line: string) => void logged.push(line) })
   const { deps, close } = await openDeps(config, database.url, log, clock.now)
   const app = await createApp(deps)
   await app.ready()

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Db, openDatabase } from '../../../server/src/db/client.ts'
 import { useRecordKey } from '../../../server/src/db/record-key.ts'
@@ -14,6 +15,7 @@ import { preparePrograms } from './packages.ts'
 
 const database = 'strongroom'
 const walletPort = 9_000
+const readyMillisecondsMax = 30_000
 
 /** Everything that a cycle strikes and reads. */
 export type Stage = {
@@ -58,8 +60,7 @@ export async function setStage({ serverDir, walletDir, patch, renderScript, isMe
     const mail = await kept(startSmtpServer(), (made) => made.close())
     const connections = await kept(openBooks(cluster), (made) => made.close())
     const [owner, login] = [secretOf('owner'), secretOf('login')]
-    const admin = new pg.Client({ connectionString: cluster.superuserUrl('postgres') })
-    await admin.connect()
+    const admin = await connectToLeader(cluster)
     await admin.query(`create role strongroom_owner login createrole password '${owner}'`)
     await admin.query(`create database ${database} owner strongroom_owner`)
     await admin.end()
@@ -153,12 +154,30 @@ async function openBooks(cluster: Cluster) {
   }
 }
 
+/** Until HAProxy has asked all machines, it takes each for the leader. */
+async function connectToLeader(cluster: Cluster): Promise<pg.Client> {
+  const deadline = Date.now() + readyMillisecondsMax
+  for (;;) {
+    const client = new pg.Client({ connectionString: cluster.superuserUrl('postgres') })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      const { rows } = await client.query('select pg_is_in_recovery() as is_standby')
+      if (!rows[0].is_standby) return client
+      await client.end()
+    } catch (error) {
+      if (Date.now() > deadline) throw error
+    }
+    await sleep(200)
+  }
+}
+
 async function waitForNodes({ nodesUrl }: Cluster): Promise<void> {
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + readyMillisecondsMax
   for (;;) {
     const answer = await fetch(`${nodesUrl}/readyz`).catch(() => null)
     if (answer?.status === 200) return
     if (Date.now() > deadline) throw new Error('HAProxy finds no node that is ready')
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await sleep(200)
   }
 }
