@@ -10,6 +10,7 @@ import { createChangeSignal } from './db/change-signal.ts'
 import { connectionsOf, openDatabase } from './db/client.ts'
 import { holdEpoch } from './db/epoch.ts'
 import { createHeartbeat } from './db/heartbeat.ts'
+import { assertLocksExclude } from './db/lock-check.ts'
 import { migrate } from './db/migrate.ts'
 import { useRecordKey } from './db/record-key.ts'
 import { openSlowReads } from './db/slow-reads.ts'
@@ -62,6 +63,7 @@ export async function startServer(config: Config, clock: () => Date = () => new 
       await waitForDatabase(ownerUrl, { seconds, say })
     }
     await migrate(ownerUrl, url)
+    await assertLocksExclude(url)
     const epoch = await holdEpoch(url, log)
     stops.push(() => epoch.release())
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { faults } from './cluster/faults.ts'
 import { tortureCluster } from './cluster/cluster.ts'
+import { faults } from './cluster/faults.ts'
 import { planFlightBlows, tortureInFlight } from './flight/flight.ts'
 import { planBlows, torture } from './torture.ts'
 

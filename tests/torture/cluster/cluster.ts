@@ -4,7 +4,7 @@ import { assertNothingHalf, assertSoundBooks, readSeen } from '../checks.ts'
 import { assertNoGap, assertNoneTwice, assertPaidOnce } from '../flight/payments.ts'
 import { createLoad, type Load, type Observe } from '../load.ts'
 import type { Fault } from './faults.ts'
-import { setStage, type Stage, type StageOptions } from './stage.ts'
+import { type Stage, type StageOptions, setStage } from './stage.ts'
 
 /** One cycle of the table of `docs/availability.md`. */
 export type Cycle = {
@@ -47,7 +47,13 @@ const readMilliseconds = 200
  *
  * @throws at the first violation, with the number of acknowledged effects that are gone
  */
-export async function tortureCluster({ seed, faults, configuration, print = () => {}, ...options }: Options): Promise<Result> {
+export async function tortureCluster({
+  seed,
+  faults,
+  configuration,
+  print = () => {},
+  ...options
+}: Options): Promise<Result> {
   const random = createRandom(seed)
   const stage = await setStage(options)
   try {
@@ -75,8 +81,8 @@ export async function tortureCluster({ seed, faults, configuration, print = () =
 
 const lineOf = (cycle: Cycle) =>
   `${cycle.fault.padEnd(40)} acknowledged ${cycle.transfers} transfers, ${cycle.votes} votes; ${cycle.unanswered} unanswered,` +
-  ` ${cycle.repeated} asked again; changes back after ${cycle.writesBackSeconds.toFixed(1)} s, reads ${cycle.readsBackSeconds.toFixed(1)} s,` +
-  ` slowest answer ${cycle.slowestSeconds.toFixed(1)} s; ${cycle.seconds.toFixed(0)} s`
+  ` ${cycle.repeated} asked again; changes back after ${cycle.writesBackSeconds.toFixed(1)} s,` +
+  ` reads ${cycle.readsBackSeconds.toFixed(1)} s, slowest answer ${cycle.slowestSeconds.toFixed(1)} s; ${cycle.seconds.toFixed(0)} s`
 
 type Scene = { stage: Stage; load: Load; random: Random; watch: Watch }
 
@@ -163,7 +169,12 @@ function createWatch(): Watch {
   let gaps = { writes: createGap(), reads: createGap() }
   let slow: { milliseconds: number; what: string }[] = []
   let broken: string[] = []
-  const see = (kind: 'writes' | 'reads', { status, text }: { status: number; text: string }, milliseconds: number, path: string) => {
+  const see = (
+    kind: 'writes' | 'reads',
+    { status, text }: { status: number; text: string },
+    milliseconds: number,
+    path: string,
+  ) => {
     if (status < 300) gaps[kind].note()
     if (status === 500) broken.push(`${path}: ${text.slice(0, 300)}`)
     slow.push({ milliseconds, what: `${path}: ${status} ${text.slice(0, 120)} after ${Math.round(milliseconds)} ms` })
@@ -227,7 +238,7 @@ async function read(url: string, token: string): Promise<{ status: number; text:
   }
 }
 
-/** What a violation has cost: acknowledged effects that the books do not have, and those of them that the chain has paid. */
+/** Counts acknowledged effects that the books do not have, and those of them that the chain has paid. */
 async function countLost({ stage, load }: Scene): Promise<string> {
   try {
     await stage.cluster.waitUntilWhole()

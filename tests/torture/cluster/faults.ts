@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Machine } from './machines.ts'
+import type { Machine } from './machine.ts'
 import type { Stage } from './stage.ts'
 
-/** What is done to the cluster while clients order and vote. It ends when everything runs again that it has ended. */
+/** Something is done to the cluster while clients order and vote. It ends when everything runs again that it has ended. */
 export type Fault = {
   name: string
   strike(stage: Stage): Promise<void>
@@ -12,10 +12,6 @@ export type Fault = {
 
 /** Until a standby has the place of a leader whose lease has ended. */
 const promotionMillisecondsMax = 60_000
-
-async function othersOf({ cluster }: Stage, machine: Machine): Promise<Machine[]> {
-  return cluster.machines.filter((other) => other !== machine)
-}
 
 async function waitForSuccessor(stage: Stage, former: Machine): Promise<Machine> {
   const deadline = Date.now() + promotionMillisecondsMax
@@ -143,7 +139,8 @@ const switchover: Fault = {
 const noStandby: Fault = {
   name: 'no standby',
   async strike(stage) {
-    const standbys = await othersOf(stage, await stage.cluster.waitForLeader())
+    const leader = await stage.cluster.waitForLeader()
+    const standbys = stage.cluster.machines.filter((machine) => machine !== leader)
     await Promise.all(standbys.map((machine) => machine.kill()))
     await sleep(12_000)
     for (const machine of standbys) machine.startPatroni()

@@ -1,13 +1,40 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** Debian 12's packages of the cluster, with what Patroni imports and what these programs link. */
 const packages = [
-  ...['patroni', 'python3-cdiff', 'python3-click', 'python3-dateutil', 'python3-dnspython', 'python3-etcd', 'python3-pkg-resources'],
-  ...['python3-prettytable', 'python3-psutil', 'python3-psycopg2', 'python3-six', 'python3-urllib3', 'python3-wcwidth', 'python3-yaml'],
+  ...[
+    'patroni',
+    'python3-cdiff',
+    'python3-click',
+    'python3-dateutil',
+    'python3-dnspython',
+    'python3-etcd',
+    'python3-pkg-resources',
+  ],
+  ...[
+    'python3-prettytable',
+    'python3-psutil',
+    'python3-psycopg2',
+    'python3-six',
+    'python3-urllib3',
+    'python3-wcwidth',
+    'python3-yaml',
+  ],
   ...['etcd-server', 'haproxy', 'liblua5.3-0', 'libopentracing-c-wrapper0', 'libopentracing1'],
   ...['postgresql-15', 'postgresql-client-15', 'libpq5', 'patch'],
 ]
@@ -34,7 +61,8 @@ export type Programs = {
  */
 export function preparePrograms(patch: string): Programs {
   for (const tool of ['apt-get', 'dpkg']) {
-    if (spawnSync(tool, ['--version']).status !== 0) throw new Error(`The cluster needs ${tool}, which this machine has not`)
+    if (spawnSync(tool, ['--version']).status !== 0)
+      throw new Error(`The cluster needs ${tool}, which this machine has not`)
   }
   if (!existsSync(python)) throw new Error(`The cluster needs ${python}, which this machine has not`)
   const name = createHash('sha256').update(packages.join()).update(readFileSync(patch)).digest('hex').slice(0, 16)
@@ -59,11 +87,15 @@ export function preparePrograms(patch: string): Programs {
 function unpack(folder: string, patch: string): void {
   const made = mkdtempSync(`${folder}-`)
   try {
-    const run = (command: string, ...words: string[]) => execFileSync(command, words, { cwd: made, stdio: ['ignore', 'ignore', 'pipe'] })
+    const run = (command: string, ...words: string[]) =>
+      execFileSync(command, words, { cwd: made, stdio: ['ignore', 'ignore', 'pipe'] })
     try {
       run('apt-get', 'download', ...packages)
     } catch (error) {
-      throw new Error(`Debian's packages cannot be had (apt-get update may help): ${error instanceof Error ? error.message : error}`, { cause: error })
+      throw new Error(
+        `Debian's packages cannot be had (apt-get update may help): ${error instanceof Error ? error.message : error}`,
+        { cause: error },
+      )
     }
     for (const file of readdirSync(made).filter((entry) => entry.endsWith('.deb'))) run('dpkg', '-x', file, 'root')
     mkdirSync(join(made, 'mended'))
@@ -79,7 +111,12 @@ function unpack(folder: string, patch: string): void {
 }
 
 function assertTheyStart({ etcd, haproxy, postgres, libraries, mendedPatroni }: Programs): void {
-  const env = { PATH: process.env.PATH, LD_LIBRARY_PATH: libraries, PYTHONPATH: mendedPatroni, PYTHONDONTWRITEBYTECODE: '1' }
+  const env = {
+    PATH: process.env.PATH,
+    LD_LIBRARY_PATH: libraries,
+    PYTHONPATH: mendedPatroni,
+    PYTHONDONTWRITEBYTECODE: '1',
+  }
   for (const [program, ...words] of [
     [etcd, '--version'],
     [haproxy, '-v'],

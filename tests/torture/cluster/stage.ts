@@ -43,7 +43,13 @@ export type StageOptions = {
 }
 
 /** Starts the cluster, a chain, the wallet service and two nodes, and makes a vault with funds. */
-export async function setStage({ serverDir, walletDir, patch, renderScript, isMended = true }: StageOptions): Promise<Stage> {
+export async function setStage({
+  serverDir,
+  walletDir,
+  patch,
+  renderScript,
+  isMended = true,
+}: StageOptions): Promise<Stage> {
   const closing: (() => Promise<unknown>)[] = []
   const kept = async <Part>(part: Promise<Part>, close: (part: Part) => Promise<unknown>): Promise<Part> => {
     const made = await part
@@ -60,35 +66,17 @@ export async function setStage({ serverDir, walletDir, patch, renderScript, isMe
     const mail = await kept(startSmtpServer(), (made) => made.close())
     const connections = await kept(openBooks(cluster), (made) => made.close())
     const [owner, login] = [secretOf('owner'), secretOf('login')]
-    const admin = await connectToLeader(cluster)
-    await admin.query(`create role strongroom_owner login createrole password '${owner}'`)
-    await admin.query(`create database ${database} owner strongroom_owner`)
-    await admin.end()
-
+    await makeDatabase(cluster, owner)
     const walletHost = `${cluster.network}.41`
-    const settings = (hosts: string) => ({
-      PUBLIC_URL: 'https://vault.example.org',
-      DATABASE_URL: `postgresql://strongroom_login:${login}@${hosts}/${database}`,
-      STRONGROOM_SECRET_KEY: secretKey,
-      SMTP_URL: mail.url,
-      MAIL_FROM: 'Strongroom <strongroom@example.org>',
-      WALLET_WEBHOOK_SECRET: webhookSecret,
-      WALLET_ALLOWED_HOSTS: `${walletHost}:${walletPort}`,
-      RATE_LIMIT_PER_MINUTE: '0',
-      CONSOLE: 'off',
-      GAS_CHECK: 'off',
-      LOG_LEVEL: 'fatal',
-      PORT: '8420',
-    })
     // Both ways that docs/availability.md names: all hosts in the URL, and HAProxy.
     const hosts = cluster.machines.map(({ address }) => `${address}:5432`).join(',')
-    const proxy = `${cluster.proxyHost}:5000`
-    const ownerUrl = `postgresql://strongroom_owner:${owner}@${hosts}/${database}`
-    const operator = { ...settings(hosts), DATABASE_OWNER_URL: ownerUrl }
+    const common = commonSettings(mail.url, `${walletHost}:${walletPort}`)
+    const settings = (places: string) => ({ ...common, DATABASE_URL: urlOf('strongroom_login', login, places) })
+    const operator = { ...settings(hosts), DATABASE_OWNER_URL: urlOf('strongroom_owner', owner, hosts) }
     await runCommand(serverDir, operator, ['migrate'])
     const nodes: [Node, Node] = [
       createNode(serverDir, { ...settings(hosts), HOST: `${cluster.network}.21` }),
-      createNode(serverDir, { ...settings(proxy), HOST: `${cluster.network}.22` }),
+      createNode(serverDir, { ...settings(`${cluster.proxyHost}:5000`), HOST: `${cluster.network}.22` }),
     ]
     for (const node of nodes) {
       closing.unshift(() => node.kill())
@@ -120,6 +108,30 @@ export async function setStage({ serverDir, walletDir, patch, renderScript, isMe
     await close()
     throw error
   }
+}
+
+const urlOf = (role: string, password: string, hosts: string) => `postgresql://${role}:${password}@${hosts}/${database}`
+
+/** Of a node outside demo mode, besides its address and its database. */
+const commonSettings = (mailUrl: string, walletPlace: string) => ({
+  PUBLIC_URL: 'https://vault.example.org',
+  STRONGROOM_SECRET_KEY: secretKey,
+  SMTP_URL: mailUrl,
+  MAIL_FROM: 'Strongroom <strongroom@example.org>',
+  WALLET_WEBHOOK_SECRET: webhookSecret,
+  WALLET_ALLOWED_HOSTS: walletPlace,
+  RATE_LIMIT_PER_MINUTE: '0',
+  CONSOLE: 'off',
+  GAS_CHECK: 'off',
+  LOG_LEVEL: 'fatal',
+  PORT: '8420',
+})
+
+async function makeDatabase(cluster: Cluster, ownerPassword: string): Promise<void> {
+  const admin = await connectToLeader(cluster)
+  await admin.query(`create role strongroom_owner login createrole password '${ownerPassword}'`)
+  await admin.query(`create database ${database} owner strongroom_owner`)
+  await admin.end()
 }
 
 const secretOf = (name: string) => createHash('sha256').update(`${name} of the torture of a cluster`).digest('hex')

@@ -5,7 +5,13 @@ import type { World } from '../world.ts'
 import type { Chain, Mined } from './chain.ts'
 import type { WalletProcess } from './wallet-process.ts'
 
-type Scene = { stack: Books; wallet: Pick<WalletProcess, 'sql'>; chain: Chain; world: World; acknowledged: Acknowledged }
+type Scene = {
+  stack: Books
+  wallet: Pick<WalletProcess, 'sql'>
+  chain: Chain
+  world: World
+  acknowledged: Acknowledged
+}
 
 /** At every moment: the nonces that the wallet has given are those from 0 to the next one, without a gap. */
 export async function assertNoGap(wallet: Pick<WalletProcess, 'sql'>): Promise<void> {

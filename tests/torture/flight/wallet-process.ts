@@ -97,7 +97,14 @@ export async function createWalletProcess({
 type Launch = Required<Omit<Around, 'stack'>> & { databaseUrl: string }
 
 /** Resolves when it answers. @throws when it ends before */
-async function launchWallet({ walletDir, chainUrl, chainId, webhookUrl, listen, databaseUrl }: Launch): Promise<Running> {
+async function launchWallet({
+  walletDir,
+  chainUrl,
+  chainId,
+  webhookUrl,
+  listen,
+  databaseUrl,
+}: Launch): Promise<Running> {
   const chain = { rpcUrl: chainUrl, chainId, confirmations, pollMilliseconds: 200, startBlock: 0 }
   const child = fork(join(walletDir, 'bin/strongroom-wallet.js'), ['serve'], {
     execArgv: [],
