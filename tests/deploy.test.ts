@@ -378,6 +378,76 @@ describe('deploy/container', () => {
   })
 })
 
+describe('deploy/linux/cluster', () => {
+  const script = join(root, 'deploy/linux/cluster/render.sh')
+  const place = join(folder, 'cluster')
+  const settings = read('linux/cluster/cluster.env')
+  const render = (text: string) => {
+    mkdirSync(place, { recursive: true })
+    writeFileSync(join(place, 'cluster.env'), text)
+    return spawnSync('sh', [script, join(place, 'cluster.env'), place], { encoding: 'utf8' })
+  }
+  const rendered = (path: string) => readFileSync(join(place, path), 'utf8')
+
+  it('renders a cluster that acknowledges nothing without a standby, for three machines', () => {
+    expect(render(settings)).toMatchObject({ status: 0, stderr: '' })
+    for (const [index, name] of ['db1', 'db2', 'db3'].entries()) {
+      const address = `10.0.0.${11 + index}`
+      expect(parse(rendered(`${name}/etcd.yaml`))).toMatchObject({
+        name,
+        'initial-cluster': 'db1=http://10.0.0.11:2380,db2=http://10.0.0.12:2380,db3=http://10.0.0.13:2380',
+        'listen-client-urls': `http://${address}:2379`,
+      })
+      expect(parse(rendered(`${name}/patroni.yaml`))).toMatchObject({
+        name,
+        etcd3: { hosts: '10.0.0.11:2379,10.0.0.12:2379,10.0.0.13:2379' },
+        bootstrap: {
+          dcs: {
+            ...{ ttl: 20, loop_wait: 5, retry_timeout: 5 },
+            ...{ failsafe_mode: true, synchronous_mode: true, synchronous_mode_strict: true },
+          },
+        },
+        postgresql: {
+          listen: `${address}:5432`,
+          parameters: { ssl: 'on', ssl_ca_file: '/etc/strongroom/tls/ca.crt' },
+          pg_hba: [
+            'local all all scram-sha-256',
+            'hostssl replication replicator 10.0.0.0/24 scram-sha-256',
+            'hostssl all all 10.0.0.0/24 scram-sha-256',
+          ],
+        },
+        watchdog: { mode: 'required', device: '/dev/watchdog' },
+      })
+    }
+    const proxy = rendered('haproxy.cfg')
+    expect(proxy).toMatch(
+      /listen primary\n {2}bind 10\.0\.0\.31:5000\n[\s\S]*httpchk GET \/primary[\s\S]*10\.0\.0\.13:5432 check port 8008/,
+    )
+    expect(proxy).toMatch(/listen replica\n {2}bind 10\.0\.0\.31:5001\n[\s\S]*httpchk GET \/replica/)
+    expect(proxy).toMatch(/listen nodes\n[\s\S]*httpchk GET \/readyz\n[\s\S]*server node2 10\.0\.0\.22:8420 check/)
+  })
+
+  it('keeps the passwords, which only their owner reads', () => {
+    const before = rendered('db1/patroni.yaml')
+    expect(render(settings).status).toBe(0)
+    expect(rendered('db1/patroni.yaml')).toBe(before)
+    const secrets = ['superuser', 'replication', 'rewind', 'api'].map((name) => rendered(`secrets/${name}`).trim())
+    expect(new Set(secrets).size).toBe(4)
+    for (const path of ['secrets/superuser', 'db1/patroni.yaml'])
+      expect(statSync(join(place, path)).mode & 0o077).toBe(0)
+  })
+
+  it.each([
+    ['two machines', (text: string) => text.replace(' db3=10.0.0.13', ''), 'names 2 machines, not three'],
+    ['a lease that is too short', (text: string) => text.replace('LEASE=20', 'LEASE=10'), 'LEASE is 10'],
+    ['no proxy', (text: string) => text.replace(/^PROXY=.*$/m, ''), 'PROXY is not set'],
+  ])('refuses %s', (_, change, message) => {
+    const { status, stderr } = render(change(settings))
+    expect(status).toBe(1)
+    expect(stderr).toContain(message)
+  })
+})
+
 describe('deploy/linux', () => {
   const units = ['strongroom.service', 'strongroom-migrate.service', 'strongroom-wallet.service']
   const valuesOf = (text: string, key: string) =>

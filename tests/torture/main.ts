@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { tortureCluster } from './cluster/cluster.ts'
+import { controls, runControl } from './cluster/controls.ts'
 import { faults } from './cluster/faults.ts'
 import { planFlightBlows, tortureInFlight } from './flight/flight.ts'
 import { planBlows, torture } from './torture.ts'
@@ -8,7 +9,7 @@ import { planBlows, torture } from './torture.ts'
 /**
  * `npm run torture -- --cycles 200 --seed 7`: exits with 1 at the first violation, and prints the seed. `--from 101` begins
  * with that cycle of the plan. `--in-flight 200`: with the reference wallet, and so many transfers in flight. `--cluster`: on three
- * machines of PostgreSQL under Patroni, behind HAProxy.
+ * machines of PostgreSQL under Patroni, behind HAProxy; with `--control shipped`, without a protection, and something must be lost.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -18,6 +19,7 @@ async function main(): Promise<void> {
       from: { type: 'string' },
       'in-flight': { type: 'string' },
       cluster: { type: 'boolean' },
+      control: { type: 'string' },
     },
   })
   const cycles = readNumber('--cycles', values.cycles ?? '200')
@@ -27,7 +29,8 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
   print(`Cycles ${from} to ${cycles} with seed ${seed}`)
   try {
-    if (values.cluster === true) await runCluster({ cycles, seed, from })
+    if (values.control !== undefined) await runWithout(values.control, seed)
+    else if (values.cluster === true) await runCluster({ cycles, seed, from })
     else if (values['in-flight'] === undefined) await run({ cycles, seed, from })
     else await runInFlight({ cycles, seed, from, inFlight: readNumber('--in-flight', values['in-flight']) })
   } catch (error) {
@@ -61,18 +64,28 @@ async function runInFlight({ cycles, seed, from, inFlight }: Plan & { inFlight: 
   )
 }
 
+const clusterOptions = {
+  serverDir,
+  walletDir: join(process.cwd(), 'wallet'),
+  patch: join(process.cwd(), 'tests/torture/cluster/patroni-3.0.2.patch'),
+  renderScript: join(process.cwd(), 'deploy/linux/cluster/render.sh'),
+  print,
+}
+
 async function runCluster({ cycles, seed, from }: Plan): Promise<void> {
-  const places = {
-    walletDir: join(process.cwd(), 'wallet'),
-    patch: join(process.cwd(), 'tests/torture/cluster/patroni-3.0.2.patch'),
-    renderScript: join(process.cwd(), 'deploy/linux/cluster/render.sh'),
-  }
   const plan = Array.from({ length: cycles }, (_, index) => faults[index % faults.length]!).slice(from - 1)
-  const result = await tortureCluster({ serverDir, ...places, seed, faults: plan, print })
+  const result = await tortureCluster({ ...clusterOptions, seed, faults: plan })
   print(
     `No violation in ${result.cycles.length} cycles: ${result.transfers} transfers and ${result.votes} votes were acknowledged and` +
       ` are there once, ${result.payments} payments and ${result.deposits} deposits are on the chain and in the ledger once.`,
   )
+}
+
+async function runWithout(name: string, seed: number): Promise<void> {
+  if (!(name in controls)) throw new Error(`--control is ${Object.keys(controls).join(', ')}, not "${name}"`)
+  const control = name as keyof typeof controls
+  const violation = await runControl(control, { ...clusterOptions, seed })
+  print(`It loses with ${controls[control].about}, as it must: ${violation.message}`)
 }
 
 function print(line: string): void {

@@ -49,6 +49,16 @@ export const guards = {
       },
     ],
   },
+  standbyNotice: {
+    name: 'a commit whose wait for a standby was cancelled is not acknowledged',
+    changes: [
+      {
+        file: 'dist/db/lost-commit.js',
+        guarded: 'isUnconfirmed ||= routine === waitForStandby',
+        unguarded: 'void routine',
+      },
+    ],
+  },
 } satisfies Record<string, Guard>
 
 /**

@@ -22,11 +22,27 @@ export type Cycle = {
 
 export type Result = { cycles: Cycle[]; transfers: number; votes: number; payments: number; deposits: number }
 
+/** Acknowledged effects that the books do not have, and those of them that the chain has paid. */
+type Lost = { transfers: number; paid: number; votes: number }
+
+export class ClusterViolation extends Error {
+  readonly lost: Lost | null
+  constructor({ name }: Fault, cause: unknown, lost: Lost | null) {
+    const count =
+      lost === null
+        ? 'what was lost could not be counted'
+        : `lost are ${lost.transfers} acknowledged transfers, of which ${lost.paid} are paid on the chain, and ${lost.votes} votes`
+    super(`${name}: ${cause instanceof Error ? cause.message : cause}; ${count}`, { cause })
+    this.name = 'ClusterViolation'
+    this.lost = lost
+  }
+}
+
 type Options = StageOptions & {
   seed: number
   faults: Fault[]
   /** Changed before the first cycle, by which a control takes a protection away. */
-  configuration?: object
+  configuration?: object | undefined
   print?: (line: string) => void
 }
 
@@ -68,8 +84,7 @@ export async function tortureCluster({
         result.cycles.push(cycle)
         print(`${`${index + 1}`.padStart(4)}/${faults.length}  ${lineOf(cycle)}`)
       } catch (error) {
-        const message = error instanceof Error ? error.message : `${error}`
-        throw new Error(`${fault.name}: ${message}\n${await countLost(scene)}`, { cause: error })
+        throw new ClusterViolation(fault, error, await countLost(scene))
       }
     }
     for (const noun of ['ledger', 'audit']) await stage.command(noun, 'verify')
@@ -238,8 +253,7 @@ async function read(url: string, token: string): Promise<{ status: number; text:
   }
 }
 
-/** Counts acknowledged effects that the books do not have, and those of them that the chain has paid. */
-async function countLost({ stage, load }: Scene): Promise<string> {
+async function countLost({ stage, load }: Scene): Promise<Lost | null> {
   try {
     await stage.cluster.waitUntilWhole()
     await stage.reconnect()
@@ -247,12 +261,14 @@ async function countLost({ stage, load }: Scene): Promise<string> {
     const transfers = new Set(seen.transfers.map(({ to_address }) => to_address))
     const votes = new Set(seen.votes.map(({ subject_id, user_id }) => `${subject_id} ${user_id}`))
     const lost = [...load.acknowledged.transfers.keys()].filter((key) => !transfers.has(key))
-    const lostVotes = [...load.acknowledged.votes.keys()].filter((key) => !votes.has(key))
     const paid = new Set((await stage.chain.readMined()).map(({ to }) => to))
-    const paidOnes = lost.filter((address) => paid.has(address.toLowerCase()))
-    return `Lost: ${lost.length} acknowledged transfers, of which ${paidOnes.length} are paid on the chain, and ${lostVotes.length} votes`
-  } catch (error) {
-    return `What was lost could not be counted: ${error instanceof Error ? error.message : error}`
+    return {
+      transfers: lost.length,
+      paid: lost.filter((address) => paid.has(address.toLowerCase())).length,
+      votes: [...load.acknowledged.votes.keys()].filter((key) => !votes.has(key)).length,
+    }
+  } catch {
+    return null
   }
 }
 

@@ -39,7 +39,7 @@ export type StageOptions = {
   patch: string
   renderScript: string
   /** False: Patroni as Debian ships it. */
-  isMended?: boolean
+  isMended?: boolean | undefined
 }
 
 /** Starts the cluster, a chain, the wallet service and two nodes, and makes a vault with funds. */
