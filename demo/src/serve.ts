@@ -17,7 +17,7 @@ export function serve(handlers: Handlers, stop: () => Promise<void>): void {
     stop().then(
       () => process.exit(0),
       (error: unknown) => {
-        process.stderr.write(`${JSON.stringify({ level: 50, msg: `stopping failed: ${error}` })}\n`)
+        process.stderr.write(`${JSON.stringify({ level: 'error', msg: `stopping failed: ${error}` })}\n`)
         process.exit(1)
       },
     )
