@@ -17,7 +17,7 @@ export const controls = {
   asynchronous: {
     about: 'asynchronous replication',
     fault: cutAndKilled,
-    configuration: { synchronous_mode: false, synchronous_mode_strict: false },
+    configuration: { synchronous_mode: false, synchronous_mode_strict: false, maximum_lag_on_failover: 1_000_000_000 },
   },
   unnoticed: {
     about: 'a service that does not hear that a wait for a standby was cancelled',
