@@ -140,6 +140,7 @@ async function runCycle({ stage, load, random, watch }: Scene, fault: Fault, res
   await assertNoGap(wallet)
   result.payments = await assertPaidOnce({ stack: books, wallet, chain, world, acknowledged: load.acknowledged })
   await assertSoundBooks(books)
+  await assertNoOldTransaction(stage)
   watched.assertAnswers(fault)
   const cycle = {
     fault: fault.name,
@@ -165,6 +166,15 @@ async function prepareLoad({ world, chain, books, cluster }: Stage, random: Rand
   await stop()
   const crowd = { depositors: 0, initiators, pauseMilliseconds: () => pauseMilliseconds }
   return createLoad(world, () => cluster.nodesUrl, random, crowd, observe)
+}
+
+/** Connections are back to normal: none waits for a standby, and none holds a transaction. */
+async function assertNoOldTransaction({ books }: Stage): Promise<void> {
+  const rows = await books.sql(
+    `select application_name, state, wait_event, query from pg_stat_activity
+     where backend_type = 'client backend' and xact_start < now() - interval '10 seconds'`,
+  )
+  if (rows.length > 0) throw new Error(`A transaction has not ended: ${JSON.stringify(rows[0])}`)
 }
 
 /** Nobody works on claims that are older, so they end now instead of after up to a minute. */
