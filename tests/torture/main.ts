@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const from = readNumber('--from', values.from ?? '1')
   // PostgreSQL, the node and their folder are ended and removed by the processes that watch this one.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
-  print(`Cycles ${from} to ${cycles} with seed ${seed}`)
+  if (values.control === undefined) print(`Cycles ${from} to ${cycles} with seed ${seed}`)
   try {
     if (values.control !== undefined) await runWithout(values.control, seed)
     else if (values.cluster === true) await runCluster({ cycles, seed, from })

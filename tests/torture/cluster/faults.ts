@@ -42,8 +42,9 @@ const leaderKilled: Fault = {
   name: 'leader killed',
   async strike(stage) {
     const leader = await stage.cluster.waitForLeader()
-    await leader.kill()
+    await Promise.all([leader.kill(), leader.killEtcd()])
     await waitForSuccessor(stage, leader)
+    leader.startEtcd()
     leader.startPatroni()
   },
 }
