@@ -38,6 +38,8 @@ export type Load = {
   unanswered(): number
   /** @throws when a client received a wrong answer */
   assertNoFault(): void
+  /** Ends all clients at once, answered or not. */
+  abandon(): void
 }
 
 /** An event of the wallet service, a transfer, or a vote on one. */
@@ -63,6 +65,7 @@ export async function createLoad(
   let answered: { question: Question; reply: Reply }[] = []
   let faults: unknown[] = []
   let isOver = false
+  let isAbandoned = false
   let clients: Promise<void>[] = []
   let unanswered = 0
   let stories = 0
@@ -77,6 +80,7 @@ export async function createLoad(
       const reply = url === null ? null : await send(url, question).catch(() => null)
       if (reply !== null) observe(reply, performance.now() - askedAt, question)
       if (reply !== null && saysWhatHappened(reply)) return { ...reply, attempts }
+      if (isAbandoned) throw new Error('Nobody waits for the answer any more')
       if (url !== null) {
         attempts += 1
         unanswered += 1
@@ -202,6 +206,9 @@ export async function createLoad(
     },
     unanswered: () => unanswered,
     assertNoFault,
+    abandon() {
+      isOver = isAbandoned = true
+    },
   }
 }
 

@@ -74,9 +74,10 @@ export async function tortureCluster({
 }: Options): Promise<Result> {
   const random = createRandom(seed)
   const stage = await setStage(options)
+  const watch = createWatch()
+  let load: Load | null = null
   try {
-    const watch = createWatch()
-    const load = await prepareLoad(stage, random, watch.observe)
+    load = await prepareLoad(stage, random, watch.observe)
     if (configuration !== undefined) await stage.cluster.configure(configuration)
     const result: Result = { cycles: [], transfers: 0, votes: 0, payments: 0, deposits: stage.world.addresses.length }
     for (const [index, fault] of faults.entries()) {
@@ -92,6 +93,8 @@ export async function tortureCluster({
     for (const noun of ['ledger', 'audit']) await stage.command(noun, 'verify')
     return result
   } finally {
+    watch.close()
+    load?.abandon()
     await stage.close()
   }
 }
@@ -204,13 +207,14 @@ type Watched = {
   /** @throws when an answer was a 500, or took too long */
   assertAnswers(fault: Fault): void
 }
-type Watch = { observe: Observe; begin(stage: Stage): () => Promise<Watched> }
+type Watch = { observe: Observe; begin(stage: Stage): () => Promise<Watched>; close(): void }
 
 /** Sees each answer to the clients, and reads beside them. */
 function createWatch(): Watch {
   let gaps = { writes: createGap(), reads: createGap() }
   let slow: { milliseconds: number; what: string }[] = []
   let broken: string[] = []
+  let isOver = false
   const see = (
     kind: 'writes' | 'reads',
     { status, text }: { status: number; text: string },
@@ -222,12 +226,15 @@ function createWatch(): Watch {
     slow.push({ milliseconds, what: `${path}: ${status} ${text.slice(0, 120)} after ${Math.round(milliseconds)} ms` })
   }
   return {
+    close() {
+      isOver = true
+    },
     observe: (reply, milliseconds, { path }) => see('writes', reply, milliseconds, path),
     begin({ cluster, world }) {
       gaps = { writes: createGap(), reads: createGap() }
       slow = []
       broken = []
-      let isOver = false
+      isOver = false
       const path = '/api/v1/users/me'
       const reading = (async () => {
         while (!isOver) {
