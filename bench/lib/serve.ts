@@ -8,8 +8,9 @@ import { route } from '../../server/src/http/route.ts'
 import { Closed, pathParameters } from '../../server/src/http/schema.ts'
 import { startTasks } from '../../server/src/jobs/tasks.ts'
 import { newId } from '../../server/src/lib/ids.ts'
+import { createLogger } from '../../server/src/logger.ts'
 import { postEntries, posting } from '../../server/src/modules/money/ledger/postings.ts'
-import { createLogger, openDeps } from '../../server/src/start.ts'
+import { openDeps } from '../../server/src/start.ts'
 
 /**
  * Serves one node in its own process, with an additional route: a bare posting behind the same guard. The difference is

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { cpSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { readConfig } from '../../server/src/config/config.ts'
-import { createLogger, openDeps } from '../../server/src/start.ts'
+import { createLogger } from '../../server/src/logger.ts'
+import { openDeps } from '../../server/src/start.ts'
 import { type Postgres, startPostgres } from './postgres.ts'
 
 /** A PostgreSQL and one node of the service as released, with their own temporary data. */
