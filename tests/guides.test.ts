@@ -16,6 +16,7 @@ const guides = readdirSync(join(root, 'docs/guides')).filter((name) => name.ends
 const folder = mkdtempSync(join(tmpdir(), 'strongroom-guides-'))
 const dataDir = join(folder, 'my data')
 const project = join(folder, 'project')
+const commands = join(project, 'node_modules/.bin')
 
 let demo: Demo
 
@@ -53,31 +54,32 @@ it('there is a guide for each kind of user, and the index of the docs names it',
 it.each([tour, ...guides])('%s is answered as written, request by request', async (name) => {
   const steps = readSteps(readFileSync(join(root, 'docs/guides', name), 'utf8'))
   expect(steps.filter(({ answer }) => answer !== null).length).toBeGreaterThanOrEqual(5)
-  const { PATH, HOME } = process.env
+  // The tour is what people try first: it starts the commands as they are installed.
+  const isTour = name === tour
+  const { HOME } = process.env
+  const PATH = isTour ? process.env.PATH : `${commands}:${process.env.PATH}`
   const env = { PATH, HOME, DATA_DIR: dataDir, BASE: `${demo.url}/api/v1`, NODE_PORT: String(await findFreePort()) }
-  // The tour is what people try first: it starts the command as it is installed.
-  const printed = await runSteps(steps, { cwd: name === tour ? root : project, env })
+  const printed = await runSteps(steps, { cwd: isTour ? root : project, env })
   for (const [index, { line, answer }] of steps.entries()) {
     if (answer !== null) expect(findMismatch(answer, printed[index]!), `line ${line}`).toBeNull()
   }
 })
 
 /**
- * Makes the folder of the project as the guides see it. Its command `strongroom` is joined to one file: the guides start it
- * sixty times, and a start of the installed one takes a second of computing.
+ * Makes the folder of the project as the guides see it. Its command `strongroom` is joined to one file, and `npx` starts a command
+ * at once: the guides start sixty, which would otherwise take a second of computing each.
  */
 function linkProject(program: string): void {
-  const modules = join(project, 'node_modules')
-  const commands = join(modules, '.bin')
   mkdirSync(commands, { recursive: true })
   const linkAll = (from: string, to: string, omitted: string) => {
     for (const name of readdirSync(from)) if (name !== omitted) symlinkSync(join(from, name), join(to, name))
   }
   linkAll(root, project, 'node_modules')
-  linkAll(join(root, 'node_modules'), modules, '.bin')
+  linkAll(join(root, 'node_modules'), join(project, 'node_modules'), '.bin')
   linkAll(join(root, 'node_modules/.bin'), commands, 'strongroom')
-  const command = `#!/usr/bin/env node\nvoid import(${JSON.stringify(pathToFileURL(program).href)})\n`
-  writeFileSync(join(commands, 'strongroom'), command, { mode: 0o755 })
+  const write = (name: string, text: string) => writeFileSync(join(commands, name), text, { mode: 0o755 })
+  write('strongroom', `#!/usr/bin/env node\nvoid import(${JSON.stringify(pathToFileURL(program).href)})\n`)
+  write('npx', '#!/bin/sh\nexec "$@"\n')
 }
 
 /** For the node that the guide for operators starts beside the demo. */

@@ -8,6 +8,7 @@ import pg from 'pg'
 import { parseEther } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildProject } from '../../server/src/testing/build-project.ts'
+import { bundledProgram } from '../../server/src/testing/bundled-program.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { hashOf } from './authority/canonical.ts'
 import { addClient } from './clients.ts'
@@ -28,18 +29,23 @@ import {
 import { webhookSecret } from './testing/webhook-receiver.ts'
 
 const folder = fileURLToPath(new URL('../', import.meta.url))
-const program = `${folder}bin/strongroom-wallet.js`
+/** The program that people run. Most cases start what it runs, joined to one file: a start of it takes a second of computing. */
+const installed = `${folder}bin/strongroom-wallet.js`
+let program: string
 const passphrase = 'a passphrase for the tests'
 
 let anvil: Anvil
 let database: TestDatabase
 let proxy: Awaited<ReturnType<typeof startNodeProxy>>
 let environment: Record<string, string>
+/** Starts that wait a minute for a database. They wait beside the other cases. */
+let withoutDatabase: ReturnType<typeof run>
 const running = new Set<ChildProcess>()
 
 beforeAll(async () => {
   // The commands are tested as installed, that is compiled. The build compiles only what is out of date.
   buildProject('build')
+  program = await bundledProgram('wallet/dist/cli.js')
   ;[anvil, database] = await Promise.all([startAnvil(), createTestDatabase()])
   proxy = await startNodeProxy(anvil.rpcUrl)
   environment = {
@@ -52,6 +58,7 @@ beforeAll(async () => {
     WEBHOOK_SECRET: webhookSecret,
     WALLET_CLIENTS: JSON.stringify([{ name: 'first', token: vaultToken }]),
   }
+  withoutDatabase = run(['serve'], { ...environment, DATABASE_URL: 'postgres://x@127.0.0.1:9/x' })
 })
 
 afterAll(async () => {
@@ -61,8 +68,8 @@ afterAll(async () => {
   await database?.drop()
 })
 
-async function serve() {
-  const child = fork(program, ['serve'], { env: environment, execArgv: [], silent: true })
+async function serve(started = program) {
+  const child = fork(started, ['serve'], { env: environment, execArgv: [], silent: true })
   running.add(child)
   let output = ''
   child.stdout?.on('data', (chunk) => {
@@ -81,19 +88,19 @@ async function serve() {
   return { url: `http://127.0.0.1:${port}`, end, output: () => output }
 }
 
-const run = (args: string[], env: Record<string, string>) =>
-  promisify(execFile)(process.execPath, [program, ...args], { env }).then(
+const run = (args: string[], env: Record<string, string>, started = program) =>
+  promisify(execFile)(process.execPath, [started, ...args], { env }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
   )
 
 test('--version prints the version of the package', async () => {
   const { version } = JSON.parse(await readFile(`${folder}package.json`, 'utf8'))
-  expect(await run(['--version'], {})).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  expect(await run(['--version'], {}, installed)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
 test('serve reports its port, answers, and ends with code 0 on SIGTERM; its log has no secret', async () => {
-  const wallet = await serve()
+  const wallet = await serve(installed)
   await deriveTestAddress(wallet.url, 'm/44/60/0/0')
   expect((await call(wallet.url, '/healthz')).status).toBe(200)
   expect(wallet.output()).toContain(`wallet service listening on ${wallet.url}`)
@@ -108,13 +115,6 @@ test('wrong settings end with one clear line and code 1', async () => {
   expect(stderr).toMatch(
     /WALLET_PASSPHRASE is required; WALLET_CHAINS is required; WEBHOOK_URL is required; WEBHOOK_SECRET must/,
   )
-})
-
-test('a database that does not answer ends with one clear line and code 1', async () => {
-  const { code, stderr } = await run(['serve'], { ...environment, DATABASE_URL: 'postgres://x@127.0.0.1:9/x' })
-  expect(code).toBe(1)
-  expect(stderr.trim().split('\n')).toHaveLength(1)
-  expect(stderr).toContain('ECONNREFUSED')
 })
 
 test('client add prints a token and nothing else, and the token works', async () => {
@@ -284,4 +284,11 @@ test('several processes may start on a new database at the same time', async () 
     environment.DATABASE_URL = before
     await fresh.drop()
   }
+})
+
+test('a database that does not answer ends with one clear line and code 1', async () => {
+  const { code, stderr } = await withoutDatabase
+  expect(code).toBe(1)
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+  expect(stderr).toContain('ECONNREFUSED')
 })
