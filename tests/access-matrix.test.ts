@@ -612,21 +612,11 @@ function leaksOf(operation: Operation, caller: Caller, request: Request, { text 
     ...(namesPeople && isReported ? Object.values(people).map(nameOf) : []),
   ])
   const sent = JSON.stringify(request)
-  const withheld = world
-    .secretsFrom(caller.name)
+  return world
+    .secretsIn(text, caller.name)
     .filter((secret) => !sent.includes(secret) && !visible.includes(secret))
-  return findIn(text, withheld).map((secret) => `${caller.name} reads ${secret} in ${text.slice(0, 500)}`)
+    .map((secret) => `${caller.name} reads ${secret} in ${text.slice(0, 500)}`)
 }
-
-/** The strings that are in the text; in one pass over texts that are long, such as openapi.json. */
-function findIn(text: string, strings: string[]): string[] {
-  if (text.length < 100_000) return strings.filter((string) => text.includes(string))
-  // Every caller reads the same document.
-  if (longText.text !== text) longText = { text, words: new Set(text.split(/[^\w-]+/)) }
-  const { words } = longText
-  return strings.filter((string) => (/^[\w-]+$/.test(string) ? words.has(string) : text.includes(string)))
-}
-let longText = { text: '', words: new Set<string>() }
 
 /** Returns true if the request of the row names a resource besides the vault. */
 function refersToSomething({ operationId }: Operation): boolean {

@@ -16,6 +16,7 @@ import {
   type VaultFixture,
 } from '../../server/src/testing/fixtures.ts'
 import { asPng, pngOf } from '../../server/src/testing/images.ts'
+import { StringFinder } from './string-finder.ts'
 
 /**
  * The columns of the table. `nobody` stands for every invalid credential. The resources of the requests belong to the
@@ -150,8 +151,8 @@ export type World = {
   refused: Caller[]
   /** Identifiers that never existed, in the vault of that code. */
   absentIn(code: string): Resources
-  /** Strings that no answer to this caller may contain, unless the request contained them. */
-  secretsFrom(caller: string): string[]
+  /** Returns the strings in a text that no answer to this caller may contain, unless the request contained them. */
+  secretsIn(text: string, caller: string): string[]
 }
 
 const counterpartyActions = ['counterparty_create', 'counterparty_update', 'counterparty_archive'].flatMap((action) => [
@@ -171,6 +172,7 @@ export async function createWorld(test: TestApp): Promise<World> {
   const platform = await test.signIn('platform@example.org', { isPlatformAdmin: true })
 
   const all = ({ secrets }: Party) => Object.values(secrets)
+  const finder = new StringFinder([...all(main), ...all(rival)])
   const withheld: Record<string, Set<string>[]> = {
     outsider: [...all(main), ...all(rival)],
     platform: [...all(main), ...all(rival)],
@@ -206,7 +208,10 @@ export async function createWorld(test: TestApp): Promise<World> {
     },
     refused: await createRefused(test, main),
     absentIn: (code) => absentResources(code),
-    secretsFrom: (caller) => (withheld[caller] ?? [...all(main), ...all(rival)]).flatMap((secrets) => [...secrets]),
+    secretsIn(text, caller) {
+      const hidden = withheld[caller] ?? [...all(main), ...all(rival)]
+      return [...finder.foundIn(text)].filter((string) => hidden.some((secrets) => secrets.has(string)))
+    },
   }
 }
 
