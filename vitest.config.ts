@@ -31,8 +31,9 @@ const alone = [
 export default defineConfig({
   test: {
     globalSetup: ['tests/setup/global-threads.ts', 'tests/setup/global-database.ts'],
-    // One more than the cores that are meant: many tests wait for processes of their own.
-    maxWorkers: 3,
+    // Two for each of the two cores that are meant. A worker and the processes of its tests compute for half of the time, and wait
+    // for PostgreSQL, pages, blocks and timers in the other half.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

@@ -28,7 +28,7 @@ import { type RunningServer, startServer } from '../server/src/start.ts'
 import type { Address, TransferPayload } from '../server/src/testing/answer.ts'
 import { Authenticator } from '../server/src/testing/authenticator.ts'
 import { campaignOf } from '../server/src/testing/campaign.ts'
-import { createTestDatabase } from '../server/src/testing/database.ts'
+import { createTestDatabase, createWalletDatabase } from '../server/src/testing/database.ts'
 import { createRandom } from '../server/src/testing/random.ts'
 import { newVote } from '../server/src/testing/votes.ts'
 import { type Anvil, startAnvil } from '../wallet/src/anvil.ts'
@@ -36,6 +36,7 @@ import type { Authority } from '../wallet/src/authority/documents.ts'
 import { pinAuthority } from '../wallet/src/authority/protection.ts'
 import { AuthorityStore } from '../wallet/src/authority/store.ts'
 import { type RunningWallet, startWallet } from '../wallet/src/start-wallet.ts'
+import { testPassphrase } from '../wallet/src/testing/database.ts'
 import { controlChain } from '../wallet/src/testing/local-chain.ts'
 import { type Faucet, openFaucet } from '../wallet/src/testing/test-token.ts'
 import { type Call, signInTo, until } from './setup/running-service.ts'
@@ -69,7 +70,7 @@ type Signer = { id: string; key: Authenticator; publicKey: string; call: Call }
 beforeAll(async () => {
   anvil = await startAnvil()
   cleanUps.push(() => anvil.stop())
-  const [database, walletDatabase] = await Promise.all([createTestDatabase(), createTestDatabase()])
+  const [database, walletDatabase] = await Promise.all([createTestDatabase(), createWalletDatabase()])
   cleanUps.push(
     () => database.drop(),
     () => walletDatabase.drop(),
@@ -91,7 +92,7 @@ beforeAll(async () => {
   cleanUps.push(() => rm(authorityDir, { recursive: true }))
   wallet = await startWallet({
     databaseUrl: walletDatabase.url,
-    passphrase: 'a take-over passphrase',
+    passphrase: testPassphrase,
     logLevel: 'silent',
     port: 0,
     host: '127.0.0.1',

@@ -2,7 +2,10 @@ import { expect, it } from 'vitest'
 import { StringFinder } from './string-finder.ts'
 
 it('finds the strings of all sets, wherever they stand in a text', () => {
-  const [ids, names] = [new Set(['c00000000000000000000001', '0xc0ffee']), new Set(['Supplier 1 of harbour', 'harbour'])]
+  const [ids, names] = [
+    new Set(['c00000000000000000000001', '0xc0ffee']),
+    new Set(['Supplier 1 of harbour', 'harbour']),
+  ]
   const finder = new StringFinder([ids, names])
   expect([...finder.foundIn('nothing')]).toEqual([])
   expect(finder.foundIn('{"id":"xc00000000000000000000001y"}')).toEqual(new Set(['c00000000000000000000001']))

@@ -6,26 +6,37 @@ import pg from 'pg'
 import { migrate } from '../../server/src/db/migrate.ts'
 import { startEmbeddedPostgres } from '../../server/src/embedded-postgres/start.ts'
 import { watchDirectory } from '../../server/src/testing/cleanup.ts'
+import { migrate as migrateSchemaWallet } from '../../wallet/src/database/migrate.ts'
+import { openKeyring } from '../../wallet/src/keys/keyring.ts'
+import { testPassphrase } from '../../wallet/src/testing/database.ts'
 
 const memoryBytesMin = 4 * 1024 ** 3
 
+/** The lowest cost that the wallet service takes. */
+const cheapScryptCost = 2 ** 14
+
 /**
- * Gives the whole suite one PostgreSQL with a migrated template database, which `createTestDatabase` clones. Set
- * TEST_DATABASE_URL to an administrator's URL to run the suite against another PostgreSQL, 15 or newer.
+ * Gives the whole suite one PostgreSQL with two migrated template databases, of the service and of the wallet service, which the
+ * tests clone. Set TEST_DATABASE_URL to an administrator's URL to run the suite against another PostgreSQL, 15 or newer.
  */
 export default async function setUp(): Promise<() => Promise<void>> {
   const outside = process.env.TEST_DATABASE_URL
   const server = outside ? { url: outside, stop: async () => {} } : await startThrowAwayServer()
   try {
-    const template = `strongroom_template_${randomBytes(6).toString('hex')}`
-    await makeTemplate(server.url, template)
+    const template = await makeTemplate(server.url, 'strongroom', (url) => migrate(url))
+    const walletTemplate = await makeTemplate(server.url, 'wallet', migrateWallet)
     process.env.TEST_DATABASE_URL = server.url
     process.env.TEST_TEMPLATE_DATABASE = template
+    process.env.TEST_WALLET_TEMPLATE_DATABASE = walletTemplate
     return async () => {
-      if (outside) await runAsAdmin(server.url, `drop database if exists ${template} with (force)`)
-      else delete process.env.TEST_DATABASE_URL
+      if (outside === undefined) delete process.env.TEST_DATABASE_URL
+      else {
+        for (const name of [template, walletTemplate])
+          await runAsAdmin(server.url, `drop database if exists ${name} with (force)`)
+      }
       delete process.env.TEST_EMPTY_CLUSTER
       delete process.env.TEST_TEMPLATE_DATABASE
+      delete process.env.TEST_WALLET_TEMPLATE_DATABASE
       await server.stop()
     }
   } catch (error) {
@@ -73,11 +84,23 @@ function copyCluster(dataDir: string, destination: string): string {
   return destination
 }
 
-async function makeTemplate(adminUrl: string, template: string): Promise<void> {
+async function makeTemplate(adminUrl: string, name: string, fill: (url: string) => Promise<unknown>): Promise<string> {
+  const template = `${name}_template_${randomBytes(6).toString('hex')}`
   await runAsAdmin(adminUrl, `create database ${template}`)
   const url = new URL(adminUrl)
   url.pathname = `/${template}`
-  await migrate(url.href)
+  await fill(url.href)
+  return template
+}
+
+async function migrateWallet(url: string): Promise<void> {
+  const pool = new pg.Pool({ connectionString: url })
+  try {
+    await migrateSchemaWallet(pool)
+    await openKeyring(pool, testPassphrase, cheapScryptCost)
+  } finally {
+    await pool.end()
+  }
 }
 
 async function runAsAdmin(adminUrl: string, statement: string): Promise<void> {

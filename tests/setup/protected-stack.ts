@@ -8,10 +8,11 @@ import { confirmationHeader, hashOfBody } from '../../server/src/http/confirmati
 import { type RunningServer, startServer } from '../../server/src/start.ts'
 import type { Address } from '../../server/src/testing/answer.ts'
 import { Authenticator } from '../../server/src/testing/authenticator.ts'
-import { createTestDatabase } from '../../server/src/testing/database.ts'
+import { createTestDatabase, createWalletDatabase } from '../../server/src/testing/database.ts'
 import { startAnvil } from '../../wallet/src/anvil.ts'
 import { AuthorityStore } from '../../wallet/src/authority/store.ts'
 import { type RunningWallet, startWallet } from '../../wallet/src/start-wallet.ts'
+import { testPassphrase } from '../../wallet/src/testing/database.ts'
 import { controlChain } from '../../wallet/src/testing/local-chain.ts'
 import { deployTestToken, type Faucet, openFaucet } from '../../wallet/src/testing/test-token.ts'
 import { freePort } from './free-port.ts'
@@ -57,7 +58,7 @@ export async function startProtectedStack(): Promise<ProtectedStack> {
 async function start(stops: (() => Promise<unknown>)[]): Promise<Omit<ProtectedStack, 'stop'>> {
   const anvil = await startAnvil()
   stops.push(() => anvil.stop())
-  const [database, walletDatabase] = await Promise.all([createTestDatabase(), createTestDatabase()])
+  const [database, walletDatabase] = await Promise.all([createTestDatabase(), createWalletDatabase()])
   stops.push(database.drop, walletDatabase.drop)
   const faucet = openFaucet(anvil.rpcUrl)
   const token = await deployTestToken(faucet)
@@ -83,7 +84,7 @@ async function start(stops: (() => Promise<unknown>)[]): Promise<Omit<ProtectedS
   stops.push(() => rm(authorityDir, { recursive: true }))
   const wallet = await startWallet({
     databaseUrl: walletDatabase.url,
-    passphrase: 'a protected stack passphrase',
+    passphrase: testPassphrase,
     logLevel: 'silent',
     port: walletPort,
     host: '127.0.0.1',

@@ -12,7 +12,7 @@ import { addClient, findClientByName } from './clients.ts'
 import { migrate } from './database/migrate.ts'
 import { examine } from './doctor.ts'
 import { openKeyring } from './keys/keyring.ts'
-import { createTestDatabase, type TestDatabase } from './testing/database.ts'
+import { createTestDatabase, type TestDatabase, testPassphrase } from './testing/database.ts'
 import { authority, follow, team } from './testing/signing.ts'
 
 /** Of which there is nothing to say. */
@@ -30,7 +30,7 @@ beforeAll(async () => {
   pool = new pg.Pool({ connectionString: database.url })
   directory = await mkdtemp(join(tmpdir(), 'doctor-'))
   await migrate(pool)
-  const keyring = await openKeyring(pool, 'a passphrase for the tests')
+  const keyring = await openKeyring(pool, testPassphrase)
   await addClient(pool, keyring, 'guarded')
   await addClient(pool, keyring, 'plain')
   await pinAuthority(pool, new AuthorityStore(directory), (await findClientByName(pool, 'guarded'))!, sound)
@@ -83,7 +83,7 @@ test('T59 the doctor says when an authority cannot be used, or its directory is 
 
 test('T81 the doctor says what an authority that is in force, or waits, lets others do', async () => {
   const protect = async (name: string, changes: Partial<Authority>) => {
-    await addClient(pool, await openKeyring(pool, 'a passphrase for the tests'), name)
+    await addClient(pool, await openKeyring(pool, testPassphrase), name)
     const clientId = (await findClientByName(pool, name))!
     const pinned = { ...sound, ...changes }
     await pinAuthority(pool, new AuthorityStore(directory), clientId, pinned)

@@ -14,6 +14,14 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   return cloneDatabase(getSetting('TEST_TEMPLATE_DATABASE'))
 }
 
+/**
+ * Gives a test file its own migrated database of the wallet service, with a key store for the passphrase of the tests. A key store in
+ * production takes a third of a second of CPU to open; this one opens eight times as fast.
+ */
+export async function createWalletDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  return cloneDatabase(getSetting('TEST_WALLET_TEMPLATE_DATABASE'))
+}
+
 /** Creates a database without any migration. */
 export async function createEmptyDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   return cloneDatabase('template0')

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addClient, findClientByName } from '../clients.ts'
 import { migrate } from '../database/migrate.ts'
 import { openKeyring } from '../keys/keyring.ts'
-import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
+import { createTestDatabase, type TestDatabase, testPassphrase } from '../testing/database.ts'
 import { follow, authority as full, signVote, team } from '../testing/signing.ts'
 import { hashOf, toFingerprint } from './canonical.ts'
 import { initAuthority, nextAuthority, showAuthority, showPending } from './ceremony.ts'
@@ -23,7 +23,7 @@ beforeAll(async () => {
   pool = new pg.Pool({ connectionString: database.url })
   folder = await mkdtemp(join(tmpdir(), 'ceremony-'))
   await migrate(pool)
-  await addClient(pool, await openKeyring(pool, 'a passphrase for the tests'), 'vault')
+  await addClient(pool, await openKeyring(pool, testPassphrase), 'vault')
 })
 
 afterAll(async () => {
@@ -83,7 +83,7 @@ test('T59 the next version needs the votes of the version before', async () => {
 
 test('T81 the version that waits is shown with who signed it, and whose votes against it are kept', async () => {
   const directory = join(folder, 'late')
-  await addClient(pool, await openKeyring(pool, 'a passphrase for the tests'), 'late')
+  await addClient(pool, await openKeyring(pool, testPassphrase), 'late')
   const late = { ...authority, vaultId: 'vault-late', delayHours: 24 }
   const at = place(directory)
   await initAuthority(at, 'late', await write('late.json', late), hashOf(late))

@@ -8,7 +8,7 @@ import { addClient, findClientByName } from '../clients.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { migrate } from '../database/migrate.ts'
 import { openKeyring } from '../keys/keyring.ts'
-import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
+import { createTestDatabase, type TestDatabase, testPassphrase } from '../testing/database.ts'
 import { authority, authorize, order, signVote, team } from '../testing/signing.ts'
 import type { TransferRow } from '../transfers/transfer-row.ts'
 import { hashOf } from './canonical.ts'
@@ -30,7 +30,7 @@ beforeAll(async () => {
   // Dropping the database ends connections that are being closed.
   pool.on('error', () => undefined)
   await migrate(pool)
-  await addClient(pool, await openKeyring(pool, 'a passphrase for the tests'), 'locked')
+  await addClient(pool, await openKeyring(pool, testPassphrase), 'locked')
   clientId = (await findClientByName(pool, 'locked'))!
   const rules = [{ ...authority.rules[0]!, floors: [], perDay: '100' }]
   pinned = { ...authority, rules }

@@ -4,6 +4,7 @@ import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openKeyring } from '../keys/keyring.ts'
 import { startWallet } from '../start-wallet.ts'
+import { testPassphrase } from '../testing/database.ts'
 import { authorizeAll, payoutOf } from '../testing/payout.ts'
 import { type ProtectedWallet, startProtectedWallet } from '../testing/protected-wallet.ts'
 import { authority, authorize, follow, listed, order, signVote, team, unlisted } from '../testing/signing.ts'
@@ -206,7 +207,7 @@ describe('T58 before anything is signed', () => {
       [clientId, copyId],
     )
     const copied = make('copied')
-    const keyring = await openKeyring(bench.pool, 'a passphrase for the tests')
+    const keyring = await openKeyring(bench.pool, testPassphrase)
     await expect(keyring.account(copyId, { coinType: 60, indexes: [0, 0] })).rejects.toThrow()
     await bench.forge(copyId, copied, null)
     await waitFor('the attempt to sign', async () => {

@@ -10,7 +10,7 @@ import { migrate } from '../database/migrate.ts'
 import { openKeyring } from '../keys/keyring.ts'
 import { createMailer } from '../mails/mailer.ts'
 import { startWallet } from '../start-wallet.ts'
-import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
+import { createTestDatabase, type TestDatabase, testPassphrase } from '../testing/database.ts'
 import { follow, authority as full, signVote, team } from '../testing/signing.ts'
 import { call, testConfig, waitFor } from '../testing/wallet-client.ts'
 import { cancelPending } from './cancellation.ts'
@@ -49,7 +49,7 @@ afterAll(async () => {
 })
 
 async function protect(name: string, delayHours: number) {
-  await addClient(pool, await openKeyring(pool, 'a passphrase for the tests'), name)
+  await addClient(pool, await openKeyring(pool, testPassphrase), name)
   const clientId = (await findClientByName(pool, name))!
   const contacts = [contact('dora'), contact('anna')]
   const pinned: Authority = { ...full, vaultId: `vault-${name}`, rules: [coin], delayHours, contacts }

@@ -28,9 +28,13 @@ export type Attestation = { key: string; signature: string }
 
 class WrongPassphraseError extends Error {}
 
-/** Opens the key store with the passphrase, or creates it on the first start; throws WrongPassphraseError. */
-export async function openKeyring(pool: pg.Pool, passphrase: string): Promise<Keyring> {
-  const { key, salt } = await openKey(pool, passphrase)
+/**
+ * Opens the key store with the passphrase, or creates it on the first start.
+ * @param cost the scrypt cost of a key store that is created; the tests, which start hundreds of wallets, create a cheap store
+ * @throws WrongPassphraseError
+ */
+export async function openKeyring(pool: pg.Pool, passphrase: string, cost = scryptCost): Promise<Keyring> {
+  const { key, salt } = await openKey(pool, passphrase, cost)
   const roots = new Map<string, Promise<HDKey>>()
   const accounts = new Map<string, PrivateKeyAccount>()
 
@@ -111,14 +115,14 @@ const clientBinding = (clientId: string) => `client ${clientId}`
 
 type OpenKey = { key: Buffer; salt: Buffer }
 
-async function openKey(pool: pg.Pool, passphrase: string): Promise<OpenKey> {
+async function openKey(pool: pg.Pool, passphrase: string, cost: number): Promise<OpenKey> {
   const existing = await findKeyringRow(pool)
   if (existing) return await checkedKey(existing, passphrase)
   const salt = randomBytes(32)
-  const key = await stretchPassphrase(passphrase, salt, scryptCost)
+  const key = await stretchPassphrase(passphrase, salt, cost)
   const { rowCount } = await pool.query(
     'insert into wallet.keyring (salt, scrypt_cost, sealed_check) values ($1, $2, $3) on conflict do nothing',
-    [salt, scryptCost, seal(key, checkBinding, checkText)],
+    [salt, cost, seal(key, checkBinding, checkText)],
   )
   if (rowCount === 1) return { key, salt }
   // Another process created the key store at the same moment; its salt is used.

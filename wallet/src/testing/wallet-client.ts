@@ -3,6 +3,7 @@ import { Ajv } from 'ajv'
 import type { WalletConfig } from '../config.ts'
 import { operations } from '../operations.ts'
 import { ErrorBody, type TransferOrder, type TransferStatus } from '../protocol.ts'
+import { testPassphrase } from './database.ts'
 import { webhookSecret } from './webhook-receiver.ts'
 
 export const vaultToken = 'token-of-the-first-vault-0001'
@@ -12,7 +13,7 @@ export const otherVaultToken = 'token-of-the-other-vault-0002'
 export function testConfig(changes: Partial<WalletConfig> & { databaseUrl: string; rpcUrl: string }): WalletConfig {
   const { rpcUrl, ...others } = changes
   return {
-    passphrase: 'a passphrase for the tests',
+    passphrase: testPassphrase,
     logLevel: process.env.TEST_LOG_LEVEL === 'info' ? 'info' : 'silent',
     port: 0,
     host: '127.0.0.1',

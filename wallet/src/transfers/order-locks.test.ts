@@ -6,7 +6,7 @@ import { addClient, findClientByName } from '../clients.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { migrate } from '../database/migrate.ts'
 import { type Keyring, openKeyring } from '../keys/keyring.ts'
-import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
+import { createTestDatabase, type TestDatabase, testPassphrase } from '../testing/database.ts'
 import { orderTransfer } from './order-transfer.ts'
 
 let database: TestDatabase
@@ -20,7 +20,7 @@ beforeAll(async () => {
   // Dropping the database ends connections that are being closed.
   pool.on('error', () => undefined)
   await migrate(pool)
-  keyring = await openKeyring(pool, 'a passphrase for the tests')
+  keyring = await openKeyring(pool, testPassphrase)
   await addClient(pool, keyring, 'busy')
   clientId = (await findClientByName(pool, 'busy'))!
 })

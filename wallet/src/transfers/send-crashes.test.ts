@@ -8,7 +8,7 @@ import { addClient, findClientByName } from '../clients.ts'
 import { migrate } from '../database/migrate.ts'
 import { type Keyring, openKeyring } from '../keys/keyring.ts'
 import { openLog } from '../log.ts'
-import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
+import { createTestDatabase, type TestDatabase, testPassphrase } from '../testing/database.ts'
 import { controlChain, type LocalChain } from '../testing/local-chain.ts'
 import { type Faucet, openFaucet } from '../testing/test-token.ts'
 import { waitFor } from '../testing/wallet-client.ts'
@@ -41,7 +41,7 @@ beforeAll(async () => {
   pool = new pg.Pool({ connectionString: database.url })
   pool.on('error', () => undefined)
   await migrate(pool)
-  keyring = await openKeyring(pool, 'a passphrase for the tests')
+  keyring = await openKeyring(pool, testPassphrase)
   await addClient(pool, keyring, 'crash')
   clientId = (await findClientByName(pool, 'crash'))!
   addresses = await Promise.all(
