@@ -1,8 +1,8 @@
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionCookie } from '../server/src/http/guard.ts'
 import { createTestApp, type Person, type TestApp } from '../server/src/testing/app.ts'
-import { findChromium } from '../server/src/testing/find-chromium.ts'
+import { launchChromium } from '../server/src/testing/launch-chromium.ts'
 import { challengeIn, lies, lyingAbout, type Signature, votesSignedBy } from './setup/blank-signature.ts'
 import { freePort } from './setup/free-port.ts'
 import { type LyingService, startLyingService } from './setup/lying-service.ts'
@@ -23,8 +23,7 @@ beforeAll(async () => {
   test = await createTestApp({ PUBLIC_URL: origin, CONSOLE: 'on' })
   await test.app.listen({ port: ports[0], host: '127.0.0.1' })
   service = await startLyingService(`http://127.0.0.1:${ports[0]}`, ports[1])
-  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
-  browser = await chromium.launch({ executablePath: findChromium(), args })
+  browser = await launchChromium()
 })
 afterAll(async () => {
   await browser?.close()

@@ -1,4 +1,4 @@
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { decodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ import { randomOf } from '../sdk/src/testing/signed-orders.ts'
 import type { Address, TransferPayload } from '../server/src/testing/answer.ts'
 import { Authenticator } from '../server/src/testing/authenticator.ts'
 import { campaignOf } from '../server/src/testing/campaign.ts'
-import { findChromium } from '../server/src/testing/find-chromium.ts'
+import { launchChromium } from '../server/src/testing/launch-chromium.ts'
 import type { Authority, AuthorityKey, Order } from '../wallet/src/authority/documents.ts'
 import { pinAuthority } from '../wallet/src/authority/protection.ts'
 import { requestOf } from '../wallet/src/testing/signing.ts'
@@ -94,8 +94,7 @@ const rawOf = ({ amount, symbol }: Typed) => String(toRaw(amount, unitOf(symbol)
 const contractOf = ({ symbol }: Typed) => (symbol === 'ETH' ? null : stack.token)
 
 beforeAll(async () => {
-  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
-  const launched = chromium.launch({ executablePath: findChromium(), args })
+  const launched = launchChromium()
   stack = await startProtectedStack()
   browser = await launched
   const { signingPage, proxy, keeper, store, clientId } = stack

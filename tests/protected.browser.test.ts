@@ -1,4 +1,4 @@
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sessionCookie } from '../server/src/http/guard.ts'
 import { tellStops } from '../server/src/jobs/tell-stops.ts'
@@ -8,7 +8,7 @@ import type { Person } from '../server/src/testing/app.ts'
 import { Authenticator } from '../server/src/testing/authenticator.ts'
 import { authorityAnswer } from '../server/src/testing/fake-authority.ts'
 import { fakeAddress } from '../server/src/testing/fake-wallet.ts'
-import { findChromium } from '../server/src/testing/find-chromium.ts'
+import { launchChromium } from '../server/src/testing/launch-chromium.ts'
 import { createTransferBench, type TransferBench } from '../server/src/testing/transfer-bench.ts'
 import { newVote } from '../server/src/testing/votes.ts'
 import { freePort } from './setup/free-port.ts'
@@ -29,8 +29,7 @@ beforeAll(async () => {
   origin = `http://localhost:${port}`
   bench = await createTransferBench({ PUBLIC_URL: origin, CONSOLE: 'on' })
   await bench.test.app.listen({ port, host: '127.0.0.1' })
-  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
-  browser = await chromium.launch({ executablePath: findChromium(), args })
+  browser = await launchChromium()
 })
 afterAll(async () => {
   await browser?.close()

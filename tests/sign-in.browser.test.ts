@@ -1,11 +1,11 @@
 import { type AddressInfo, createServer } from 'node:net'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../server/src/db/transaction.ts'
 import { sendNotifications } from '../server/src/jobs/send-notifications.ts'
 import { createSignInLink } from '../server/src/modules/people/sign-in/actions.ts'
 import { createTestApp, type TestApp } from '../server/src/testing/app.ts'
-import { findChromium } from '../server/src/testing/find-chromium.ts'
+import { launchChromium } from '../server/src/testing/launch-chromium.ts'
 import { createOutbox, linkIn, type Outbox } from '../server/src/testing/outbox.ts'
 import { insertVault } from '../server/src/testing/vault-fixture.ts'
 
@@ -22,19 +22,7 @@ beforeAll(async () => {
   outbox = await createOutbox()
   test = await createTestApp({ PUBLIC_URL: origin, DATA_DIR: outbox.dataDir })
   await test.app.listen({ port, host: '127.0.0.1' })
-  browser = await chromium.launch({
-    executablePath: findChromium(),
-    args: [
-      '--headless',
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  })
+  browser = await launchChromium()
 })
 afterAll(async () => {
   await browser?.close()

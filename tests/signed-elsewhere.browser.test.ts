@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionCookie } from '../server/src/http/guard.ts'
 import type { Person } from '../server/src/testing/app.ts'
 import { Authenticator } from '../server/src/testing/authenticator.ts'
 import { authorityAnswer } from '../server/src/testing/fake-authority.ts'
-import { findChromium } from '../server/src/testing/find-chromium.ts'
 import { usdtContract } from '../server/src/testing/fixtures.ts'
+import { launchChromium } from '../server/src/testing/launch-chromium.ts'
 import { confirming } from '../server/src/testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../server/src/testing/transfer-bench.ts'
 import { newVote } from '../server/src/testing/votes.ts'
@@ -64,8 +64,7 @@ beforeAll(async () => {
   const place = { databaseUrl: database.url, rpcUrl: 'http://127.0.0.1:9', authorityDir: directory }
   wallet = await startWallet(testConfig({ ...place, port: ports[1], signing: { origin: page, consoleOrigin } }))
   pool = new pg.Pool({ connectionString: database.url })
-  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
-  browser = await chromium.launch({ executablePath: findChromium(), args })
+  browser = await launchChromium()
   context = await browser.newContext({ reducedMotion: 'reduce' })
   await protect()
 })

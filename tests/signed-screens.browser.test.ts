@@ -1,4 +1,4 @@
-import { type Browser, chromium, errors, type Locator } from 'playwright-core'
+import { type Browser, errors, type Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { canonicalJson, hashOf, type Order, payoutOf, readOrder } from '../sdk/src/signing/signing.ts'
 import { mutated, type Random, randomOf } from '../sdk/src/testing/signed-orders.ts'
@@ -6,8 +6,8 @@ import type { SignedVote } from '../server/src/lib/signed-vote.ts'
 import { campaignOf } from '../server/src/testing/campaign.ts'
 import { authorityAnswer } from '../server/src/testing/fake-authority.ts'
 import { fakeAddress } from '../server/src/testing/fake-wallet.ts'
-import { findChromium } from '../server/src/testing/find-chromium.ts'
 import { usdtContract } from '../server/src/testing/fixtures.ts'
+import { launchChromium } from '../server/src/testing/launch-chromium.ts'
 import { createTransferBench, type TransferBench } from '../server/src/testing/transfer-bench.ts'
 import { freePort } from './setup/free-port.ts'
 import { type Answer, type LyingPage, onPages, pagesOf, type Seen } from './setup/lying-page.ts'
@@ -41,8 +41,7 @@ beforeAll(async () => {
   origin = `http://localhost:${port}`
   bench = await createTransferBench({ PUBLIC_URL: origin, CONSOLE: 'on' })
   await bench.test.app.listen({ port, host: '127.0.0.1' })
-  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
-  browser = await chromium.launch({ executablePath: findChromium(), args })
+  browser = await launchChromium()
   const { vault, owner, firstApprover, recipient } = bench
   base = `/vaults/${vault.code}`
   address = await bench.fundedAddress({ usdt: '100000', eth: '500' })

@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deflateRawSync } from 'node:zlib'
 import pg from 'pg'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findChromium } from '../server/src/testing/find-chromium.ts'
+import { launchChromium } from '../server/src/testing/launch-chromium.ts'
 import { hashOf, toFingerprint } from '../wallet/src/authority/canonical.ts'
 import type { Authority, AuthorityKey, Order, SignedVote } from '../wallet/src/authority/documents.ts'
 import { pinAuthority } from '../wallet/src/authority/protection.ts'
@@ -75,8 +75,7 @@ beforeAll(async () => {
   pool = new pg.Pool({ connectionString: database.url })
   const { rows } = await pool.query("select id from wallet.clients where name = 'first'")
   await pinAuthority(pool, new AuthorityStore(directory), rows[0].id, authority)
-  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
-  browser = await chromium.launch({ executablePath: findChromium(), args })
+  browser = await launchChromium()
 })
 afterAll(async () => {
   await browser?.close()

@@ -2,10 +2,10 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { rolldown } from 'rolldown'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findChromium } from '../../server/src/testing/find-chromium.ts'
+import { launchChromium } from '../../server/src/testing/launch-chromium.ts'
 import { buildSdk } from './testing/build.ts'
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url))
@@ -45,10 +45,7 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  browser = await chromium.launch({
-    executablePath: findChromium(),
-    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic'],
-  })
+  browser = await launchChromium()
 })
 afterAll(async () => {
   await browser?.close()

@@ -280,7 +280,7 @@ test('several processes may start on a new database at the same time', async () 
     const { rows: keyStores } = await client.query('select scrypt_cost from wallet.keyring')
     await client.end()
     expect(clients[0].count).toBe(1)
-    // What OWASP recommends. The key stores of the other tests are cheaper to open.
+    // OWASP recommends this cost. The key stores of the other tests are cheaper to open.
     expect(keyStores).toEqual([{ scrypt_cost: 131_072 }])
   } finally {
     environment.DATABASE_URL = before

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createStrongroom, type Strongroom } from '@strongroom/sdk'
 import pg from 'pg'
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core'
 import { people } from '../../../demo/src/organisation.ts'
 import { reserveCode, reserveDir } from '../../../demo/src/reserve.ts'
 import type { StoredPasskey } from '../../../demo/src/software-passkey.ts'
 import { livingPids, root, startDemo, until } from '../../../demo/src/testing/demo.ts'
-import { findChromium } from '../../../server/src/testing/find-chromium.ts'
+import { launchChromium } from '../../../server/src/testing/launch-chromium.ts'
 import { linkIn, parseMail, type ReceivedMail } from '../../../server/src/testing/outbox.ts'
 import { signNextAuthority } from './next-authority.ts'
 
@@ -52,7 +52,7 @@ export type Stack = {
 export async function startStack(): Promise<Stack> {
   const running = process.env.STRONGROOM_URL
   const dataDir = running === undefined ? mkdtempSync(join(tmpdir(), 'strongroom-console-')) : process.env.DATA_DIR!
-  const [demo, browser] = await Promise.all([running === undefined ? startDemo(dataDir) : null, launchBrowser()])
+  const [demo, browser] = await Promise.all([running === undefined ? startDemo(dataDir) : null, launchChromium()])
   const url = running ?? demo!.url
   const mails = mailsBelow(join(dataDir, 'outbox'))
   const states = new Map<Person, Promise<State>>()
@@ -118,12 +118,6 @@ async function runSql(dataDir: string, statement: string, values: unknown[]): Pr
 }
 
 type State = Awaited<ReturnType<BrowserContext['storageState']>>
-
-function launchBrowser(): Promise<Browser> {
-  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync']
-  const quiet = ['--disable-background-networking', '--disable-component-update']
-  return chromium.launch({ executablePath: findChromium(), args: [...args, ...quiet] })
-}
 
 function once<Value>(map: Map<Person, Promise<Value>>, key: Person, make: () => Promise<Value>): Promise<Value> {
   const made = map.get(key) ?? make()
