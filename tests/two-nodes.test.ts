@@ -1,4 +1,4 @@
-import { type ChildProcess, fork, spawnSync } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +10,7 @@ import { createRecordKey } from '../server/src/lib/record-key.ts'
 import { createSignInLink } from '../server/src/modules/people/sign-in/actions.ts'
 import { disableUser } from '../server/src/modules/people/users/actions.ts'
 import type { BodyOf, Method } from '../server/src/testing/answer.ts'
+import { buildProject } from '../server/src/testing/build-project.ts'
 import { createTestDatabase } from '../server/src/testing/database.ts'
 import { type FakeWallet, fakeAddress, startFakeWallet } from '../server/src/testing/fake-wallet.ts'
 
@@ -44,8 +45,7 @@ let address: string
 
 beforeAll(async () => {
   // The compiled server runs as processes of its own, as in production.
-  run(process.execPath, join(repository, 'node_modules/.bin/tsc6'), '-b', 'server')
-  run(process.execPath, join(repository, 'server/scripts/copy-sql.js'))
+  buildProject('build:server')
   const database = await createTestDatabase()
   cleanUps.push(() => database.drop())
   const opened = openDatabase({ url: database.url, connectionsMax: 2, onError: () => {} })
@@ -265,10 +265,4 @@ async function startNode(databaseUrl: string): Promise<Node> {
     once(child, 'exit').then(() => expect.fail('A node ended while it was starting')),
   ])) as [{ url: string }]
   return { process: child, url: message.url }
-}
-
-/** Runs a program of the repository and expects it to succeed. */
-function run(program: string, ...args: string[]): void {
-  const { status, stdout, stderr } = spawnSync(program, args, { cwd: repository, encoding: 'utf8' })
-  expect(status, `${args.join(' ')}\n${stdout}${stderr}`).toBe(0)
 }

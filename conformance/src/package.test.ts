@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { buildProject } from '../../server/src/testing/build-project.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const kit = join(root, 'conformance')
@@ -14,7 +15,7 @@ let paths: string[]
 
 /** A project that has installed what is published, and its dependencies alone. */
 beforeAll(() => {
-  execFileSync('npm', ['run', '--silent', 'build:server'], { cwd: root })
+  buildProject('build:server')
   project = mkdtempSync(join(tmpdir(), 'strongroom-conformance-'))
   const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', project]
   const [packed] = JSON.parse(execFileSync('npm', args, { cwd: kit, encoding: 'utf8' }))
