@@ -67,11 +67,11 @@ afterAll(async () => {
 })
 
 describe('the table', () => {
-  it('T39 has a row for every operation of openapi.json, and none for what does not exist', () => {
+  it('T39 has one row for each operation of openapi.json, and no other rows', () => {
     expect(Object.keys(expectations).sort()).toEqual(operations.map(({ operationId }) => operationId).sort())
   })
 
-  it('T39 knows what to put into every filter that names something of a vault', () => {
+  it('T39 has a value for every filter that names a resource of a vault', () => {
     const named = ofVaults.flatMap(({ queryNames }) => queryNames.filter((name) => /Ids?$/.test(name)))
     const known = filtersOf(named).map(({ name }) => name)
     expect([...new Set(named)].filter((name) => !/^(token|network)Ids?$/.test(name) && !known.includes(name))).toEqual(
@@ -79,7 +79,7 @@ describe('the table', () => {
     )
   })
 
-  it('T39 knows every kind of caller, and those whose credentials must not count', () => {
+  it('T39 has every kind of caller, and callers whose credentials are not valid', () => {
     const { callers, refused } = world
     expect(Object.values(callers).map(({ name }) => name)).toEqual(callerNames.filter((name) => name !== 'nobody'))
     expect(refused.map(({ name }) => name)).toEqual(expect.arrayContaining(['anonymous', 'expired session']))
@@ -96,10 +96,10 @@ describe('the table', () => {
   })
 })
 
-describe('the texts that are searched for in the answers', () => {
+describe('the secret strings', () => {
   const reads = guarded.filter(({ method }) => method === 'GET')
 
-  it('T39 is what those read who may, so that not finding it means something', async () => {
+  it('T39 are in the answers to administrators, so that their absence from other answers means something', async () => {
     const text = await readAll(world.callers.admin)
     const secrets = Object.values(world.main.secrets).flatMap((strings) => [...strings])
     expect(secrets.length).toBeGreaterThan(30)
@@ -108,7 +108,7 @@ describe('the texts that are searched for in the answers', () => {
     expect(unseen).toEqual([])
   })
 
-  it.for(viewerNames)('T39 is, of what is shared, what %s reads', async (name) => {
+  it.for(viewerNames)('T39 of shared resources are in the answers to %s', async (name) => {
     const text = await readAll(world.callers[name])
     const { shared, asked: requested } = world.main.secrets
     expect(shared.size).toBeGreaterThan(10)
@@ -192,7 +192,7 @@ describe('HEAD', () => {
   })
 })
 
-describe('hidden data', () => {
+describe('hidden resources', () => {
   /** Up to five lookups by key: two pages each, three once an index has two levels. */
   const hiddenPagesMax = 15
   const hiding = guarded.filter(
@@ -205,7 +205,7 @@ describe('hidden data', () => {
     await owner.query('analyze')
   })
 
-  it.for(hiding)('T39 $operationId does as much for it as for what is not there', async (operation) => {
+  it.for(hiding)('T39 $operationId reads as many pages for them as for absent resources', async (operation) => {
     for (const name of ['other', 'service'] as const) {
       const costOf = async (resources: Resources) => {
         const { status, statements } = await send(
@@ -252,7 +252,7 @@ describe('ids of another vault', () => {
       !rowOf(operation.operationId).ofNumbers,
   )
 
-  it.for(referring)('T39 $operationId answers about them as about ids that never existed', async (operation) => {
+  it.for(referring)('T39 $operationId answers to them as to ids that never existed', async (operation) => {
     const { expected } = rowOf(operation.operationId)
     const foreign = { ...world.rival.resources, code: 'harbour' }
     for (const name of members) {
@@ -265,7 +265,7 @@ describe('ids of another vault', () => {
     }
   })
 
-  it('T39 what requests name beside the path is looked up in the own vault only', async () => {
+  it('T39 find nothing where a request names them beside its path', async () => {
     for (const operation of tested) {
       const { reaches } = rowOf(operation.operationId)
       if (reaches === undefined) continue
@@ -280,7 +280,7 @@ describe('ids of another vault', () => {
   })
 
   const filtered = ofVaults.filter(({ method, queryNames }) => method === 'GET' && filtersOf(queryNames).length > 0)
-  it.for(filtered)('T39 $operationId filters by them as by ids that never existed', async (operation) => {
+  it.for(filtered)('T39 $operationId finds the same by them as by ids that never existed', async (operation) => {
     const turn = filtered.indexOf(operation)
     for (const [index, filter] of filtersOf(operation.queryNames).entries()) {
       const inTurn = new Set(['other', members[(turn + index) % members.length]!] as const)
@@ -307,38 +307,44 @@ describe('ids of another vault', () => {
 })
 
 describe('vaults', () => {
-  it.for(ofVaults)('T39 $operationId: no such vault is 404, one of others is 403', async (operation) => {
-    const askAs = async (caller: Caller) => {
-      const answer = await send(operation, caller, await validRequest(operation, world.absentIn('no-such-vault')))
-      expect(answer.status, `${caller.name}: ${answer.text}`).toBe(404)
-    }
-    await Promise.all(Object.values(world.callers).map(askAs))
-    for (const name of ['outsider', 'foreignAdmin', 'platform', 'foreignService'] as const) {
-      expect(rowOf(operation.operationId).expected[name], name).toBe(403)
-    }
-  })
+  it.for(ofVaults)(
+    'T39 $operationId answers 404 to an absent vault, and 403 to a vault of others',
+    async (operation) => {
+      const askAs = async (caller: Caller) => {
+        const answer = await send(operation, caller, await validRequest(operation, world.absentIn('no-such-vault')))
+        expect(answer.status, `${caller.name}: ${answer.text}`).toBe(404)
+      }
+      await Promise.all(Object.values(world.callers).map(askAs))
+      for (const name of ['outsider', 'foreignAdmin', 'platform', 'foreignService'] as const) {
+        expect(rowOf(operation.operationId).expected[name], name).toBe(403)
+      }
+    },
+  )
 })
 
 describe('permission comes before validation', () => {
   const broken: Request = { query: { nonsense: '1' }, body: { nonsense: true } }
 
-  it.for(guarded)('T39 $operationId refuses who may not call it, however broken the request', async (operation) => {
-    const { expected } = rowOf(operation.operationId)
-    const { params } = await validRequest(operation, world.main.resources)
-    const request = { ...broken, ...(params === undefined ? {} : { params }) }
-    const anonymous = world.refused[0]!
-    expect((await send(operation, anonymous, request)).status, 'anonymous').toBe(401)
-    expect((await send(operation, anonymous, { ...request, body: '{"half' })).status, 'anonymous').toBe(401)
-    // In other operations the rights depend on the resource that the request names, so the request must be parsed first.
-    if (expected.outsider !== 403) return
-    const strangers = ['outsider', 'foreignAdmin', 'platform', 'foreignService'] as const
-    const ordinary = ['owner', 'grantee', 'other', 'approver', 'service'] as const
-    const isForAdministrators = ordinary.every((name) => expected[name] === 403)
-    for (const name of isForAdministrators ? [...strangers, ...ordinary] : strangers) {
-      if (expected[name] !== 403) continue
-      expect((await send(operation, world.callers[name], request)).status, name).toBe(403)
-    }
-  })
+  it.for(guarded)(
+    'T39 $operationId refuses callers without the right, also with a malformed request',
+    async (operation) => {
+      const { expected } = rowOf(operation.operationId)
+      const { params } = await validRequest(operation, world.main.resources)
+      const request = { ...broken, ...(params === undefined ? {} : { params }) }
+      const anonymous = world.refused[0]!
+      expect((await send(operation, anonymous, request)).status, 'anonymous').toBe(401)
+      expect((await send(operation, anonymous, { ...request, body: '{"half' })).status, 'anonymous').toBe(401)
+      // In other operations the rights depend on the resource that the request names, so the request must be parsed first.
+      if (expected.outsider !== 403) return
+      const strangers = ['outsider', 'foreignAdmin', 'platform', 'foreignService'] as const
+      const ordinary = ['owner', 'grantee', 'other', 'approver', 'service'] as const
+      const isForAdministrators = ordinary.every((name) => expected[name] === 403)
+      for (const name of isForAdministrators ? [...strangers, ...ordinary] : strangers) {
+        if (expected[name] !== 403) continue
+        expect((await send(operation, world.callers[name], request)).status, name).toBe(403)
+      }
+    },
+  )
 })
 
 describe('unknown input', () => {
@@ -388,7 +394,7 @@ describe('other people’s data', () => {
   ] as const
   type Bystander = (typeof bystanders)[number]
 
-  it('T40 what bystanders read, counts and cursors included, does not change by what somebody else does', async () => {
+  it('T40 the answers to bystanders, counts and cursors included, stay the same when another member acts', async () => {
     const requests = await Promise.all(reads.map((operation) => standingRequests(operation)))
     // A caller with 403 is refused before the query is read, as a test above shows. One request is enough for it. One member reads
     // each width alone and each file. Of the others, who read all widths in one request, every third reads in turn.
@@ -474,7 +480,7 @@ describe('the end of power', () => {
     for (const [node, app] of nodes()) expect(await refusalsOf(app, caller, 'outsider'), node).toEqual([])
   })
 
-  it('T47 leaving the administrators ends their power, and leaves that of a member', async () => {
+  it('T47 a person who leaves the administrators keeps the rights of a member only', async () => {
     const { vault, people, join } = world.main
     const demoted = await join('demoted', 'members', 'administrators')
     const caller = toCaller('demoted', demoted)

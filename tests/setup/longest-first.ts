@@ -14,6 +14,7 @@ const long = [
   'server/src/cli/cli.test.ts',
   'tests/signed-screens.browser.test.ts',
   'tests/alone.test.ts',
+  'tests/restored-books.test.ts',
   'tests/honest-work.browser.test.ts',
   'server/src/modules/money/delivery/deliver.test.ts',
   'wallet/src/cli.test.ts',
