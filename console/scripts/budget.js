@@ -28,7 +28,7 @@ const atOnce = loadedBy(entry)
 /** Returns the files of a page, with all that they load. The build names them after the file of the route. */
 const pageOf = (route) =>
   scripts.filter((name) => name.replace(/-[\w-]{8}\.js$/, '') === route).flatMap((name) => [...loadedBy(name)])
-const isCharts = (name) => name.startsWith('CartesianChart-')
+const isCharts = (name) => /^(plot|flow-chart|value-chart)-/.test(name)
 const isLanguage = (name) => /^(de|pseudo)-/.test(name)
 const beside = scripts.filter((name) => !atOnce.has(name) && !isCharts(name))
 const ofKind = (pattern) => names.filter((name) => pattern.test(name))
@@ -38,8 +38,8 @@ const rows = [
   ['the entry, with all that it loads at once', 140, sum(atOnce)],
   ['the approval page, with the entry and its frame', 160, approvalPage()],
   ['the largest other script', 45, largest(beside)],
-  ['the charts', 110, sum(scripts.filter(isCharts))],
-  ['all scripts but the languages', 530, sum(scripts.filter((name) => !isLanguage(name)))],
+  ['the charts', 5, sum(scripts.filter(isCharts))],
+  ['all scripts but the languages', 480, sum(scripts.filter((name) => !isLanguage(name)))],
   ['the styles', 15, sum(ofKind(/\.css$/))],
   ['the font of Latin letters', 50, statSync(join(folder, ofKind(/^inter-latin-wght/)[0])).size / kilobyte],
 ]

@@ -60,7 +60,7 @@ async function pictureOf(page: Page): Promise<Buffer> {
       if (/\\d/.test(data)) texts.currentNode.data = data.replace(/\\b[a-z0-9]{24,}\\b|\\d/g, (found) => '0'.repeat(found.length))
     }
   }`)
-  const mask = [page.locator('.code, time, .figures, .recharts-wrapper, svg[viewBox]:not(.lucide)')]
+  const mask = [page.locator('.code, time, .figures, .plot, svg[viewBox]:not(.lucide)')]
   return await page.screenshot({ mask, maskColor: '#888' })
 }
 
