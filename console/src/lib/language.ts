@@ -25,11 +25,14 @@ export function t(text: string, values?: Record<string, unknown>): string {
 
 let serviceText: (text: string, reason?: string | null) => string = (text) => text
 
+/** Ids of the service, which say nothing to people. */
+const ids = /\bc[a-z0-9]{24}\b/g
+
 /**
  * Translates a text of the service, which speaks English, into the language of the reader as far as the text is known.
  */
 export function said(text: string, reason?: string | null): string {
-  return serviceText(text, reason)
+  return serviceText(text, reason).replace(ids, '…')
 }
 
 export function languageNow(): Language {

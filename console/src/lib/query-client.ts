@@ -1,6 +1,5 @@
 import { ConnectionError, StrongroomError } from '@strongroom/sdk'
 import { QueryCache, QueryClient } from '@tanstack/react-query'
-import { said } from './language.ts'
 import { noteReached } from './reached.ts'
 
 /** The cache does not repeat queries, because the SDK already does. */
@@ -19,12 +18,6 @@ export const queryClient = new QueryClient({
     mutations: { retry: false },
   },
 })
-
-/** Returns the message about an error for people: the text of the service, which names the rule and the remedy. */
-export function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return said(error.message, (error as Partial<StrongroomError>).reason)
-}
 
 /** Returns the request id, by which support finds the request. */
 export function requestIdOf(error: unknown): string | null {

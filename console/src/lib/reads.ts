@@ -1,3 +1,5 @@
+import { t } from './language.ts'
+
 export type Exchange = { status: number; ms: number; type: string; text: string | null }
 
 /**
@@ -17,6 +19,9 @@ export async function tryRead(path: string, signal: AbortSignal): Promise<Exchan
 /** Reads a file of the console itself. */
 export async function readFile<Content>(url: string, signal: AbortSignal): Promise<Content> {
   const response = await fetch(url, { signal })
-  if (!response.ok) throw new Error(`${response.status} ${url}`)
+  if (!response.ok)
+    throw new Error(t('A file of this page could not be loaded. Reload the page.'), {
+      cause: `${response.status} ${url}`,
+    })
   return response.json() as Promise<Content>
 }

@@ -19,9 +19,10 @@ it('T80 a vote on a request is signed only with the hash by which the service na
   const expected = { authority: null, document: canonicalJson(boundPayload) }
   const waiting = { kind: 'approval_request', boundPayload, expected } as const
   const hash = await sha256(expected.document)
-  await expect(signShown('main', waiting, 'ab'.repeat(32), 'approve')).rejects.toThrow(
-    'payloadHash is of another document',
-  )
+  await expect(signShown('main', waiting, 'ab'.repeat(32), 'approve')).rejects.toMatchObject({
+    message: 'What is shown is not what would be signed.',
+    cause: { message: expect.stringContaining('payloadHash is of another document') },
+  })
   expect(get).not.toHaveBeenCalled()
   await expect(signShown('main', waiting, hash, 'approve')).rejects.toThrow('the passkey was asked')
 })

@@ -168,6 +168,6 @@ async function inWords<Signed>(sign: () => Promise<Signed>): Promise<Signed> {
     return await sign()
   } catch (error) {
     if (!(error instanceof SigningError)) throw error
-    throw new Error(`${t('What is shown is not what would be signed.')} (${error.message})`, { cause: error })
+    throw new Error(t('What is shown is not what would be signed.'), { cause: error })
   }
 }

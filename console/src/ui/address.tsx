@@ -1,6 +1,5 @@
-import { Check, Copy } from 'lucide-react'
-import { useState } from 'react'
 import { t } from '../lib/language.ts'
+import { CopyButton } from './copy-button.tsx'
 
 /**
  * A whole address in groups of four, after its name. It is never shortened, because look-alikes differ in the middle.
@@ -33,22 +32,4 @@ export function groupsOfFour(address: string): string[] {
   const head = address.startsWith('0x') ? '0x' : ''
   const groups = address.slice(head.length).match(/.{1,4}/g) ?? []
   return [`${head}${groups[0] ?? ''}`, ...groups.slice(1)]
-}
-
-export function CopyButton({ text, label }: { text: string; label: string }) {
-  const [copied, setCopied] = useState(false)
-  return (
-    <button
-      type="button"
-      aria-label={copied ? t('Copied') : label}
-      className="grid size-8 place-items-center self-center text-quiet hover:text-accent"
-      onClick={async () => {
-        await navigator.clipboard.writeText(text)
-        setCopied(true)
-        setTimeout(() => setCopied(false), 2_000)
-      }}
-    >
-      {copied ? <Check size={15} aria-hidden /> : <Copy size={15} aria-hidden />}
-    </button>
-  )
 }

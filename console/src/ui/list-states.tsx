@@ -1,9 +1,11 @@
 import { type ReactNode, useContext, useEffect, useState } from 'react'
 import { isNotFound } from '../lib/api.ts'
+import { messageOf } from '../lib/error-words.ts'
 import { t } from '../lib/language.ts'
-import { isRateLimited, isUnreached, messageOf, requestIdOf } from '../lib/query-client.ts'
+import { isRateLimited, isUnreached } from '../lib/query-client.ts'
 import { formatTime } from '../lib/time.ts'
 import { Button } from './button.tsx'
+import { RequestId } from './problem.tsx'
 import { HasTitle } from './within-page.ts'
 
 /** The part of a query that decides what a list shows. */
@@ -95,15 +97,10 @@ export function Empty({ children }: { children: ReactNode }) {
 }
 
 export function Failed({ error, retry }: { error: unknown; retry: () => void }) {
-  const requestId = requestIdOf(error)
   return (
     <div role="alert" className="flex flex-col items-start gap-3 rounded-lg border border-bad bg-bad-soft p-4">
       <p className="font-medium text-bad">{messageOf(error)}</p>
-      {requestId !== null && (
-        <p className="text-quiet">
-          {t('Request')} <span className="code">{requestId}</span>
-        </p>
-      )}
+      <RequestId error={error} />
       <Button onClick={retry}>{t('Try again')}</Button>
     </div>
   )

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { ExternalLink } from 'lucide-react'
 import { t } from '../../lib/language.ts'
-import { CopyButton } from '../../ui/address.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
 import { explorerUrl } from './explorer.ts'
 import { networksQuery } from './queries.ts'
 

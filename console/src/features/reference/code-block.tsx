@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { t } from '../../lib/language.ts'
-import { CopyButton } from '../../ui/address.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
 
 /** Only a text of this length or less is coloured. Colours in a longer text would make the page slow. */
 const colouredMax = 20_000
