@@ -20,7 +20,7 @@ import { Differences, type PolicySentence } from './differences.tsx'
 import { changeSetsQuery, versionQuery, versionsQuery } from './queries.ts'
 import { GovernanceSettings } from './settings.tsx'
 import type { RulesTab } from './tabs.ts'
-import { directionOf, statusOf } from './words.ts'
+import { directionOf, kindOf, statusOf } from './words.ts'
 
 type RulesPageProps = {
   code: string
@@ -140,6 +140,7 @@ function Versions({ code, Sentence }: VersionsProps) {
       cell: ({ author, authorId }) => (author === null ? (authorId ?? t('Strongroom itself')) : <By person={author} />),
     },
     { id: 'effect', header: t('Effect'), cell: ({ direction }) => (direction === null ? '–' : directionOf(direction)) },
+    { id: 'changes', header: t('What changed'), cell: ({ number }) => <Names code={code} number={number} /> },
     { id: 'at', header: t('Published at'), cell: ({ createdAt }) => formatTime(createdAt) },
     {
       id: 'actions',
@@ -165,6 +166,22 @@ function Versions({ code, Sentence }: VersionsProps) {
       </div>
       {shown !== null && <Version {...{ code, Sentence }} version={shown} close={() => show(null)} />}
     </ListState>
+  )
+}
+
+const namesShown = 3
+
+/** Names what a version changed, in a line of the list. */
+function Names({ code, number }: { code: string; number: number }) {
+  const { data } = useQuery(versionQuery(code, number))
+  if (data === undefined) return '…'
+  const names = data.differences.map(({ id, kind, name }) => (id === null ? kindOf(kind) : `${kindOf(kind)}: ${name}`))
+  const more = names.length - namesShown
+  return (
+    <span className="[overflow-wrap:anywhere]">
+      {names.slice(0, namesShown).join(', ')}
+      {more > 0 && ` ${t('and {count} more', { count: more })}`}
+    </span>
   )
 }
 

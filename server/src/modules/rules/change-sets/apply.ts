@@ -5,10 +5,11 @@ import type { Deps } from '../../../deps.ts'
 import { isSameJson } from '../../../lib/canonical-json.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { announceVaultChange, quote } from '../../record/notifications/announce.ts'
+import { differencesOf } from '../rules-versions/difference.ts'
 import { type Direction, directionOf } from '../rules-versions/direction.ts'
 import type { RulesDocument } from '../rules-versions/document-schema.ts'
 import { readRules } from '../rules-versions/rules-document.ts'
-import { lockRules, publishRules } from '../rules-versions/versions.ts'
+import { findVersion, lockRules, publishRules } from '../rules-versions/versions.ts'
 import { applyEach, type ChangeContext, type Governed } from './governed-actions.ts'
 import type { LockedChangeSet } from './queries.ts'
 import { approverGroupOf, assertQuorum } from './quorum.ts'
@@ -107,14 +108,17 @@ type Outcome = {
   after?: Record<string, unknown>
 }
 
-/** Records the outcome of a submitted change set, and announces it also to its author. */
+/** Records the outcome of a submitted change set, and announces it with what it changes, also to its author. */
 export async function announceOutcome(
   trx: Trx,
   by: Omit<By, 'actorId'> & { actorId: string | null },
-  { id, title, author_id }: Pick<LockedChangeSet, 'id' | 'title' | 'author_id'>,
+  { id, title, author_id, base_version, document }: LockedChangeSet,
   { verb, how, details, after }: Outcome,
 ): Promise<void> {
-  const words = { sentence: `The change of the rules ${quote(title)} ${how}`, after }
+  const base = await findVersion(trx, by.vaultId, base_version)
+  const differences = base === null ? [] : differencesOf(base.document, document)
+  const changes = differences.map(({ kind, name }) => (kind === name ? kind : `${kind} ${name}`))
+  const words = { sentence: `The change of the rules ${quote(title)} ${how}`, after: { ...after, 'what changes': changes } }
   const target = { action: `change_set.${verb}`, targetType: 'change_set', targetId: id }
   await announceVaultChange(trx, { ...by, ...target, details: { title, ...details }, words }, { userIds: [author_id] })
 }

@@ -212,6 +212,10 @@ test('a loosening waits for its time, and takes effect once', async () => {
   const { id } = await approved([add(code)])
   const waiting = await bench.changeSet(id)
   expect(waiting.status).toBe('scheduled')
+  const announced = await bench.sql(
+    `select content from announcements where content like '%waits for its time%' order by created_at desc limit 1`,
+  )
+  expect(announced[0]!.content).toContain(`- what changes: ["policy ${waiting.differences[0]!.name}"]`)
   expect(new Date(waiting.applyAt!).getTime() - bench.test.clock.now().getTime()).toBeGreaterThan(1.9 * hour)
   await bench.applyDue()
   expect(await hasPolicy(code)).toBe(false)

@@ -64,7 +64,7 @@ type Approved = { context: StepContext; step: Step; baseVersion: string | null; 
 /** Applies approved changes at once, or schedules them. @throws StaleError, and the errors of the changes */
 async function carryOut(trx: Trx, engine: Engine, { context, step, baseVersion, probed }: Approved): Promise<void> {
   const { vaultId, initiatorId, now } = context
-  const { changes, direction, title, differencesHash } = step.payload as RulesPayload
+  const { changes, direction, differencesHash } = step.payload as RulesPayload
   if (differencesHash === undefined) throw new StaleError(unboundSentence)
   const id = step.targetId!
   const set = await lockChangeSet(trx, vaultId, id)
@@ -79,7 +79,7 @@ async function carryOut(trx: Trx, engine: Engine, { context, step, baseVersion, 
     const time = applyAt.toISOString()
     const how = 'was approved and waits for its time'
     const outcome = { verb: 'scheduled', how, details: { applyAt: time }, after: { 'takes effect at': time } } as const
-    return announceOutcome(trx, byInitiator(context), { id, title, author_id: initiatorId }, outcome)
+    return announceOutcome(trx, byInitiator(context), set, outcome)
   }
   const member = await getAuthor(trx, vaultId, initiatorId)
   await applyAndMark(trx, engine, { id, changes, secrets, direction, document }, { member, now, probed })

@@ -49,6 +49,10 @@ const askingOther = (threshold: number) => ({
   ...asking,
   approvers: [{ kind: 'group' as const, id: 'other', threshold }],
 })
+const withAlso = (first: number | null, second: number | null): RulesPolicy['approvers'] => [
+  { kind: 'group', id: 'other', threshold: first },
+  { kind: 'group', id: 'members', threshold: second },
+]
 const blocking = { ...policy, effect: 'block' } as const
 
 type Case = [string, Partial<RulesPolicy> | null, Partial<RulesPolicy> | null]
@@ -64,6 +68,22 @@ test.each<Case>([
   ['no waiver for administrators', { ...asking, adminBypass: true }, asking],
   ['no vote of the initiator', { ...asking, allowInitiatorApproval: true }, asking],
   ['an allow that becomes a block', policy, blocking],
+  [
+    'a voter beside a group that must still give all votes',
+    askingOther(2),
+    { ...askingOther(2), approvers: withAlso(2, null) },
+  ],
+  ['a second group that must vote too', askingOther(2), { ...askingOther(2), approvers: withAlso(2, 1) }],
+  [
+    'the same with a further vote',
+    askingOther(2),
+    { ...askingOther(2), approvalThreshold: 3, approvers: withAlso(2, 1) },
+  ],
+  [
+    'a second group beside the only one',
+    { ...asking, approvers: [{ kind: 'group', id: 'other', threshold: null }] },
+    { ...asking, approvers: withAlso(2, 1) },
+  ],
   ['a block with fewer rules', { ...blocking, rules: [upTo('5')] }, blocking],
   ['a block of more amounts', { ...blocking, rules: [from('5')] }, { ...blocking, rules: [from('4.5')] }],
   [
@@ -114,6 +134,21 @@ test.each<Case>([
   ['a vote of the initiator', asking, { ...asking, allowInitiatorApproval: true }],
   ['other voters', asking, { ...asking, approvers: [{ kind: 'user', id: 'm', threshold: null }] }],
   ['fewer votes of a group', askingOther(2), askingOther(1)],
+  [
+    'a second group whose votes may replace those of the first',
+    askingOther(2),
+    { ...asking, approvers: withAlso(1, 1) },
+  ],
+  [
+    'a voter among voters of whom any two suffice',
+    { ...asking, approvers: withAlso(null, null) },
+    { ...asking, approvers: [...withAlso(null, null), { kind: 'user', id: 'm', threshold: null }] },
+  ],
+  [
+    'another group in place of the one that voted',
+    askingOther(2),
+    { ...asking, approvers: [{ kind: 'group', id: 'members', threshold: 2 }] },
+  ],
   ['a block with more rules', blocking, { ...blocking, rules: [upTo('5')] }],
   ['a block that becomes votes', blocking, asking],
   ['votes on other amounts', { ...asking, rules: [upTo('5')] }, { ...asking, rules: [upTo('6')] }],
@@ -136,6 +171,38 @@ function documents(before: Partial<RulesPolicy> | null, after: Partial<RulesPoli
     rules({ policies: changed === null ? [] : [{ ...policy, ...changed }] })
   return [of(before), of(after)] as const
 }
+
+test.each<[string, Partial<RulesPolicy>, Partial<RulesPolicy>, 'tightening' | 'loosening']>([
+  [
+    'on what already waits for votes',
+    { ...asking, rules: [from('100')] },
+    { ...asking, rules: [from('200')] },
+    'tightening',
+  ],
+  ['on a part of what is allowed without a condition', policy, { ...asking, rules: [from('200')] }, 'tightening'],
+  ['of another group than everyone and its own', { ...policy, groupId: 'other' }, asking, 'loosening'],
+  ['of everyone', { ...policy, groupId: 'everyone' }, asking, 'tightening'],
+  [
+    'on more than what waits for votes',
+    { ...asking, rules: [from('100')] },
+    { ...asking, rules: [from('50')] },
+    'loosening',
+  ],
+  // Where the amount is unknown, the allow permits nothing, and the new policy would let it wait for votes.
+  [
+    'on what is allowed up to a limit',
+    { ...policy, rules: [upTo('100')] },
+    { ...asking, rules: [upTo('50')] },
+    'loosening',
+  ],
+  ['of another action', { ...policy, actionType: 'create_address' }, asking, 'loosening'],
+  ['beside a policy that is disabled', { ...policy, enabled: false }, asking, 'loosening'],
+])('a further policy that asks for votes %s', (_, known, added, direction) => {
+  const groups = [...rules().groups, group('everyone', [], true)]
+  const earlier = { ...policy, ...known }
+  const policies = [earlier, { ...policy, ...added, id: 'p2', code: 'p2' }]
+  expect(directionOf(rules({ groups, policies: [earlier] }), rules({ groups, policies }))).toBe(direction)
+})
 
 test('one person cannot rename a group', () => {
   const called = rules().groups.map((group) => (group.code === 'other' ? { ...group, name: 'Treasury' } : group))

@@ -19,7 +19,7 @@ export function directionOf(before: RulesDocument, after: RulesDocument): Direct
   const parts = [
     governanceTightens(before, after),
     groupsTighten(before, after),
-    policiesTighten(before.policies, after.policies),
+    policiesTighten(before, after),
     invitationsTighten(before, after),
     categoriesTighten(before.categories, after.categories),
     walletTightens(before.wallet, after.wallet),
@@ -143,12 +143,12 @@ function restricts(groupId: string, { policies }: RulesDocument): boolean {
   )
 }
 
-function policiesTighten(before: RulesPolicy[], after: RulesPolicy[]): boolean {
-  return pairs(before, after).every(({ before: was, after: is }) => {
+function policiesTighten(before: RulesDocument, after: RulesDocument): boolean {
+  return pairs(before.policies, after.policies).every(({ before: was, after: is }) => {
     const [earlier, later] = [was?.enabled === true ? was : null, is?.enabled === true ? is : null]
     if ([earlier, later].some((policy) => policy !== null && protects(policy.actionType)))
       return decidesTheSame(earlier, later)
-    if (earlier === null) return later === null || later.effect === 'block'
+    if (earlier === null) return later === null || later.effect === 'block' || onlyAddsVotes(later, before)
     if (later === null) return permitsAlone(earlier)
     return policyTightens(earlier, later)
   })
@@ -163,6 +163,21 @@ function decidesTheSame(was: RulesPolicy | null, is: RulesPolicy | null): boolea
 
 /** Returns true if the policy permits without votes. It does so only when its rules hold for certain; without it, less is permitted. */
 const permitsAlone = (policy: RulesPolicy) => policy.effect === 'allow' && !asksApproval(policy)
+
+/**
+ * Returns true if a new policy asks for votes on nothing but what was permitted before: by a policy that permits everything, or by
+ * one that asks for votes whenever this one does, in doubt too. Otherwise it lets wait for votes what nobody could order.
+ */
+function onlyAddsVotes(policy: RulesPolicy, before: RulesDocument): boolean {
+  if (policy.effect !== 'requireApproval' || !asksApproval(policy)) return false
+  const groupIds = [policy.groupId, ...everyoneOf(before)]
+  return before.policies.some((earlier) => {
+    if (!earlier.enabled || earlier.actionType !== policy.actionType || !groupIds.includes(earlier.groupId))
+      return false
+    if (earlier.effect === 'requireApproval') return asksApproval(earlier) && matchesMore(policy, earlier)
+    return permitsAlone(earlier) && earlier.rules.length === 0
+  })
+}
 
 function policyTightens(was: RulesPolicy, is: RulesPolicy): boolean {
   if (was.groupId !== is.groupId || was.actionType !== is.actionType) return false
@@ -180,8 +195,28 @@ function votesTighten(was: RulesPolicy, is: RulesPolicy): boolean {
   if (is.adminBypass && !was.adminBypass && asksApproval(was)) return false
   if (!asksApproval(was)) return true
   if (is.allowInitiatorApproval && !was.allowInitiatorApproval) return false
-  return isSameJson(was.approvers, is.approvers)
+  return isSameJson(was.approvers, is.approvers) || addsVoters(was, is)
 }
+
+/**
+ * Returns true if votes that suffice now contain votes that sufficed before: a group had to give all of them, and still has to.
+ * Nobody who could object stops being a voter.
+ */
+function addsVoters(was: RulesPolicy, is: RulesPolicy): boolean {
+  const asked = new Map(is.approvers.map((approver) => [keyOf(approver), votesAskedOf(approver, is)]))
+  const remains = was.approvers.every((approver) => {
+    const votes = asked.get(keyOf(approver))
+    return votes !== undefined && votes >= votesAskedOf(approver, was)
+  })
+  return remains && was.approvers.some((approver) => votesAskedOf(approver, was) >= was.approvalThreshold)
+}
+
+type Approver = RulesPolicy['approvers'][number]
+const keyOf = ({ kind, id }: Approver) => `${kind} ${id}`
+
+/** Returns how many votes an approver must give in any case. */
+const votesAskedOf = ({ threshold }: Approver, { approvers, approvalThreshold }: RulesPolicy): number =>
+  threshold ?? (approvers.length === 1 ? approvalThreshold : 0)
 
 /**
  * Returns true if the policy matches in every case in which the earlier policy matched: it has fewer rules, or rules that hold
