@@ -1,7 +1,6 @@
 import type { ReportHeader } from '@strongroom/sdk'
 import { Link } from '@tanstack/react-router'
 import { createContext, type ReactNode, useContext } from 'react'
-import { t } from '../../lib/language.ts'
 import { type Drilldown, drilldownOf, type ReportSearch } from './parameters.ts'
 import type { ReportType } from './types.ts'
 
@@ -17,32 +16,24 @@ export function useShownReport(): Shown {
 /** A figure with a link to its operations in Activity. `filters` is null if Activity cannot list exactly these; then there is no link. */
 export function DrilldownLink({ filters = {}, children }: { filters?: Drilldown | null; children: ReactNode }) {
   const { code, type, search, report } = useShownReport()
-  if (filters === null) return children
-  const { filters: activityFilters, isWider } = drilldownOf(type, search, report, filters)
-  const wider = t('Activity has not all of these filters and may list more.')
+  const exact = filters === null ? null : drilldownOf(type, search, report, filters)
+  if (exact === null) return children
   return (
-    <ActivityLink code={code} filters={activityFilters} {...(isWider ? { title: wider } : {})}>
+    <ActivityLink code={code} filters={exact}>
       {children}
-      {isWider && (
-        <span aria-hidden="true" className="text-quiet">
-          {' '}
-          ⊇
-        </span>
-      )}
     </ActivityLink>
   )
 }
 
-type ActivityLinkProps = { code: string; filters: Drilldown; title?: string; children: ReactNode }
+type ActivityLinkProps = { code: string; filters: Drilldown; children: ReactNode }
 
-export function ActivityLink({ code, filters, title, children }: ActivityLinkProps) {
+export function ActivityLink({ code, filters, children }: ActivityLinkProps) {
   return (
     <Link
       to={`/v/${code}/activity` as '/'}
       search={filters as never}
       preload={false}
       className="underline decoration-line underline-offset-4 hover:decoration-accent"
-      {...(title === undefined ? {} : { title })}
     >
       {children}
     </Link>

@@ -138,19 +138,15 @@ const single: Partial<Record<SearchName, string>> = {
 const same: readonly SearchName[] = ['addressId', 'folderId', 'counterpartyId', 'counterpartyGroupId', 'userId']
 const leftOut: readonly SearchName[] = ['minimumAmount', 'maximumAmount', 'initiatorIds']
 
-/**
- * Returns the filters with which Activity shows the same operations, as far as it has them.
- * @returns `isWider` if Activity lists more operations than the figure counts, because a filter has no counterpart
- * there
- */
+/** Returns the filters with which Activity lists exactly the operations of a figure, or null if it has no such filters. */
 export function drilldownOf(
   type: ReportType,
   search: ReportSearch,
   header: Pick<ReportHeader, 'from' | 'to' | 'dateBasis'>,
   more: Drilldown = {},
-): { filters: Drilldown; isWider: boolean } {
+): Drilldown | null {
   const filters: Drilldown = { from: header.from, to: lastInstantBefore(header.to) }
-  let isWider = header.dateBasis !== 'createdAt'
+  if (header.dateBasis !== 'createdAt') return null
   const taken = (Object.entries(search) as [SearchName, string][]).filter(([name]) => isTaken(type, name))
   for (const [name, value] of taken) {
     const target = single[name]
@@ -158,10 +154,10 @@ export function drilldownOf(
     else if (same.includes(name)) filters[name] = value
     else if (name === 'categoryKey') filters.category = value
     else if (target !== undefined && !value.includes(',')) filters[target] = value
-    else if (target !== undefined || leftOut.includes(name)) isWider = true
+    else if (target !== undefined || leftOut.includes(name)) return null
     else if (name === 'includeInternal' && value === 'false') filters.flowType = 'external'
   }
-  return { filters: { ...filters, ...more }, isWider }
+  return { ...filters, ...more }
 }
 
 /** Returns the last instant of a report. The end of a report is exclusive, that of Activity is inclusive. */
