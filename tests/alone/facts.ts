@@ -35,7 +35,7 @@ async function decideOnOrders({ bench, questions }: World): Promise<void> {
   await findSources(db, scope, [body], { now })
   const windows = velocityScopes.map((per) => ({ per, windowSeconds: 3_600 }))
   await sumsOf(vaultId, windows, facts)!.execute(db)
-  await sumVelocityOfBatch(db, vaultId, windows, [facts])
+  await sumVelocityOfBatch(db, vaultId, windows, { orders: [facts], withoutPayout: null })
   const [waiting] = await bench.sql(`select o.id, o.initiator_id, o.address_id from operations o
     where o.vault_id = '${vaultId}' and o.type = 'transfer' and o.status = 'awaiting_approval' limit 1`)
   const transferId = String(waiting!.id)

@@ -57,6 +57,7 @@ export const checksAfter: Record<string, Check[]> = {
     },
     indexes('operations_status_feed', 'operations_hash_feed', 'deposits_hash_feed')('deposits_hash_feed'),
   ],
+  '0098-payouts-without-rows': [indexes('transfers_external_id', 'transfers_reference')('transfers_reference')],
   '0013-feeds': [
     indexes('operations_velocity_vault', 'operations_transfer_feed')('operations_transfer_feed'),
     indexes('operations_tx_hash', 'operations_hash_feed')('operations_hash_feed'),

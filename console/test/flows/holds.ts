@@ -63,6 +63,36 @@ export function holdFlows(stack: () => Stack): void {
       expect(faults).toEqual([])
       await page.context().close()
     })
+
+    it('on a row of a payout is passed by its initiator, who leaves the row out, and the rest is voted on anew', async () => {
+      const { payoutPath } = await heldRecipient(stack(), '0x7a1c00000000000000000000000000000decade5')
+      const { page, faults } = await watchPage(await stack().contextOf('treasurer', phone), stack().url)
+      await page.goto(`${stack().url}${payoutPath.replace('approvals/payout', 'payouts')}`)
+      await page.getByRole('button', { name: 'Leave the held row out …' }).click()
+      const sheet = page.getByRole('dialog')
+      await sheet.getByText('Waits for votes', { exact: true }).waitFor()
+      expect((await sheet.textContent())!.replace(/\s/g, '')).toMatch(/115TUSD.*1paymenttakestheplace.*115TUSD/)
+      expect(await axeViolations(page)).toEqual([])
+      expect(await overflowOf(page)).toBe(0)
+      await sheet.getByRole('button', { name: 'Confirm' }).click()
+      const leftOut = page.getByRole('region', { name: '1 payment was left out' })
+      await leftOut.waitFor()
+      expect(await overflowOf(page)).toBe(0)
+      const path = new URL(page.url()).pathname
+      await page.getByRole('link', { name: 'another payout' }).click()
+      await page.getByText('In its place').waitFor()
+
+      const other = await watchPage(await stack().contextOf('secondTreasurer', phone), stack().url)
+      await other.page.goto(`${stack().url}${path.replace('payouts', 'approvals/payout')}`)
+      await other.page.getByRole('region', { name: '1 payment was left out' }).waitFor()
+      expect(await axeViolations(other.page)).toEqual([])
+      expect(await overflowOf(other.page)).toBe(0)
+      await other.page.getByRole('button', { name: 'Approve' }).click()
+      await other.page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+      await other.page.getByText('You approved this.').waitFor()
+      expect([...faults, ...other.faults]).toEqual([])
+      for (const shown of [page, other.page]) await shown.context().close()
+    })
   })
 }
 
@@ -72,9 +102,8 @@ const longName = 'Aktiengesellschaft für Hafenlogistik und Umschlagtechnik Brem
 type Held = Record<'path' | 'payoutPath' | 'addressBook', string>
 
 /** A payment and a payout that wait, to an address that came into the address book and was held after the order. */
-async function heldRecipient(stack: Stack): Promise<Held> {
+async function heldRecipient(stack: Stack, toAddress = '0x7a1c000000000000000000000000000000c0ffee'): Promise<Held> {
   const vault = (await stack.client('admin')).vault(vaultCode)
-  const toAddress = '0x7a1c000000000000000000000000000000c0ffee'
   const { transfers, payouts } = (await stack.client('treasurer')).vault(vaultCode)
   const order = { fromAddressId: (await operationsOf(stack)).id, toAddress, token: 'TUSD', amount: '230' }
   const { id } = await transfers.create(order)

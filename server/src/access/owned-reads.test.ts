@@ -56,6 +56,7 @@ const allowed: Record<string, string> = {
   'vaults/grants/verifyOwners': 'the verifier acts for nobody',
   'vaults/folders/verifyFolders': 'the verifier acts for nobody',
   'money/orders/readSignatures': 'of a transfer that was found visible, or for delivery, which acts for nobody',
+  'money/payouts/listOrderedRows': 'of a payout that the caller ordered',
   'money/delivery/lockAccounts': 'for delivery, which acts for nobody',
   'operations/assignments/moveToFront': 'for the writer of an operation that was found in scope',
   'record/audit/verifySubjects': 'the verifier acts for nobody',

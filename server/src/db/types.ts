@@ -818,6 +818,8 @@ export interface Payouts {
   name: string | null;
   payload_hash: Buffer;
   payment_purpose: string | null;
+  replaced_by: string | null;
+  replaces: Json | null;
   resolved_at: Timestamp | null;
   rows_count: number;
   status: string;
@@ -1127,6 +1129,7 @@ export interface Transfers {
   fee_token_id: string | null;
   halt_reason: string | null;
   id: string;
+  is_replaced: Generated<boolean>;
   max_fee: Numeric | null;
   payload: Json;
   payload_hash: Buffer;

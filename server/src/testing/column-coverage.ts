@@ -448,7 +448,7 @@ export const coverage: Record<string, Coverage> = {
     by: ['transfers'],
     compared:
       'vault_id id to_address to_address_key contract_address payload payload_hash decision phase payout_id payout_row ' +
-      'external_id fee_level max_fee',
+      'external_id is_replaced fee_level max_fee',
     notCovered: {
       'the address of this vault that the recipient is, which is compared': 'to_address_id',
       [votes]: 'decision_policy_id decision_policy_code decision_policy_name approval_threshold',
@@ -470,7 +470,7 @@ export const coverage: Record<string, Coverage> = {
   },
   payouts: {
     by: ['payouts'],
-    compared: 'vault_id id name payment_purpose initiator_id status rows_count sums payload_hash',
+    compared: 'vault_id id name payment_purpose initiator_id status rows_count sums payload_hash replaces replaced_by',
     notCovered: {
       [votes]: 'decision decision_policy_id decision_policy_code decision_policy_name approval_threshold',
       'until when it may be voted on; each vote is compared': 'expires_at',

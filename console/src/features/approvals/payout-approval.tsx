@@ -29,6 +29,7 @@ import { isAlarming, statusOf } from './words.ts'
 
 /** The holds and warnings are loaded only where there are some. */
 const RecipientAlarms = lazy(async () => ({ default: (await import('./recipient-alarms.tsx')).RecipientAlarms }))
+const LeftOutBefore = lazy(async () => ({ default: (await import('../../ui/left-out.tsx')).LeftOutBefore }))
 const alarmsShownMax = 5
 
 /** Everything that an approver needs to decide on a payout: its sums, and every payment. */
@@ -70,6 +71,11 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
   return (
     <>
       <Problem error={signed instanceof Error ? signed : null} />
+      {payout.replaces !== null && (
+        <Suspense>
+          <LeftOutBefore rows={payout.replaces.leftOut} />
+        </Suspense>
+      )}
       {alarming.length > 0 && (
         <Suspense>
           <RecipientAlarms code={code} payments={alarming.slice(0, alarmsShownMax)} />

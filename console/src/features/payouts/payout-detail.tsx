@@ -11,12 +11,14 @@ import { Address } from '../../ui/address.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { LeftOutBefore } from '../../ui/left-out.tsx'
 import { ListState, Skeleton } from '../../ui/list-states.tsx'
 import { OperationStatus } from '../../ui/operation-status.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { isRowHeld, LeaveOut, useAllRows } from './leave-out.tsx'
 import { PayoutState, Sums } from './payout-list.tsx'
 import { payoutRowsQuery } from './queries.ts'
 
@@ -28,6 +30,11 @@ export function PayoutDetail({ code, payout }: { code: string; payout: Payout })
   const viewer = useQuery(sessionQuery).data?.user.id
   const [withdrawing, withdraw] = useState(false)
   const waits = payout.status === 'awaiting_approval'
+  const [leaving, leave] = useState(false)
+  const mayWithdraw = waits && payout.initiatorId === viewer
+  const rows = useAllRows(code, payout, mayWithdraw)
+  const heldCount = rows.filter(isRowHeld).length
+  const mayLeaveOut = heldCount > 0 && heldCount < rows.length
   const mayVote = waits && payout.approvers.some(({ userId, canVote }) => userId === viewer && canVote)
   return (
     <Page
@@ -39,15 +46,31 @@ export function PayoutDetail({ code, payout }: { code: string; payout: Payout })
               {t('Approve or reject …')}
             </Link>
           )}
-          {waits && payout.initiatorId === viewer && <Button onClick={() => withdraw(true)}>{t('Withdraw …')}</Button>}
+          {mayLeaveOut && (
+            <Button look="primary" onClick={() => leave(true)}>
+              {t('{count, plural, one {Leave the held row out …} other {Leave # held rows out …}}', {
+                count: heldCount,
+              })}
+            </Button>
+          )}
+          {mayWithdraw && <Button onClick={() => withdraw(true)}>{t('Withdraw …')}</Button>}
         </>
       }
     >
+      {payout.replaces !== null && <LeftOutBefore rows={payout.replaces.leftOut} />}
       <Card>
         <Facts
           facts={[
             [t('State'), <PayoutState key="state" status={payout.status} />],
             [t('Why halted'), payout.haltReason],
+            [
+              t('In its place'),
+              payout.replacedBy !== null && <PayoutLink key="in its place" code={code} id={payout.replacedBy} />,
+            ],
+            [
+              t('It takes the place of'),
+              payout.replaces !== null && <PayoutLink key="replaces" code={code} id={payout.replaces.payoutId} />,
+            ],
             [t('Sum'), <Sums key="sums" sums={payout.sums} />],
             [t('Payments'), payout.rowsCount],
             [t('Purpose'), payout.paymentPurpose],
@@ -62,10 +85,21 @@ export function PayoutDetail({ code, payout }: { code: string; payout: Payout })
       <Card title={t('Payments')}>
         <Rows code={code} id={payout.id} />
       </Card>
+      <Sheet title={t('Leave the held rows out?')} open={leaving && mayLeaveOut} onClose={() => leave(false)}>
+        {leaving && mayLeaveOut && <LeaveOut {...{ code, payout, rows }} back={() => leave(false)} />}
+      </Sheet>
       <Sheet title={t('Withdraw the payout?')} open={withdrawing} onClose={() => withdraw(false)}>
         {withdrawing && <Withdraw code={code} payout={payout} done={() => withdraw(false)} />}
       </Sheet>
     </Page>
+  )
+}
+
+function PayoutLink({ code, id }: { code: string; id: string }) {
+  return (
+    <Link to={`/v/${code}/payouts/${id}` as '/'} className="text-accent hover:underline">
+      {t('another payout')}
+    </Link>
   )
 }
 

@@ -4,7 +4,7 @@ import { planPayout } from '../../../lib/signed-payout.ts'
 import type { TargetRecord } from '../../record/audit/record.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
 import { differenceOfApproval, readCreation } from '../../rules/votes/compare-approval.ts'
-import { type PayoutRecord, readPayoutVotes } from '../transfers/compare-order.ts'
+import { type PayoutRecord, readPayoutVotes, recordedReplacement } from '../transfers/compare-order.ts'
 import type { Sum } from './payout-rows.ts'
 import { hashPayout } from './payout-rows.ts'
 import { listStoredPayouts, type StoredPayout } from './queries.ts'
@@ -17,6 +17,8 @@ export type PayoutRequestRecord = PayoutRecord & {
   sums: Sum[]
   /** Codes of the policies whose votes were waived for an administrator. */
   bypassed: string[]
+  /** The payout whose place it took, with the rows that were left out. */
+  replaces?: StoredPayout['replaces']
   /** SHA-256 in hex of the vote that the initiator signed, in a protected vault. */
   signedVote?: string
 }
@@ -43,6 +45,7 @@ function compare(stored: StoredPayout, records: TargetRecord[]): Comparison {
   const difference =
     differenceOfContent(stored, requested) ??
     differenceOfStatus(stored, requested, records) ??
+    differenceOfReplacement(stored, requested, records) ??
     differenceOfVotes(stored, requested, records)
   return difference === null ? { recorded: { isWaived: requested.bypassed.length > 0 } } : { difference }
 }
@@ -77,6 +80,16 @@ function differenceOfStatus(
   if (recorded.length > 1) return 'its audit records contradict each other'
   const [end = requested.status] = recorded
   return status === end ? null : `it is ${status}, and according to its audit records ${end}`
+}
+
+function differenceOfReplacement(
+  { replaces, replaced_by }: StoredPayout,
+  requested: PayoutRequestRecord,
+  records: TargetRecord[],
+): string | null {
+  const isSame =
+    isSameJson(replaces, requested.replaces ?? null) && replaced_by === recordedReplacement(records).replacedBy
+  return isSame ? null : 'the payout that it replaces, or that replaced it, was changed'
 }
 
 function differenceOfVotes(

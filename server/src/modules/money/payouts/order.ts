@@ -3,19 +3,22 @@ import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
 import { onViolation } from '../../../db/transaction.ts'
+import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { type AppError, conflict } from '../../../lib/errors.ts'
 import { audit } from '../../record/audit/record.ts'
 import { mailsToVoters } from '../../record/notifications/notification-rows.ts'
 import { type BatchDecision, decideBatch, lockBatch } from '../../rules/decisions/decide-batch.ts'
 import { newestNumber } from '../../rules/rules-versions/versions.ts'
-import { keepSigned, type Verified } from '../../rules/signatures/take.ts'
+import { type CancelSignature, keepSigned, type Verified } from '../../rules/signatures/take.ts'
 import { approvalEnd, type OpenedApproval, openApproval, unasked } from '../../rules/votes/open.ts'
 import { lockAccountsOf } from '../orders/gather.ts'
+import type { Order } from '../orders/load-order.ts'
 import type { Lacking } from '../orders/objections.ts'
 import { assertNotPlaced, readSigned, type Signing } from '../orders/sign-order.ts'
 import { insertOrders } from '../transfers/place.ts'
 import type { PayoutRequestRecord } from './compare-payout.ts'
+import { type Leaving, leaveOut, lockReplaced } from './leave-out.ts'
 import { factsOfRows, objectionsToPayout, type RaisedByRows } from './payout-objections.ts'
 import {
   atRow,
@@ -29,6 +32,7 @@ import {
   sumsOf,
   toOrderBody,
 } from './payout-rows.ts'
+import { cancelReplaced } from './payout-votes.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
 import type { PayoutBody } from './schema.ts'
 
@@ -38,6 +42,9 @@ type Ordering = {
   signing: Signing
   /** The scores of the screening for the rows, if policies ask for them. */
   riskScores: readonly (string | undefined)[]
+  log: Deps['log']
+  /** The signature that ends the votes on the payout that is replaced, if there is one. */
+  cancelSignature: CancelSignature
   /** The coin that the address of each row lacks for the fees, as the wallet service estimated before the transaction. */
   lacking: (Lacking | null)[]
 }
@@ -52,23 +59,27 @@ type Ordering = {
 export async function orderPayout(
   trx: Trx,
   body: PayoutBody,
-  { member, now, signing, riskScores, lacking }: Ordering,
+  { member, now, signing, riskScores, lacking, log, cancelSignature }: Ordering,
 ): Promise<{ payoutId: string } | Refusal> {
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
+  const found = body.replaces === undefined ? null : await lockReplaced(trx, log, body.replaces, { member, now })
+  if (found !== null && 'refusal' in found) return found
   const rows = await loadRows(trx, body, { scope, now, locksHolds: true, riskScores })
+  const leaving = found === null ? null : leaveOut(found.replaced, rows)
   const signedPayout = body.signed && { ...body.signed, id: body.signed.payoutId }
   const rulesVersion = signedPayout === undefined ? 0 : await newestNumber(trx, vaultId)
   const planning = { kind: 'payout', member, now, rulesVersion, plan: planOf(member, rows) } as const
   const signed = await readSigned(trx, signing, signedPayout, planning)
-  await assertUnused(trx, member, rows)
+  await assertUnused(trx, member, rows, leaving)
   const candidatesQuestion = questionOf(rows, vaultId, member, now)
   const candidates = await lockBatch(trx, candidatesQuestion)
   const sources = rows.map(({ order }) => order.source)
-  const availableOf = await lockAccountsOf(trx, vaultId, sources)
+  const unreservedOf = await lockAccountsOf(trx, vaultId, sources)
+  const availableOf = (source: Order['source']) => unreservedOf(source) + (leaving?.releasedOf(source) ?? 0n)
   if (signed !== null) await assertNotPlaced(trx, 'payout', vaultId, signed.payoutId)
   const holds = await listHoldsOnRows(trx, { vaultId, initiatorId: member.userId }, rows)
-  const question = questionOf(rows, vaultId, member, now, availableOf)
+  const question = { ...questionOf(rows, vaultId, member, now, availableOf), withoutPayout: leaving?.payoutId ?? null }
   const decision = await decideBatch(trx, candidates, question, { areStored: false })
   const gathered = { initiatorId: member.userId, holds, availableOf, decision, lacking, shortages: [] }
   const [raised] = objectionsToPayout(rows, factsOfRows(rows, gathered), 'order')
@@ -84,7 +95,12 @@ export async function orderPayout(
   const [raisedByVoters] = objectionsToPayout(rows, factsOfRows(rows, { ...gathered, shortages }), 'order')
   if (raisedByVoters !== undefined) throw raisedByVoters.refusal
   const expiresAt = decision.effect === 'approval' ? approvalEnd(now, signing.config, signedPayout?.expiresAt) : null
-  const accepted = { ...planned, member, now, decision, expiresAt, verified: signed?.verified, approval }
+  if (found !== null && leaving !== null) {
+    const replacement = { replacedBy: payoutId, leftOut: leaving.leftOut.map(({ row }) => row) }
+    await cancelReplaced(trx, found.payout, { member, now, replacement, signature: cancelSignature })
+  }
+  const replaces = leaving === null ? null : { payoutId: leaving.payoutId, leftOut: leaving.leftOut }
+  const accepted = { ...planned, member, now, decision, expiresAt, verified: signed?.verified, approval, replaces }
   await writePayout(trx, body, rows, accepted)
   return { payoutId }
 }
@@ -117,8 +133,8 @@ async function refuseByPolicies(
 }
 
 /** @throws 409 naming the rows whose external id was used before, and the earlier payout if the member may see it */
-async function assertUnused(trx: Trx, member: Member, rows: LoadedRow[]): Promise<void> {
-  const used = await listUsedIds(trx, member, rows)
+async function assertUnused(trx: Trx, member: Member, rows: LoadedRow[], leaving: Leaving | null): Promise<void> {
+  const used = await listUsedIds(trx, member, rows, leaving)
   if (used.length === 0) return
   const faults = rows.flatMap(({ body }, i) => {
     const earlier = used.find((row) => row.external_id === body.externalId)
@@ -136,6 +152,7 @@ type Accepted = PlannedOrders &
     expiresAt: Date | null
     /** The order that the initiator signed; left out where orders are not signed. */
     verified: Verified | undefined
+    replaces: NonNullable<PayoutRequestRecord['replaces']> | null
   }
 
 async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accepted: Accepted): Promise<void> {
@@ -156,6 +173,7 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
     rowsCount: rows.length,
     sums: sumsOf(rows),
     bypassed,
+    ...(accepted.replaces === null ? {} : { replaces: accepted.replaces }),
     ...(verified === undefined ? {} : { signedVote: verified.hash }),
   }
   const subject = { vaultId, subjectType: 'payout', subjectId: payoutId, initiatorId } as const
@@ -169,7 +187,7 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
     const payout = { ...place, row: i + 1, externalId: row.externalId }
     return { ...ofRow, category: null, voters: [], payout, expiresAt, now }
   })
-  await insertOrders(trx, orders, now).catch(onViolation('transfers_external_id', usedMeanwhile))
+  await insertOrders(trx, orders, now).catch(onViolation('transfers_reference', usedMeanwhile))
   await audit(
     trx,
     byMember({ member, now }),
@@ -193,6 +211,7 @@ function toPayoutRow(id: string, record: PayoutRequestRecord, { member, now, dec
     rows_count: record.rowsCount,
     sums: record.sums,
     payload_hash: Buffer.from(record.payloadHash, 'hex'),
+    replaces: record.replaces ?? null,
     decision: {
       effect,
       decisionPolicy,

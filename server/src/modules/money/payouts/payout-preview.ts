@@ -13,6 +13,7 @@ import type { FeeEstimates } from '../orders/ask-services.ts'
 import type { SourceRow } from '../orders/gather.ts'
 import { withVoters } from '../orders/order-preview.ts'
 import { planSigned } from '../orders/sign-order.ts'
+import { findReplaced, leaveOut } from './leave-out.ts'
 import { factsOfRows, objectionsToPayout } from './payout-objections.ts'
 import { loadRows, planOf, questionOf, sumsOf } from './payout-rows.ts'
 import { scoreRows, withoutGas } from './payout-services.ts'
@@ -28,11 +29,15 @@ export async function previewPayout(
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
   const { db } = deps
+  const replaced = body.replaces === undefined ? null : await findReplaced(db, body.replaces, { member, now })
   const riskScores = await scoreRows(deps, body, { member, now })
   const rows = await loadRows(db, body, { scope, now, riskScores })
-  const used = new Set((await listUsedIds(db, member, rows)).map((row) => row.external_id))
+  const leaving = replaced === null ? null : leaveOut(replaced, rows)
+  const used = new Set((await listUsedIds(db, member, rows, leaving)).map((row) => row.external_id))
   const candidates = await listCandidates(db, vaultId, 'transfer', member.groupIds)
-  const question = questionOf(rows, vaultId, member, now)
+  const availableOf = (source: SourceRow & { token_id: string }) =>
+    BigInt(source.available ?? '0') + (leaving?.releasedOf(source) ?? 0n)
+  const question = { ...questionOf(rows, vaultId, member, now, availableOf), withoutPayout: leaving?.payoutId ?? null }
   const decided = await decideBatch(db, candidates, question, { areStored: false })
   const { requirements, decisive } = decided
   const electorates = await findElectorates(db, { vaultId, initiatorId: member.userId, requirements })
@@ -46,8 +51,9 @@ export async function previewPayout(
     if (used.has(ordered.externalId))
       name('already_exists', i + 1, `The external id ${ordered.externalId} was used before`)
   const holds = await listHoldsOnRows(db, { vaultId, initiatorId: member.userId }, rows)
-  const lacking = deps.config.checksGas ? await withoutGas(deps, estimates, rows, { vaultId, now }) : []
-  const availableOf = ({ available }: SourceRow) => BigInt(available ?? '0')
+  const lacking = deps.config.checksGas
+    ? await withoutGas(deps, estimates, rows, { vaultId, now, releasedOf: leaving?.releasedOf })
+    : []
   const shortages = findShortages(requirements, ({ policyId }) => electorates.get(policyId) ?? nobody)
   const gathered = { initiatorId: member.userId, holds, availableOf, decision: decided, lacking, shortages }
   const known = factsOfRows(rows, gathered).map((ofRow) => ({ ...ofRow, noun: 'this row' }))

@@ -12,6 +12,7 @@ import {
   toFeeQuestion,
 } from '../orders/ask-services.ts'
 import type { Lacking } from '../orders/objections.ts'
+import { findReplaced, type Leaving, leaveOut } from './leave-out.ts'
 import { type LoadedRow, loadRows } from './payout-rows.ts'
 import type { PayoutBody } from './schema.ts'
 
@@ -28,7 +29,9 @@ export async function findLacking(
   if (!deps.config.checksGas) return []
   try {
     const rows = await loadRows(deps.db, body, { scope: visibleScopeOf(member), now })
-    return await withoutGas(deps, estimates, rows, { vaultId: member.vault.id, now })
+    const releasedOf =
+      body.replaces && leaveOut(await findReplaced(deps.db, body.replaces, { member, now }), rows).releasedOf
+    return await withoutGas(deps, estimates, rows, { vaultId: member.vault.id, now, releasedOf })
   } catch (error) {
     // The order itself reports the faults of its rows.
     if (error instanceof AppError) return []
@@ -44,11 +47,15 @@ export async function withoutGas(
   deps: Deps,
   estimates: FeeEstimates,
   rows: LoadedRow[],
-  { vaultId, now }: { vaultId: string; now: Date },
+  { vaultId, now, releasedOf }: { vaultId: string; now: Date; releasedOf: Leaving['releasedOf'] | undefined },
 ): Promise<(Lacking | null)[]> {
   const addressIds = rows.map(({ order }) => order.source.address_id)
   const coins = await listCoins(deps.db, vaultId, addressIds)
   const feeOf = new Map<string, bigint>()
+  for (const [addressId, coin] of coins) {
+    const released = releasedOf?.({ address_id: addressId, token_id: coin.id }) ?? 0n
+    coins.set(addressId, { ...coin, available: (BigInt(coin.available) + released).toString() })
+  }
   const judge = () => shortRows(rows, coins, (row) => feeOf.get(kindOf(row)) ?? 0n)
   for (const row of rows) {
     const kind = kindOf(row)

@@ -131,6 +131,39 @@ export function voteOnPayout(trx: Trx, log: Deps['log'], decision: VoteChoice, b
   return voteOn(trx, votablePayouts(log), decision, ballot)
 }
 
+/**
+ * Compares a locked payout that is to be cancelled with its audit records. Returns the refusal of a payout that differs and is
+ * halted. @throws 409 when a transfer of it is itself held
+ */
+export async function refusalToCancel(
+  trx: Trx,
+  log: Deps['log'],
+  payout: LockedPayout,
+  now: Date,
+): Promise<Refusal | null> {
+  if (await hasTransferHeld(trx, payout)) throw conflict('held', 'A hold on a transfer of the payout stops this')
+  const compared = await stopUnlessAsRecorded(trx, recordedPayouts(log), payout, now)
+  return 'refusal' in compared ? compared : null
+}
+
+/** The payout that takes the place of another one. `leftOut` are the numbers of the rows that it leaves out. */
+export type Replacement = { replacedBy: string; leftOut: number[] }
+
+/** Cancels a waiting payout, whose references stand in `replacement` from now on, except those of the rows that are left out. */
+export async function cancelReplaced(
+  trx: Trx,
+  payout: LockedPayout,
+  { replacement, signature, ...by }: ByMember & { replacement: Replacement; signature: CancelSignature },
+): Promise<void> {
+  const { vault_id: vaultId, id, payload_hash } = payout
+  const { member, now } = by
+  const cancelled = { subject: 'payout', subjectId: id, hash: payload_hash.toString('hex'), member, now } as const
+  const parts = await takeCancellation(trx, signature, cancelled)
+  await resolvePayout(trx, payout, { event: 'cancelled', actorId: member.userId, now, parts, replacement })
+  await sql`update transfers set is_replaced = true where vault_id = ${vaultId} and payout_id = ${id}
+    and payout_row <> all(${replacement.leftOut}::int[])`.execute(trx)
+}
+
 /** Cancels a waiting payout for its initiator or an administrator. @throws 403, 404, 409 */
 export async function cancelPayout(
   trx: Trx,
@@ -140,26 +173,25 @@ export async function cancelPayout(
 ): Promise<Refusal | null> {
   const payout = await lockVisiblePayout(trx, member, id)
   assertMayCancel('payout', payout, member)
-  if (await hasTransferHeld(trx, payout)) throw conflict('held', 'A hold on a transfer of the payout stops this')
   assertNotHalted(payout)
   if (payout.status !== 'awaiting_approval')
     throw conflict('wrong_state', `The payout is ${payout.status} and cannot be cancelled`)
-  const compared = await stopUnlessAsRecorded(trx, recordedPayouts(log), payout, now)
-  if ('refusal' in compared) return compared
+  const differs = await refusalToCancel(trx, log, payout, now)
+  if (differs !== null) return differs
   const hash = payout.payload_hash.toString('hex')
   const parts = await takeCancellation(trx, signature, { subject: 'payout', subjectId: id, hash, member, now })
   await resolvePayout(trx, payout, { event: 'cancelled', actorId: member.userId, now, parts })
   return null
 }
 
-function assertNotHalted({ status, halt_reason }: LockedPayout): void {
+export function assertNotHalted({ status, halt_reason }: LockedPayout): void {
   if (status === 'halted') throw conflict('payout_halted', 'The payout is halted', halt_reason ?? undefined)
 }
 
 type By = { actorId: string | null; now: Date }
 
 /** `parts` are further statements that run as parts of the same one. */
-type Resolution = By & { event: PayoutEvent; parts: Part[] }
+type Resolution = By & { event: PayoutEvent; parts: Part[]; replacement?: Replacement }
 
 /** Resolves a locked payout that was compared with its record: its transfers, its status, its audit record and its mail. */
 async function resolvePayout(trx: Trx, payout: LockedPayout, resolution: Resolution): Promise<void> {
@@ -171,12 +203,12 @@ async function resolveWith(
   trx: Trx,
   payout: LockedPayout,
   transfers: LockedTransfer[],
-  { event, parts, ...by }: Resolution,
+  { event, parts, replacement, ...by }: Resolution,
 ): Promise<void> {
   const reason = event === 'expired' ? { failureReason: 'APPROVAL_EXPIRED' } : {}
   await moveWaitingTransfers(trx, transfers, { event, ...by, ...reason }, [
     ...parts,
-    ...payoutMoved(trx, payout, event, by),
+    ...payoutMoved(trx, payout, event, { ...by, ...(replacement === undefined ? {} : { replacement }) }),
     ...closing(trx, 'payout', payout, by.actorId, by.now),
   ])
 }
@@ -186,13 +218,14 @@ function payoutMoved(
   trx: Trx,
   { vault_id: vaultId, id, status, payload_hash }: LockedPayout,
   to: PayoutStatus,
-  { actorId, now, haltReason = null }: By & { haltReason?: string | null },
+  { actorId, now, haltReason = null, replacement }: By & { haltReason?: string | null; replacement?: Replacement },
 ): Part[] {
   const update = sql`
-    update payouts set status = ${to}, halt_reason = ${haltReason}, resolved_at = ${now}, updated_at = ${now}
+    update payouts set status = ${to}, halt_reason = ${haltReason}, resolved_at = ${now}, updated_at = ${now},
+      replaced_by = ${replacement?.replacedBy ?? null}
     where vault_id = ${vaultId} and id = ${id} and status = ${status} returning id`
   const otherwise = () => conflict('wrong_state', 'The payout was resolved by someone else')
-  const details = { payloadHash: payload_hash.toString('hex'), reason: haltReason }
+  const details = { payloadHash: payload_hash.toString('hex'), reason: haltReason, ...replacement }
   const event = { vaultId, actorId, now, action: `payout.${to}`, targetType: 'payout', targetId: id, details }
   return [{ update, rows: 1, otherwise }, ...insertsOf({ audit_records: [toAuditRow(trx, event)] })]
 }

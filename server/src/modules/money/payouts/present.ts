@@ -22,6 +22,8 @@ export function toPayout(row: PayoutListRow & { transfers?: TransferCounts }, no
     ...(row.transfers === undefined ? {} : { transfers: countsOf(row.transfers) }),
     payloadHash: row.payload_hash.toString('hex'),
     ...votesOf(row, isOpen),
+    replaces: row.replaces,
+    replacedBy: row.replaced_by,
     haltReason: row.halt_reason,
     expiresAt: row.expires_at?.toISOString() ?? null,
     resolvedAt: row.resolved_at?.toISOString() ?? null,

@@ -125,6 +125,34 @@ describe('a payout in a protected vault', () => {
     expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
   })
 
+  it('is replaced without a row by one that is signed anew, with a signed end of the votes before', async () => {
+    const rows = rowsOf('200', '50')
+    const id = await ordered(rows)
+    expect((await approve(bench.firstApprover, id)).status).toBe(200)
+    const hash = (await bench.owner.get(`${payouts()}/${id}`)).body.payloadHash
+    const end = newVote({ subject: 'payout', hash, decision: 'cancel', person: bench.owner.userId })
+    const replaces = { payoutId: id, signature: keys.get(bench.owner)!.vote(end) }
+    const rest = [rows[0]!]
+    const { body: preview } = await bench.owner.post(`${payouts()}/preview`, { rows: rest, replaces })
+    expect((await send(rest, undefined, { replaces })).body.reason).toBe('signature_required')
+    expect((await send(rows, signedOf(preview.toSign), { replaces })).status).toBe(400)
+    const { status, body } = await send(rest, signedOf(preview.toSign), { replaces })
+    expect([status, body.status, body.payloadHash]).toEqual([201, 'awaiting_approval', preview.toSign.vote.hash])
+    expect((await bench.owner.get(`${payouts()}/${id}`)).body).toMatchObject({
+      status: 'cancelled',
+      replacedBy: body.id,
+    })
+    const [kept] = await bench.sql(
+      `select decision from signed_votes where subject_id = $1 and user_id = $2 order by decision limit 1`,
+      [id, bench.owner.userId],
+    )
+    expect(kept.decision).toBe('cancel')
+    // The signed vote on the earlier payout is no vote on this one.
+    expect((await approve(bench.firstApprover, body.id, { hash })).body.reason).not.toBeUndefined()
+    expect((await approve(bench.firstApprover, body.id)).status).toBe(200)
+    expect((await approve(bench.secondApprover, body.id)).body.status).toBe('approved')
+  })
+
   it('ends at most 30 days after it was signed', async () => {
     const rows = rowsOf('1', '2')
     const preview = await previewed(rows)

@@ -21,12 +21,16 @@ import {
 } from '../../rules/votes/queries.ts'
 import type { ApproverRow, RequirementState } from '../../rules/votes/tally.ts'
 import type { Order } from '../orders/load-order.ts'
+import type { Payload } from '../orders/payload.ts'
 import { type SignedFields, signedFieldsOf } from '../orders/signatures.ts'
 import { columnsToDecide, type Decided, type ToDecide } from '../transfers/to-decide.ts'
 import type { LoadedRow, Sum } from './payout-rows.ts'
-import type { PayoutQuery, PayoutRow, PayoutStatus } from './schema.ts'
+import type { PayoutQuery, PayoutRow, PayoutStatus, Replaces } from './schema.ts'
 
-type PayoutColumns = RowOf<Payouts, { status: PayoutStatus; sums: Sum[]; decision: KeptDecision }>
+type PayoutColumns = RowOf<
+  Payouts,
+  { status: PayoutStatus; sums: Sum[]; decision: KeptDecision; replaces: Static<typeof Replaces> | null }
+>
 
 export type PayoutListRow = PayoutColumns & {
   initiator: ProfileRow
@@ -133,6 +137,18 @@ export async function listRows(
   return rows
 }
 
+/** A row of a payout as it was ordered. */
+export type OrderedRow = { row: number; externalId: string; payload: Payload; asset: string; decimals: number }
+
+/** Returns the rows of a payout as they were ordered, in their order. The caller has checked that the member ordered the payout. */
+export async function listOrderedRows(db: Db | Trx, vaultId: string, payoutId: string): Promise<OrderedRow[]> {
+  const { rows } = await sql<OrderedRow>`
+    select t.payout_row as row, t.external_id as "externalId", t.payload, k.code as asset, k.decimals
+    from transfers t join tokens k on k.id = t.payload ->> 'tokenId'
+    where t.vault_id = ${vaultId} and t.payout_id = ${payoutId} order by t.payout_row`.execute(db)
+  return rows
+}
+
 /** A locked payout. Votes, cancellation and expiry of a payout wait for each other. */
 export type LockedPayout = PayoutColumns
 
@@ -201,20 +217,39 @@ export function listDuePayouts(db: Db, now: Date, limit: number): Promise<{ vaul
 
 type UsedId = { external_id: string; payout_id: string; payout_row: number; visible: boolean }
 
-/** Returns the rows that used an external id of these before. `visible` is true if the member may see the payout of the row. */
-export async function listUsedIds(db: Db | Trx, member: Member, rows: LoadedRow[]): Promise<UsedId[]> {
+/**
+ * Returns the rows, except those of the replaced payout, that used an external id of these before and still have it. `visible` is true if the
+ * member may see the payout of the row.
+ */
+export async function listUsedIds(
+  db: Db | Trx,
+  member: Member,
+  rows: LoadedRow[],
+  replaced: { payoutId: string } | null,
+): Promise<UsedId[]> {
   const ids = rows.map(({ body }) => body.externalId)
   const used = await sql<UsedId>`
     select t.external_id, t.payout_id, t.payout_row, ${isSubjectVisible('p', member)} as visible
     from transfers t join payouts p on p.vault_id = t.vault_id and p.id = t.payout_id
-    where t.vault_id = ${member.vault.id} and t.external_id = any(${ids}::text[])`.execute(db)
+    where t.vault_id = ${member.vault.id} and t.external_id = any(${ids}::text[]) and not t.is_replaced
+      and t.payout_id is distinct from ${replaced?.payoutId ?? null}`.execute(db)
   return used.rows
 }
 
 /** The columns of a payout that its audit record holds too, with the matching values of its transfers. */
 export type StoredPayout = Pick<
   PayoutColumns,
-  'vault_id' | 'id' | 'initiator_id' | 'status' | 'name' | 'payment_purpose' | 'rows_count' | 'sums' | 'payload_hash'
+  | 'vault_id'
+  | 'id'
+  | 'initiator_id'
+  | 'status'
+  | 'name'
+  | 'payment_purpose'
+  | 'rows_count'
+  | 'sums'
+  | 'payload_hash'
+  | 'replaces'
+  | 'replaced_by'
 > & {
   /** The rows of the payout, in their order. */
   rows: { externalId: string; transferId: string; payloadHash: string; order: SignedFields }[]
@@ -229,7 +264,8 @@ export async function listStoredPayouts(
   beside: RawBuilder<unknown> = sql`null`,
 ): Promise<(StoredPayout & Beside)[]> {
   const { rows } = await sql<StoredPayout & Beside>`
-    select p.vault_id, p.id, p.initiator_id, p.status, p.name, p.payment_purpose, p.rows_count, p.sums, p.payload_hash, (
+    select p.vault_id, p.id, p.initiator_id, p.status, p.name, p.payment_purpose, p.rows_count, p.sums, p.payload_hash,
+      p.replaces, p.replaced_by, (
         select coalesce(json_agg(json_build_object('externalId', t.external_id, 'transferId', t.id,
           'payloadHash', encode(t.payload_hash, 'hex'), 'order', ${signedFieldsOf('t')}) order by t.payout_row), '[]')
         from transfers t where t.vault_id = p.vault_id and t.payout_id = p.id) as rows, ${beside} as beside,

@@ -46,7 +46,8 @@ export function payoutRoutes(app: App, deps: Deps): void {
       'nothing. 400 names every faulty row in `details`, with its `line`. The policies for transfers decide on each row ' +
       'by itself, together with the others, and with the sums per token as its amount; the strictest result counts for ' +
       'all. 201 with status `awaiting_approval` or `approved`, or 403 with the reason. Each row is a transfer, which ' +
-      'waits with the payout and goes its own way after the approval. ' +
+      'waits with the payout and goes its own way after the approval. With `replaces`, it takes the place of a payout of the ' +
+      'caller that waits for votes, without some of its rows. ' +
       fileRules,
     errors: [
       'not_permitted',
@@ -60,6 +61,8 @@ export function payoutRoutes(app: App, deps: Deps): void {
       'insufficient_funds',
       'insufficient_gas',
       'quorum_unreachable',
+      'payout_halted',
+      'wrong_state',
       ...ofSigned,
       'wallet_service_failed',
     ],
@@ -70,8 +73,11 @@ export function payoutRoutes(app: App, deps: Deps): void {
       const lacking = await findLacking(deps, estimates, body, { member, now })
       const riskScores = await scoreRows(deps, body, { member, now })
       const signing = { ...deps, keyElsewhere: await findKeyElsewhere(deps, member, body.signed?.vote) }
+      const ending = body.replaces?.signature
+      const keyElsewhere = await findKeyElsewhere(deps, member, ending)
+      const cancelSignature = { signed: ending, origin: deps.publicOrigin(), keyElsewhere }
       return write(async (trx) => {
-        const by = { member, now, signing, riskScores, lacking }
+        const by = { member, now, signing, riskScores, lacking, log: deps.log, cancelSignature }
         const outcome = await atLines(request, () => orderPayout(trx, body, by))
         if ('refusal' in outcome) return outcome
         return readPayout(trx, outcome.payoutId, { member, now })
@@ -85,7 +91,7 @@ export function payoutRoutes(app: App, deps: Deps): void {
       'Takes the body of a payout and changes nothing. Answers the decision with the row that decides, the sums per ' +
       'token, and the `problems` for which the payout would be refused. Wrong rows are a 400, and rows that the ' +
       'caller may not order a 403.',
-    errors: ['not_permitted'],
+    errors: ['not_permitted', 'approval_expired', 'payout_halted', 'wrong_state'],
     body: PayoutOrder,
     uploads: payoutFile,
     answers: { 200: PayoutPreview },

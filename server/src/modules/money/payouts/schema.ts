@@ -90,6 +90,22 @@ export const PayoutOrder = Closed(
       maxItems: rowsPerPayoutMax,
       description: 'The payments, in their order.',
     }),
+    replaces: Type.Optional(
+      Closed(
+        {
+          payoutId: described(GivenId, 'A payout of the caller that waits for votes.'),
+          signature: optional(
+            Ref(SignedVote),
+            'Ends votes on that payout at the wallet service, as that of `cancelPayout` does.',
+          ),
+        },
+        {
+          description:
+            'Takes the place of a payout, without some of its rows: `rows` are the others, unchanged. That payout is cancelled, ' +
+            'and its votes do not count for this one.',
+        },
+      ),
+    ),
     signed: Type.Optional(
       Closed(
         {
@@ -143,6 +159,24 @@ const counts = Object.fromEntries(
   ]),
 ) as Record<(typeof operationStatuses)[number], ReturnType<typeof Type.Integer>>
 
+export const LeftOutRow = Closed({
+  row: Type.Integer({ minimum: 1, description: 'Its number in that payout, from 1.', examples: [3] }),
+  externalId: Text('salary-2026-01-17'),
+  toAddress: Text(evmAddress),
+  tokenId: Id,
+  asset: Text('USDT'),
+  amount: RawAmount,
+  amountDecimal: DecimalAmount,
+})
+
+export const Replaces = Closed(
+  {
+    payoutId: described(Id, 'Identifier of that payout, which is cancelled.'),
+    leftOut: described(Type.Array(LeftOutRow), 'Its rows that are not paid, in their order.'),
+  },
+  { $id: 'Replaces', description: 'The payout whose place another one took, with the rows that were left out.' },
+)
+
 export const Payout = Closed(
   {
     id: Id,
@@ -171,6 +205,11 @@ export const Payout = Closed(
     ),
     ...decisionPolicyFields,
     ...votesFields,
+    replaces: described(
+      Nullable(Ref(Replaces)),
+      'The payout whose place it took, without some of its rows; null for none.',
+    ),
+    replacedBy: described(Nullable(Id), 'Identifier of the payout that took its place; null for none.'),
     haltReason: described(
       Nullable(Text('The payout is not what was recorded: its payload was changed')),
       'Why it is halted; null if it is not.',
@@ -271,7 +310,7 @@ export const PayoutRowQuery = Closed({
   ...pageQuery,
 })
 
-export const payoutComponents = [PayoutOrder, PayoutSum, Payout, PayoutRow, PayoutPreview]
+export const payoutComponents = [PayoutOrder, PayoutSum, Replaces, Payout, PayoutRow, PayoutPreview]
 
 export type PayoutBody = Static<typeof PayoutOrder>
 export type RowBody = PayoutBody['rows'][number]

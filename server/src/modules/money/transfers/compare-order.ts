@@ -46,6 +46,13 @@ export type PayoutRecord = {
   requirements: RecordedRequirement[]
 }
 
+/** The payout that took the place of a payout according to its audit records, and the numbers of the rows that it left out. */
+export function recordedReplacement(records: TargetRecord[]): { replacedBy: string | null; leftOut: number[] } {
+  const details = records.find(({ action }) => action === 'payout.cancelled')?.details
+  const { replacedBy = null, leftOut = [] } = (details ?? {}) as { replacedBy?: string; leftOut?: number[] }
+  return { replacedBy, leftOut }
+}
+
 /** The votes in the audit records of a payout. */
 export function readPayoutVotes(records: TargetRecord[]): { votes: CastVote[]; hashes: unknown[] } {
   const cast = records.filter(({ action }) => action === 'payout.voted')
@@ -228,14 +235,18 @@ function statusAfter(first: string, records: TargetRecord[]): string | null {
  * has them.
  */
 function differenceOfPayout(stored: StoredOrder, { payout }: RequestRecord): string | null {
-  const { payout_id, payout_row, external_id } = stored
-  if (payout === undefined) return payout_id === null && external_id === null ? null : 'it was put into a payout'
+  const { payout_id, payout_row, external_id, is_replaced } = stored
+  if (payout === undefined)
+    return payout_id === null && external_id === null && !is_replaced ? null : 'it was put into a payout'
   if (payout_id !== payout.id || payout_row !== payout.row || external_id !== payout.externalId)
     return 'its place in its payout was changed'
   const found = readCreation(stored.payoutRecords, 'payout.requested')
   if ('difference' in found) return `its payout: ${found.difference}`
   const { status, payloadHash, requirements } = found.creation.details as PayoutRecord
   if (payloadHash !== payout.payloadHash) return 'its payout is another than recorded'
+  const { replacedBy, leftOut } = recordedReplacement(stored.payoutRecords)
+  if (is_replaced !== (replacedBy !== null && !leftOut.includes(payout.row)))
+    return 'whether its reference stands in another payout was changed'
   const { votes, hashes } = readPayoutVotes(stored.payoutRecords)
   if (hashes.some((hash) => hash !== payloadHash)) return 'a recorded vote is for another payout'
   const isReleased = stored.status === 'pending' || stored.status === 'confirmed'

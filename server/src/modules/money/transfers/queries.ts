@@ -310,6 +310,7 @@ export type StoredOrder = {
   payout_id: string | null
   payout_row: number | null
   external_id: string | null
+  is_replaced: boolean
   /** The audit records of the payout. */
   payoutRecords: TargetRecord[]
 }
@@ -346,7 +347,7 @@ async function selectStored<More>(
   more: RawBuilder<unknown>,
 ): Promise<(StoredOrder & More)[]> {
   const { rows } = await sql<Omit<StoredOrder, 'payoutRecords'> & More>`${prepared}
-    select ${more}, t.id, t.payout_id, t.payout_row, t.external_id, o.status, t.phase, ${currentOrder} as current,
+    select ${more}, t.id, t.payout_id, t.payout_row, t.external_id, t.is_replaced, o.status, t.phase, ${currentOrder} as current,
       t.payload, t.payload_hash, t.to_address_key, o.counterparty_id,
       t.decision ->> 'effect' as effect, t.decision -> 'facts' as facts, k.code as token_code, k.decimals, (
         select json_build_object('amount', e.amount::text, 'tokenId', e.token_id, 'addressId', d.address_id)

@@ -10,7 +10,11 @@ import { type Decision, named, type PolicySnapshot, type Requirement, strictestF
 import { sumVelocityOfBatch, velocityKeyOf, velocityLockOf, velocityWindowsOf } from './velocity-sums.ts'
 
 /** Orders that are decided together. `orders` are their facts, with the same initiator, time and vault. */
-export type BatchQuestion = Omit<Question, 'facts'> & { orders: Facts[] }
+export type BatchQuestion = Omit<Question, 'facts'> & {
+  orders: Facts[]
+  /** A payout whose place they take, which does not count for their velocity. */
+  withoutPayout?: string | null
+}
 
 export type BatchDecision = Omit<Decision, 'trace' | 'facts' | 'policies'> & {
   /** The decision on each order, with the others as if they had been ordered before it. */
@@ -48,11 +52,11 @@ export async function lockBatch(
 export async function decideBatch(
   db: Db | Trx,
   candidates: PolicySnapshot[],
-  { vaultId, initiator, orders }: BatchQuestion,
+  { vaultId, initiator, orders, withoutPayout = null }: BatchQuestion,
   { areStored }: { areStored: boolean },
 ): Promise<BatchDecision> {
   const windows = velocityWindowsOf(candidates)
-  const sums = await sumVelocityOfBatch(db, vaultId, windows, orders)
+  const sums = await sumVelocityOfBatch(db, vaultId, windows, { orders, withoutPayout })
   const alone = orders.map((facts, i) => (windows.length === 0 ? facts : { ...facts, velocity: sums[i]! }))
   const together = areStored ? alone : withEachOther(vaultId, alone)
   return decideViews(candidates, { together, alone: windows.length === 0 || areStored ? null : alone }, initiator)

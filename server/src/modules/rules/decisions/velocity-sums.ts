@@ -73,13 +73,13 @@ const countedStatuses = (['awaiting_approval', 'pending', 'confirmed'] as const 
 
 /**
  * As `sumVelocity` for each of many orders of one time, with one statement for each window however many they are.
- * An order that is stored already (`operationId`) is left out of its own sums.
+ * An order that is stored already (`operationId`) is left out of its own sums, and the rows of `withoutPayout` out of all.
  */
 export async function sumVelocityOfBatch(
   db: Db | Trx,
   vaultId: string,
   windows: VelocityWindow[],
-  orders: Facts[],
+  { orders, withoutPayout }: { orders: Facts[]; withoutPayout: string | null },
 ): Promise<VelocitySum[][]> {
   const sums: VelocitySum[][] = orders.map(() => [])
   const [first] = orders
@@ -100,6 +100,7 @@ export async function sumVelocityOfBatch(
         key: sql.ref('q.key'),
         tokenId: sql.ref('q.token_id'),
         operationId: sql.ref('q.operation_id'),
+        withoutPayout,
       })}) s
       where q.key is not null`.execute(db)
     const found = new Map(rows.map(({ n, ...sum }) => [distinct[n - 1]![0], sum]))
@@ -111,6 +112,11 @@ export async function sumVelocityOfBatch(
   return sums
 }
 
+/** The scope and the token of a sum, and what it leaves out. */
+type Counted = Record<'key' | 'tokenId' | 'operationId', string | null | RawBuilder<unknown>> & {
+  withoutPayout?: string | null
+}
+
 /**
  * There is no upper bound, because a request that began later may have committed first and counts. A rate that was added
  * after the creation does not count, because it could turn an unknown sum into one below the limit.
@@ -119,8 +125,13 @@ function sumOfWindow(
   vaultId: string,
   { per, windowSeconds }: VelocityWindow,
   now: Date,
-  { key, tokenId, operationId }: Record<'key' | 'tokenId' | 'operationId', string | null | RawBuilder<unknown>>,
+  { key, tokenId, operationId, withoutPayout = null }: Counted,
 ): RawBuilder<unknown> {
+  const isOther =
+    withoutPayout === null
+      ? sql``
+      : sql`and not exists (
+          select from transfers r where r.vault_id = o.vault_id and r.id = o.id and r.payout_id = ${withoutPayout})`
   const since = new Date(now.getTime() - windowSeconds * 1_000)
   const counted = {
     initiator: sql`operations o where o.initiator_id = ${key} and o.created_at > ${since}`,
@@ -139,7 +150,7 @@ function sumOfWindow(
       select o.token_id, count(*) as count, count(o.usd_rate) filter (where o.usd_rate_added_at is null) as rated,
         sum(o.amount) as raw, sum(o.amount * o.usd_rate) as raw_usd
       from ${counted} and o.vault_id = ${vaultId} and o.type = 'transfer'
-        and o.status in (${sql.join(countedStatuses)}) and o.id is distinct from ${operationId}
+        and o.status in (${sql.join(countedStatuses)}) and o.id is distinct from ${operationId} ${isOther}
       group by o.token_id
     ) c
     cross join lateral (select ('1e-' || t.decimals)::numeric as unit from tokens t where t.id = c.token_id) k`
