@@ -15,7 +15,8 @@ import { counterpartyComponents } from './modules/address-book/counterparties/sc
 import { counterpartyGroupExecutors } from './modules/address-book/groups/actions.ts'
 import { counterpartyGroupRoutes } from './modules/address-book/groups/routes.ts'
 import { counterpartyGroupComponents } from './modules/address-book/groups/schema.ts'
-import { KnownAlike } from './modules/address-book/recipients/schema.ts'
+import { recipientRoutes } from './modules/address-book/recipients/routes.ts'
+import { recipientComponents } from './modules/address-book/recipients/schema.ts'
 import { adjustExecutor } from './modules/money/adjustments/adjust-together.ts'
 import { adjustmentRoutes } from './modules/money/adjustments/routes.ts'
 import { backtestRoutes } from './modules/money/backtests/routes.ts'
@@ -188,7 +189,7 @@ const components = [
   ...ledgerVerificationComponents,
   ...balanceTimelineComponents,
   ...counterpartyComponents,
-  KnownAlike,
+  ...recipientComponents,
   ...counterpartyGroupComponents,
   ...screeningComponents,
   ...depositComponents,
@@ -272,6 +273,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   addressGroupRoutes,
   (app, deps) => counterpartyRoutes(app, deps, counterpartyExecutors),
   (app, deps) => counterpartyGroupRoutes(app, deps, counterpartyGroupExecutors),
+  recipientRoutes,
   (app, deps) => approvalRequestRoutes(app, deps, executorsOf(deps)),
 ]
 

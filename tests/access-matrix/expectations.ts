@@ -75,6 +75,7 @@ const payout = async (r: Resources) => {
   const { metadata: _, ...row } = (await order(r)).body
   return { body: { name: 'Salaries', rows: [{ ...row, externalId: `salary-${fresh()}`, paymentPurpose: 'Salary' }] } }
 }
+const toCheck = () => ({ body: { recipients: [{ network: 'ethereum', address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }] } })
 const ofPayout = async (r: Resources) => ({ params: { id: await r.payout() } })
 const draftBody = () => ({
   title: 'A group for the night shift',
@@ -404,6 +405,7 @@ export const expectations: Record<string, Row> = {
   releaseHold:          row('401 403 403 404 404 404 404 404 202 403 403 403 403 403', ofRelease),
   createPayout:         row('401 403 201 403 403 201 404 404 403 403 403 404 403 403', payout, { reaches: reachByPayout }),
   previewPayout:        row('401 403 200 403 403 200 404 404 403 403 403 404 403 403', payout),
+  checkRecipients:      row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', toCheck),
   listPayouts:          row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   getPayout:            row('401 403 200 404 404 404 404 200 200 403 403 404 403 200', ofPayout),
   listPayoutRows:       row('401 403 200 404 404 404 404 200 200 403 403 404 403 200', ofPayout),

@@ -1,21 +1,21 @@
-import type { Token, TransferOrder } from '@strongroom/sdk'
-import { fromRaw } from '@strongroom/sdk'
+import { type CheckedRecipient, fromRaw, type Token, type TransferOrder } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { formatAmount } from '../../lib/amounts.ts'
+import { messageOf } from '../../lib/error-words.ts'
 import { t } from '../../lib/language.ts'
-import { messageOf, queryClient } from '../../lib/query-client.ts'
+import { queryClient } from '../../lib/query-client.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { tokensQuery } from '../addresses/queries.ts'
 import { amountOf, balanceOf, type Draft, orderOf } from './draft.ts'
-import { previewQuery, type RecipientCheck } from './queries.ts'
+import { previewQuery } from './queries.ts'
 import { spendable } from './spendable.ts'
 
 type Props = {
   code: string
   draft: Draft
-  check: RecipientCheck | null
+  check: CheckedRecipient | null
   change: (part: Partial<Draft>) => void
   error: string | null
 }
@@ -72,7 +72,7 @@ export function AmountField({ code, draft, check, change, error }: Props) {
   )
 }
 
-function whyNotAll(draft: Draft, token: Token | undefined, check: RecipientCheck | null): string | null {
+function whyNotAll(draft: Draft, token: Token | undefined, check: CheckedRecipient | null): string | null {
   if (balanceOf(draft) === null || token === undefined) return t('Choose first which address pays.')
   const isKnown = orderOf({ ...draft, amountText: '1', maxFeeText: '' }, check, null) !== null
   return token.contractAddress === null && !isKnown ? t('Choose the recipient first: the fee depends on it.') : null
@@ -82,7 +82,7 @@ function whyNotAll(draft: Draft, token: Token | undefined, check: RecipientCheck
 async function estimate(
   code: string,
   draft: Draft,
-  check: RecipientCheck | null,
+  check: CheckedRecipient | null,
   token: Token,
 ): Promise<string | null> {
   const order = orderOf({ ...draft, amountText: '1', maxFeeText: '' }, check, null) as TransferOrder

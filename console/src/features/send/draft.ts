@@ -1,8 +1,15 @@
-import { type Address, type AddressBalance, type Token, type TransferOrder, toRaw } from '@strongroom/sdk'
+import {
+  type Address,
+  type AddressBalance,
+  type CheckedRecipient,
+  type Token,
+  type TransferOrder,
+  toRaw,
+} from '@strongroom/sdk'
 import { parseAmount } from '../../lib/amounts.ts'
 import { addressKey, isAddressLike } from '../../lib/recipient.ts'
 import type { Entered } from '../../lib/sign-votes.ts'
-import type { KnownAddress, RecipientCheck } from './queries.ts'
+import type { KnownAddress } from './queries.ts'
 
 /** The values of the form. */
 export type Draft = {
@@ -61,7 +68,7 @@ export function amountOf(draft: Draft): string | null {
 }
 
 /** Returns the order that the form describes, or null while something is missing. */
-export function orderOf(draft: Draft, check: RecipientCheck | null, coin: Token | null): TransferOrder | null {
+export function orderOf(draft: Draft, check: CheckedRecipient | null, coin: Token | null): TransferOrder | null {
   const balance = balanceOf(draft)
   const amount = amountOf(draft)
   const toAddress = draft.recipient?.address ?? pastedAddress(draft)
@@ -69,7 +76,8 @@ export function orderOf(draft: Draft, check: RecipientCheck | null, coin: Token 
   if (!/[1-9]/.test(amount)) return null
   const feeLimit = feeLimitOf(draft, coin)
   if (feeLimit === null) return null
-  const counterpartyId = draft.recipient?.counterpartyId ?? check?.same?.counterpartyId ?? null
+  const known = check?.known?.network === draft.source.network ? check.known : null
+  const counterpartyId = draft.recipient?.counterpartyId ?? known?.counterpartyId ?? null
   return {
     fromAddressId: draft.source.id,
     toAddress,

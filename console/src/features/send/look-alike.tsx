@@ -1,19 +1,18 @@
+import type { CheckedRecipient } from '@strongroom/sdk'
 import { t } from '../../lib/language.ts'
 import { Compared } from '../../ui/compared.tsx'
 import { TextField } from '../../ui/field.tsx'
-import type { KnownAddress } from './queries.ts'
 
 type Props = {
   address: string
-  known: readonly KnownAddress[]
+  known: CheckedRecipient['lookAlikes']
   typedOut: string
   isTypedOut: boolean
   onTyped: (text: string) => void
 }
 
 /**
- * A new address that begins or ends like a known address. It is shown beside the known address, and must be typed out
- * by hand.
+ * A new address that begins and ends like a known address. Both stand beside each other, and the new one must be entered again.
  */
 export function LookAlike({ address, known, typedOut, isTypedOut, onTyped }: Props) {
   return (
@@ -24,21 +23,23 @@ export function LookAlike({ address, known, typedOut, isTypedOut, onTyped }: Pro
       </p>
       <dl className="mb-3 grid gap-2">
         <Compared name={t('To be paid')} address={address} other={known[0]?.address} />
-        {known.slice(0, 3).map((entry) => (
-          <Compared key={entry.address} name={entry.name} address={entry.address} other={address} />
+        {known.map((entry) => (
+          <Compared key={entry.address} name={entry.name ?? t('Paid before')} address={entry.address} other={address} />
         ))}
       </dl>
       <TextField
-        label={t('Type the whole address, to show that you have compared it')}
+        label={t('Enter the address again from where you have it, such as the invoice')}
         className="code min-h-11 w-full rounded-md border border-quiet bg-paper px-3 py-2"
         autoComplete="off"
         autoCorrect="off"
         spellCheck={false}
         value={typedOut}
         onChange={({ target }) => onTyped(target.value)}
-        onPaste={(event) => event.preventDefault()}
-        onDrop={(event) => event.preventDefault()}
-        hint={isTypedOut ? t('It is the same address.') : t('It cannot be pasted here.')}
+        hint={
+          isTypedOut
+            ? t('It is the same address.')
+            : t('Not from the list of past payments: that is where deceivers put it.')
+        }
       />
     </div>
   )

@@ -2,7 +2,6 @@ import type { Address, Counterparty, TransferOrder } from '@strongroom/sdk'
 import { queryOptions } from '@tanstack/react-query'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
-import { addressKey, endsOf, looksLike } from '../../lib/recipient.ts'
 
 /** Asks for the present decision of the service on an order. Nothing is ordered. */
 export function previewQuery(code: string, order: TransferOrder | null) {
@@ -22,38 +21,6 @@ export type KnownAddress = {
   /** Null for an address of the vault. */
   counterpartyId: string | null
 }
-export type RecipientCheck = { same: KnownAddress | null; lookAlikes: KnownAddress[] }
-
-/**
- * Compares a pasted address with all addresses that the caller may see: the address book, and the addresses of the
- * vault.
- */
-export function recipientCheckQuery(code: string, address: string | null) {
-  return queryOptions({
-    queryKey: ['recipient-check', code, address],
-    queryFn: ({ signal }) => checkRecipient(code, address!, signal),
-    enabled: address !== null,
-  })
-}
-
-async function checkRecipient(code: string, address: string, signal: AbortSignal): Promise<RecipientCheck> {
-  const { first, last } = endsOf(address)
-  const found = await Promise.all([address, first, last].map((search) => findKnown(code, search, signal)))
-  const known = new Map(found.flat().map((entry) => [addressKey(entry.address), entry]))
-  const same = known.get(addressKey(address)) ?? null
-  const lookAlikes = same === null ? [...known.values()].filter((entry) => looksLike(entry.address, address)) : []
-  return { same, lookAlikes }
-}
-
-async function findKnown(code: string, search: string, signal: AbortSignal): Promise<KnownAddress[]> {
-  const vault = vaultOf(code)
-  const [book, ofVault] = await Promise.all([
-    vault.counterparties.list({ search, archived: false, limit: 100 }, { signal }).page(),
-    vault.addresses.list({ search, access: 'all', limit: 100 }, { signal }).page(),
-  ])
-  return [...ofVault.items.map(knownOwn), ...book.items.flatMap(knownInBook)]
-}
-
 function knownOwn({ address, network, label, owner }: Address): KnownAddress {
   return { address, network, name: label ?? owner.name ?? t('Own address'), counterpartyId: null }
 }

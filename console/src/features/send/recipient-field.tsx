@@ -1,3 +1,4 @@
+import type { CheckedRecipient } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useDebounced } from '../../lib/debounced.ts'
@@ -6,12 +7,12 @@ import { Address } from '../../ui/address.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Combobox } from '../../ui/combobox.tsx'
 import { type Draft, pastedAddress } from './draft.ts'
-import { type KnownAddress, type RecipientCheck, recipientSearchQuery } from './queries.ts'
+import { type KnownAddress, recipientSearchQuery } from './queries.ts'
 
 type Props = {
   code: string
   draft: Draft
-  check: RecipientCheck | null
+  check: CheckedRecipient | null
   change: (part: Partial<Draft>) => void
   error: string | null
 }
@@ -59,23 +60,32 @@ function RecipientOption({ option }: { option: KnownAddress }) {
 }
 
 /** The facts that are known about the recipient in the field. */
-function Recognised(props: { draft: Draft; pasted: string | null; check: RecipientCheck | null }): ReactNode {
+function Recognised(props: { draft: Draft; pasted: string | null; check: CheckedRecipient | null }): ReactNode {
   const { draft, pasted, check } = props
-  const known = draft.recipient ?? check?.same ?? null
-  if (known !== null) {
+  const known = draft.recipient ?? check?.known ?? null
+  const address = draft.recipient?.address ?? pasted
+  if (known !== null && address !== null) {
     return (
       <span className="flex flex-wrap items-center gap-2">
-        <Address address={known.address} name={draft.recipient === null ? known.name : null} />
+        <Address address={address} name={draft.recipient === null ? known.name : null} />
         <Badge tone="good">{known.counterpartyId === null ? t('Own address') : t('In the address book')}</Badge>
       </span>
     )
   }
   if (pasted === null) return t('An address that you paste is compared with all that are known.')
+  if (draft.source === null) return t('It is compared with all that are known as soon as you say who pays.')
   if (check === null) return t('The address is compared with all that are known …')
   return (
     <span className="flex flex-wrap items-center gap-2">
       <Address address={pasted} />
-      {check.lookAlikes.length === 0 && <Badge tone="warn">{t('Not in the address book')}</Badge>}
+      {check.fault !== null && <Badge tone="bad">{faultWord(check.fault)}</Badge>}
+      {check.fault === null && check.lookAlikes.length === 0 && (
+        <Badge tone="warn">{t('Not in the address book')}</Badge>
+      )}
+      {check.fault === null && !check.isFirstPayment && <Badge tone="neutral">{t('Paid before')}</Badge>}
     </span>
   )
 }
+
+const faultWord = (fault: NonNullable<CheckedRecipient['fault']>): string =>
+  fault === 'wrong_checksum' ? t('a character is mistyped') : t('not an address')

@@ -3,8 +3,10 @@ import { describeOrder, type OrderDescription } from '@strongroom/sdk/signing'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { useDebounced } from '../../lib/debounced.ts'
+import { messageOf } from '../../lib/error-words.ts'
 import { faultsOf } from '../../lib/forms.ts'
 import { said, t } from '../../lib/language.ts'
+import { useRecipientCheck } from '../../lib/recipient-check.ts'
 import type { Shown } from '../../lib/sign-votes.ts'
 import { signingAuthorityQuery } from '../../lib/signing-authority.ts'
 import { Button } from '../../ui/button.tsx'
@@ -17,7 +19,7 @@ import { FeeFields, useFeeCoin } from './fee-fields.tsx'
 import { LookAlike } from './look-alike.tsx'
 import { Ordered } from './ordered.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
-import { orderCategoriesQuery, previewQuery, recipientCheckQuery } from './queries.ts'
+import { orderCategoriesQuery, previewQuery } from './queries.ts'
 import { RecipientField } from './recipient-field.tsx'
 import { type ToSign, useSendOrder } from './send-order.ts'
 import { SourceField } from './source-field.tsx'
@@ -29,15 +31,16 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
   const [confirmed, keep] = useState<Confirming | null>(null)
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
   const pasted = pastedAddress(draft)
-  const check = useQuery(recipientCheckQuery(code, useDebounced(pasted))).data ?? null
+  const asked = pasted === null || draft.source === null ? null : { network: draft.source.network, address: pasted }
+  const { find, error: unchecked } = useRecipientCheck(code, asked === null ? [] : [asked])
+  const check = asked === null ? null : find(asked)
   const coin = useFeeCoin(draft)
   const order = orderOf(draft, check, coin)
   const settled = useSettledOrder(order)
   const { data: preview, error: refusal } = useQuery(previewQuery(code, settled))
   const { sending, send, startAnew, hasGivenUp } = useSendOrder(code)
   const { signed, fault } = useSigned(code, preview?.order)
-  const marked = preview?.warnings.includes('look_alike') === true && check?.same === null
-  const resembles = pasted !== null && check !== null && (check.lookAlikes.length > 0 || marked)
+  const resembles = pasted !== null && check !== null && check.lookAlikes.length > 0
   const error = sending.phase === 'editing' ? sending.error : null
   useEffect(() => {
     if (error !== null) confirm(false)
@@ -55,7 +58,11 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
   const blocking = preview?.problems.find(({ blocks }) => blocks)
   const notNow =
     whatIsMissing(draft, order) ??
-    (pasted !== null && check === null ? t('The address is being compared with the known ones.') : null) ??
+    (pasted !== null && check === null
+      ? unchecked === null
+        ? t('The address is being compared with the known ones.')
+        : t('The address could not be compared with the known ones.')
+      : null) ??
     (resembles && !isTypedOut(draft) ? t('Type the address out first, because it resembles another one.') : null) ??
     (refusal !== null && !isStale ? t('The policies could not be checked.') : null) ??
     (isStale || preview === undefined ? t('The policies are being checked.') : null) ??
@@ -70,7 +77,7 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
         onSubmit={(event) => {
           event.preventDefault()
           if (notNow !== undefined || order === null || preview === undefined) return
-          const name = draft.recipient?.name ?? check?.same?.name ?? null
+          const name = draft.recipient?.name ?? check?.known?.name ?? null
           const toSign = toSignOf(draft, order, preview, signed)
           keep({ order, name, symbol: symbolOf(draft), preview, signed, toSign })
           confirm(true)
@@ -124,11 +131,12 @@ type Confirming = Confirmed & { toSign: ToSign | null }
 function useSigned(code: string, order: TransferPreview['order']) {
   const { data: authority, error } = useQuery({ ...signingAuthorityQuery(code), enabled: order !== undefined })
   return useMemo((): { signed: Shown<OrderDescription> | null; fault: string | null } => {
-    if (order === undefined || authority === undefined) return { signed: null, fault: error?.message ?? null }
+    if (order === undefined || authority === undefined)
+      return { signed: null, fault: error === null ? null : messageOf(error) }
     try {
       return { signed: { description: describeOrder(order, authority), authority }, fault: null }
     } catch (fault) {
-      return { signed: null, fault: (fault as Error).message }
+      return { signed: null, fault: messageOf(fault) }
     }
   }, [order, authority, error])
 }

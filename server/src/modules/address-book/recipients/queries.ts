@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, allVisible, isAddressInScope } from '../../../access/address-scope.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
+import type { CheckedRecipient } from './schema.ts'
 
 /**
  * Returns the keys of the list that resemble, without being equal to, an address that the viewer knows. The viewer
@@ -81,6 +82,42 @@ export function alikesOf(scope: AddressScope, key: RawBuilder<unknown>): RawBuil
           select paid.address_key, paid.address_key, null, 3 from paid_recipients paid
           where ${looksAlike('paid')} and ${isPaymentKnown}) found
         order by found.key, found.place) known) alike)`
+}
+
+/** What the viewer knows about an address. */
+type KnownRecipient = Pick<CheckedRecipient, 'known' | 'isFirstPayment' | 'lookAlikes'>
+
+/** Returns what the viewer knows about each address, in their order. An archived counterparty is not known. */
+export async function listKnown(
+  db: Db | Trx,
+  scope: AddressScope,
+  asked: { key: string; networkId: string }[],
+): Promise<KnownRecipient[]> {
+  if (asked.length === 0) return []
+  const { vaultId, isAddressKnown, isPaymentKnown } = knowledgeOf(scope)
+  const isSame = (alias: string) => {
+    const key = sql.ref(`${alias}.address_key`)
+    // The index is about what looks alike.
+    return sql`${key} = asked.key and look_alike_of(${key}) = look_alike_of(asked.key)`
+  }
+  const { rows } = await sql<KnownRecipient>`${prepared}
+    select (
+        select json_build_object('name', found.name, 'label', found.label, 'counterpartyId', found.id, 'network', n.slug)
+        from (
+          select holder.name, entry.label, holder.id, entry.network_id, 1 as place from counterparty_addresses entry
+          join counterparties holder on holder.vault_id = entry.vault_id and holder.id = entry.counterparty_id
+          where entry.vault_id = ${vaultId} and holder.archived_at is null and ${isSame('entry')}
+          union all
+          select own.label, null, null, own.network_id, 2 from addresses own
+          where ${isSame('own')} and ${isAddressKnown}) found
+        join networks n on n.id = found.network_id
+        order by found.network_id <> asked.network_id, found.place, n.slug limit 1) as known,
+      not exists (select from paid_recipients paid where ${isSame('paid')} and ${isPaymentKnown}) as "isFirstPayment",
+      ${alikesOf(scope, sql.ref('asked.key'))} as "lookAlikes"
+    from unnest(${asked.map(({ key }) => key)}::text[], ${asked.map(({ networkId }) => networkId)}::text[])
+      with ordinality as asked(key, network_id, n)
+    order by asked.n`.execute(db)
+  return rows
 }
 
 /**

@@ -1,5 +1,6 @@
-import { Type } from 'typebox'
-import { Closed, described, Nullable } from '../../../http/schema.ts'
+import { type Static, Type } from 'typebox'
+import { Closed, described, Enum, Id, Nullable, Ref } from '../../../http/schema.ts'
+import { addressLengthMax, rowsPerPayoutMax } from '../../../lib/limits.ts'
 
 export const KnownAlike = Closed(
   {
@@ -11,3 +12,66 @@ export const KnownAlike = Closed(
   },
   { $id: 'KnownAlike', description: 'An address that is known, and that another one begins and ends like.' },
 )
+
+const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+
+export const RecipientQuestion = Closed(
+  {
+    recipients: Type.Array(
+      Closed({
+        network: Type.String({ maxLength: 64, description: 'Slug of its network.', examples: ['ethereum'] }),
+        address: Type.String({ minLength: 1, maxLength: addressLengthMax, examples: [evmAddress] }),
+      }),
+      { minItems: 1, maxItems: rowsPerPayoutMax, description: 'The addresses that may be paid.' },
+    ),
+  },
+  {
+    $id: 'RecipientQuestion',
+    description: 'Addresses that may be paid, before anything is ordered.',
+    examples: [{ recipients: [{ network: 'ethereum', address: evmAddress }] }],
+  },
+)
+
+export const recipientFaults = ['not_an_address', 'wrong_checksum', 'unknown_network'] as const
+
+export const CheckedRecipient = Closed(
+  {
+    address: described(
+      Nullable(Type.String({ examples: [evmAddress] })),
+      'The address as its network writes it; null for a text that is not one.',
+    ),
+    fault: described(
+      Nullable(Enum(recipientFaults)),
+      'Why it cannot be paid; null if it can. `wrong_checksum`: a character of it is not as it was.',
+    ),
+    known: described(
+      Nullable(
+        Closed({
+          name: described(
+            Nullable(Type.String({ examples: ['Harbour Trading'] })),
+            'The counterparty, or the label of an address of the vault; null without a label.',
+          ),
+          label: described(
+            Nullable(Type.String({ examples: ['Invoices'] })),
+            'Label of the address of a counterparty.',
+          ),
+          counterpartyId: described(Nullable(Id), 'Null for an address of the vault.'),
+          network: Type.String({
+            description: 'Where it is known: if possible, on the network that was asked about.',
+            examples: ['ethereum'],
+          }),
+        }),
+      ),
+      'Whose address it is, of what the caller sees; null if it is not known.',
+    ),
+    isFirstPayment: Type.Boolean({ description: 'true if the caller knows of no payment to it.', examples: [true] }),
+    lookAlikes: described(
+      Type.Array(Ref(KnownAlike)),
+      'Up to three addresses that the caller knows or has paid, which it begins and ends like; none for a known address.',
+    ),
+  },
+  { $id: 'CheckedRecipient', description: 'What the caller may know about an address before paying it.' },
+)
+
+export const recipientComponents = [KnownAlike, RecipientQuestion, CheckedRecipient]
+export type CheckedRecipient = Static<typeof CheckedRecipient>

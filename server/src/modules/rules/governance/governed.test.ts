@@ -31,7 +31,7 @@ const others: Record<string, string> = {
   'the registry: tokens are withheld from vaults with governance, and rates held back': `createToken updateToken
     recordTokenRate confirmHeldRate rejectHeldRate confirmPlatformChange rejectPlatformChange`,
   'a new vault, and the end of its draft': 'createVault lockVault',
-  calculations: `parseDerivationPath previewTransfer previewTransferReplacement previewPayout simulatePolicies
+  calculations: `parseDerivationPath previewTransfer previewTransferReplacement previewPayout checkRecipients simulatePolicies
     backtestPolicies startLedgerVerification startReportExport createReportExport`,
   'money, which the rules decide on': `createAdjustment agreeToAdjustment
     createTransfer approveTransfer rejectTransfer cancelTransfer speedUpTransfer

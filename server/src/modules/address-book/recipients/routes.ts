@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { visibleScopeOf } from '../../../access/address-scope.ts'
+import type { Deps } from '../../../deps.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
+import { Closed, described, Ref } from '../../../http/schema.ts'
+import { checkRecipients } from './check.ts'
+import { CheckedRecipient, RecipientQuestion } from './schema.ts'
+
+export function recipientRoutes(app: App, deps: Deps): void {
+  const api = endpoints(app, deps, 'Counterparties', { access: 'member' })
+
+  api.calculate('checkRecipients', '/vaults/:code/recipients/check', {
+    summary: 'Check recipients',
+    description:
+      'Compares addresses with the address book, the addresses of the vault that the caller sees and those that the caller has ' +
+      'paid (an administrator or auditor: that any member has paid), before a payment, a payout or an import. It changes nothing, ' +
+      'and says nothing about addresses that the caller may not see.',
+    errors: [],
+    body: RecipientQuestion,
+    answers: {
+      200: Closed({ items: described(Type.Array(Ref(CheckedRecipient)), 'One for each address, in their order.') }),
+    },
+    handler: async (db, { member, body }) => ({
+      items: await checkRecipients(db, visibleScopeOf(member), body.recipients),
+    }),
+  })
+}
