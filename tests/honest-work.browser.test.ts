@@ -181,8 +181,13 @@ async function payAtBrowser(payments: Typed[]): Promise<void> {
   await ada.goto(`${vault}/payouts/new`)
   const file = page.locator('input[type=file]')
   await file.setInputFiles({ name: 'list.csv', mimeType: 'text/csv', buffer })
+  const from = page.getByLabel('From')
+  await ada.reaches(from)
+  await from.selectOption({ index: 1 })
+  await page.getByLabel('Token').selectOption({ index: 1 })
   await ada.click(page.getByRole('button', { name: 'Check the policies' }))
-  const popup = await ada.window(page.getByRole('button', { name: `Order ${payments.length} payments` }))
+  await ada.click(page.getByRole('button', { name: `Order ${payments.length} payments` }))
+  const popup = await ada.window(page.getByRole('dialog').getByRole('button', { name: 'Confirm' }))
   await sign(
     popup,
     payments.filter(({ toAddress }) => toAddress === vendor).map(({ toAddress }) => toAddress),

@@ -154,6 +154,8 @@ it('a payout is signed once by each, on pages that compute what they sign from a
   const buffer = Buffer.from(['externalId,toAddress,amount', ...lines].join('\n'))
   await sender.goto(`${origin}/v/${bench.vault.code}/payouts/new`)
   await sender.locator('input[type=file]').setInputFiles({ name: 'list.csv', mimeType: 'text/csv', buffer })
+  await sender.getByLabel('From').selectOption({ index: 1 })
+  await sender.getByLabel('Token').selectOption({ index: 1 })
   await sender.getByRole('button', { name: 'Check the policies' }).click()
   await sender.getByText('Waits for votes', { exact: true }).waitFor()
   const answer = sender.waitForResponse(
@@ -161,6 +163,7 @@ it('a payout is signed once by each, on pages that compute what they sign from a
   )
   // The page computes the document of all rows before it lets anybody order; until then the button does nothing.
   await sender.getByRole('button', { name: 'Order 120 payments', disabled: false }).click()
+  await sender.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
   expect((await answer).status(), await (await answer).text()).toBe(201)
   await sender.waitForURL(/\/payouts\/c[a-z0-9]{24}$/)
 

@@ -257,6 +257,7 @@ async function orderPayout(): Promise<{ id: string; payloadHash: string; screen:
   await sender.page.getByText('transferId: ').nth(1).waitFor()
   const screen = await sender.screen()
   await sender.page.getByRole('button', { name: 'Order 2 payments' }).click()
+  await sender.page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
   await sender.page.waitForURL(/\/payouts\/c[a-z0-9]{24}$/, { waitUntil: 'commit' })
   const { id, payloadHash } = (await bench.owner.get(`/vaults/${bench.vault.code}/payouts`)).body.items[0]!
   return { id, payloadHash, screen }
@@ -289,6 +290,8 @@ async function uploadOn(lying: LyingPage, lines: string[]): Promise<boolean> {
   const buffer = Buffer.from(['externalId,toAddress,amount', ...lines].join('\n'))
   await lying.goto(`/v/${bench.vault.code}/payouts/new`)
   await page.locator('input[type=file]').setInputFiles({ name: 'list.csv', mimeType: 'text/csv', buffer })
+  await page.getByLabel('From').selectOption({ index: 1 })
+  await page.getByLabel('Token').selectOption({ index: 1 })
   await page.getByRole('button', { name: 'Check the policies' }).click()
   return lying.until(() => page.getByText('You sign exactly this with a passkey.').isVisible(), 300)
 }
@@ -300,6 +303,7 @@ async function payOn(lying: LyingPage, lines: string[], seen: Seen): Promise<str
   if (!(await lying.until(() => isOn(order)))) return ''
   const screen = await lying.screen()
   await order.click()
+  await lying.page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
   const refused = lying.page.getByText('What is shown is not what would be signed.')
   await lying.until(async () => seen.sent.length > 0 || (await refused.count()) > 0)
   return screen

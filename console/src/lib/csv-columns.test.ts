@@ -1,23 +1,51 @@
 import { expect, it } from 'vitest'
-import { columnsOf, csvOf } from './csv-columns.ts'
+import { csvOf, knownMapping, mappingOf, rememberMapping, rowsBy } from './csv-columns.ts'
 
 const aliases = { name: ['Empfänger'], address: ['wallet', 'to address'], note: [] }
+const header = ['\uFEFFTo-Address', 'IBAN', 'EMPFÄNGER']
 
 it('finds columns in any order, by other names and with a byte order mark', () => {
-  const { rows, missing, unknown } = columnsOf(
-    [['\uFEFFTo-Address', 'IBAN', 'EMPFÄNGER'], [' 0x1 ', 'DE00', 'Acme'], ['0x2']],
-    aliases,
-  )
-  expect(rows).toEqual([
+  const mapping = mappingOf(header, aliases)
+  expect(mapping).toEqual({ name: 2, address: 0, note: null })
+  expect(rowsBy([header, [' 0x1 ', 'DE00', 'Acme'], ['0x2']], mapping)).toEqual([
     { name: 'Acme', address: '0x1', note: '' },
     { name: '', address: '0x2', note: '' },
   ])
-  expect(missing).toEqual(['note'])
-  expect(unknown).toEqual(['IBAN'])
 })
 
 it('finds nothing in an empty file', () => {
-  expect(columnsOf([], aliases)).toEqual({ rows: [], missing: ['name', 'address', 'note'], unknown: [] })
+  expect(mappingOf([], aliases)).toEqual({ name: null, address: null, note: null })
+})
+
+/** The storage of a browser. */
+function storageOf(kept: Record<string, string> = {}) {
+  return {
+    getItem: (key: string) => kept[key] ?? null,
+    setItem(key: string, value: string) {
+      kept[key] = value
+    },
+  }
+}
+
+it('remembers the columns that a person chose for files with the same first line', () => {
+  const storage = storageOf()
+  rememberMapping(storage, 'payouts', header, { name: 1, address: 0, note: 2 })
+  expect(knownMapping(storage, 'payouts', header, aliases)).toEqual({ name: 1, address: 0, note: 2 })
+  expect(knownMapping(storage, 'payouts', [...header, 'note'], aliases)).toEqual({ name: 2, address: 0, note: 3 })
+  expect(knownMapping(storage, 'imports', header, aliases)).toEqual({ name: 2, address: 0, note: null })
+})
+
+it.each([
+  ['no JSON'],
+  ['{}'],
+  ['[1]'],
+  [JSON.stringify([['toaddress;iban;empfänger', { name: 7, address: 'x', other: 1 }]])],
+])('takes nothing from a storage that holds something else: %s', (text) => {
+  expect(knownMapping(storageOf({ 'columns of payouts': text }), 'payouts', header, aliases)).toEqual({
+    name: 2,
+    address: 0,
+    note: null,
+  })
 })
 
 it('quotes what a CSV file would take for a delimiter', () => {

@@ -1,5 +1,6 @@
 import type { CsvAnswer } from './csv-worker.ts'
 import workerUrl from './csv-worker.ts?worker&url'
+import { t } from './language.ts'
 
 type Policy = { createScriptURL: (url: string) => unknown }
 type Factory = { createPolicy: (name: string, rules: { createScriptURL: (url: string) => string }) => Policy }
@@ -21,7 +22,7 @@ export function readCsv(text: string): Promise<string[][] | null> {
   const worker = new Worker(url, { type: 'module' })
   return new Promise<string[][] | null>((resolve, reject) => {
     worker.onmessage = ({ data }: MessageEvent<CsvAnswer>) => resolve(data)
-    worker.onerror = (event) => reject(new Error(event.message))
+    worker.onerror = (event) => reject(new Error(t('The file could not be read.'), { cause: event.message }))
     worker.postMessage(text)
   }).finally(() => worker.terminate())
 }

@@ -2,6 +2,7 @@ import { createContext, useContext, useMemo } from 'react'
 import { kinds, kindWords } from '../../lib/counterparty-kinds.ts'
 import { t } from '../../lib/language.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
+import { CheckedDetails } from '../../ui/checked-recipient.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { type ImportField, type ImportRow, type Judged, kindOf, networkOf, type Verdict } from './import-rows.ts'
 
@@ -14,7 +15,7 @@ type Props = Editing & { judged: Judged[] }
 export function ImportGrid({ judged, networks, setRow }: Props) {
   const columns = useMemo(gridColumns, [])
   return (
-    <div className="rounded-lg border border-line bg-paper p-2">
+    <div className="mb-4 rounded-lg border border-line bg-paper p-2">
       <EditingContext value={{ networks, setRow }}>
         <DataTable
           caption={t('Rows of the file')}
@@ -120,19 +121,24 @@ function Choice({ row, field, label, value, options }: ChoiceProps) {
   )
 }
 
-const tones: Partial<Record<Verdict, Tone>> = { good: 'good', done: 'good', known: 'neutral', 'look-alike': 'warn' }
+const tones: Partial<Record<Verdict, Tone>> = {
+  good: 'good',
+  done: 'good',
+  known: 'neutral',
+  'look-alike': 'warn',
+  checking: 'neutral',
+}
 
-function VerdictCell({ judged: { verdict, other, row } }: { judged: Judged }) {
+function VerdictCell({ judged: { verdict, checked, earlier, row } }: { judged: Judged }) {
   return (
     <span className="inline-grid gap-1">
       <span>
         <Badge tone={tones[verdict] ?? 'bad'}>{verdictWords()[verdict]}</Badge>
       </span>
-      {other !== null && (
-        <span className="text-[0.8125rem] text-quiet [overflow-wrap:anywhere]">
-          {other.name}
-          {verdict === 'look-alike' && <span className="code block">{other.address}</span>}
-        </span>
+      {verdict === 'duplicate' ? (
+        <span className="text-[0.8125rem] text-quiet [overflow-wrap:anywhere]">{earlier?.name}</span>
+      ) : (
+        <CheckedDetails address={row.address} checked={checked} />
       )}
       {verdict === 'refused' && <span className="text-[0.8125rem] text-bad">{row.refusal}</span>}
     </span>
@@ -148,6 +154,8 @@ function verdictWords(): Record<Verdict, string> {
     'no kind': t('sort is unknown'),
     'no network': t('network is unknown'),
     'no address': t('not an address'),
+    'wrong checksum': t('a character is mistyped'),
+    checking: t('is being compared …'),
     duplicate: t('twice in the file'),
     known: t('in the address book'),
     'look-alike': t('resembles another'),

@@ -1,86 +1,77 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { readCsv } from '../../lib/csv.ts'
-import { columnsOf, csvOf } from '../../lib/csv-columns.ts'
+import { csvOf } from '../../lib/csv-columns.ts'
 import { t } from '../../lib/language.ts'
+import { useMappedFile } from '../../lib/mapped-file.ts'
+import { useRecipientCheck } from '../../lib/recipient-check.ts'
 import { saveBlob } from '../../lib/save-file.ts'
 import { Button } from '../../ui/button.tsx'
 import { FileDrop } from '../../ui/file-drop.tsx'
 import { DetailState } from '../../ui/list-states.tsx'
+import { MapColumns } from '../../ui/map-columns.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { structureQuery } from '../addresses/queries.ts'
 import { ImportGrid } from './import-grid.tsx'
-import { type ImportField, type ImportRow, importColumns, isImportable, judgeRows } from './import-rows.ts'
+import { type ImportField, type ImportRow, importColumns, isImportable, judgeRows, networkOf } from './import-rows.ts'
 import { importRows } from './import-send.ts'
-import { knownAddressesQuery } from './queries.ts'
 import { forgetBook } from './write.ts'
 
 const rowsMax = 2_000
 const fields = Object.keys(importColumns) as ImportField[]
 
+const required: readonly ImportField[] = ['name', 'address']
+
 /** Reads a file of names and addresses, shows the problem of each row, and imports the good rows. */
 export function ImportPage({ code }: { code: string }) {
   const structure = useQuery(structureQuery(code))
-  const known = useQuery(knownAddressesQuery(code))
   const [rows, setRows] = useState<ImportRow[] | null>(null)
-  const [notes, setNotes] = useState<string[]>([])
-  if (rows === null) {
-    return (
-      <Start
-        notes={notes}
-        onFile={async (file) => {
-          const read = await rowsOf(file)
-          setNotes(read.notes)
-          setRows(read.rows)
-        }}
-      />
-    )
+  const mapped = useMappedFile<ImportField>({
+    ...{ key: 'imports', aliases: importColumns, required, rowsMax },
+    onRows: (read) => setRows(read.map((row, index) => ({ ...row, number: index + 2, refusal: null, isDone: false }))),
+  })
+  const { file, fault, read, forget } = mapped
+  if (file === null) return <Start fault={fault} onFile={read} />
+  if (rows === null) return <MapColumns mapped={mapped} words={wordsOf()} required={required} />
+  const leftOut = file.lines[0]!.filter((_, index) => !Object.values(file.mapping).includes(index))
+  const another = () => {
+    forget()
+    setRows(null)
   }
   return (
     <DetailState query={structure}>
-      <DetailState query={known}>
-        {structure.data && known.data && (
-          <>
-            {notes.map((note) => (
-              <p key={note} className="mb-3 rounded-md bg-warn-soft p-3 text-warn">
-                {note}
-              </p>
-            ))}
-            <Review
-              code={code}
-              networks={structure.data.networks.map(({ slug }) => slug)}
-              known={known.data}
-              rows={rows}
-              setRows={setRows}
-            />
-          </>
-        )}
-      </DetailState>
+      {structure.data && (
+        <>
+          {leftOut.length > 0 && (
+            <p className="mb-3 rounded-md bg-warn-soft p-3 text-warn">
+              {t('These columns are left out: {names}', { names: leftOut.join(', ') })}
+            </p>
+          )}
+          <Review
+            code={code}
+            networks={structure.data.networks.map(({ slug }) => slug)}
+            rows={rows}
+            setRows={setRows}
+            another={another}
+            toColumns={() => setRows(null)}
+          />
+        </>
+      )}
     </DetailState>
   )
 }
 
-async function rowsOf(file: File): Promise<{ rows: ImportRow[] | null; notes: string[] }> {
-  const lines = await readCsv(await file.text())
-  if (lines === null) return { rows: null, notes: [t('This is not a CSV file.')] }
-  const { rows, missing, unknown } = columnsOf(lines, importColumns)
-  if (missing.includes('name') || missing.includes('address')) {
-    return { rows: null, notes: [t('The first line must name the columns; "name" and "address" are needed.')] }
-  }
-  if (rows.length === 0) return { rows: null, notes: [t('The file has no rows.')] }
-  if (rows.length > rowsMax) {
-    return {
-      rows: null,
-      notes: [t('The file has {count} rows; at most {max} are read at once.', { count: rows.length, max: rowsMax })],
-    }
-  }
-  const notes = unknown.length === 0 ? [] : [t('These columns are left out: {names}', { names: unknown.join(', ') })]
-  return { rows: rows.map((row, index) => ({ ...row, number: index + 2, refusal: null, isDone: false })), notes }
-}
+const wordsOf = (): Record<ImportField, string> => ({
+  name: t('Name'),
+  kind: t('Sort'),
+  network: t('Network'),
+  address: t('Address'),
+  label: t('Label'),
+  description: t('Note'),
+})
 
-function Start({ notes, onFile }: { notes: string[]; onFile: (file: File) => void }) {
+function Start({ fault, onFile }: { fault: string | null; onFile: (file: File) => void }) {
   const template = () => {
     const example = [
       'Acme Supplies',
@@ -95,11 +86,11 @@ function Start({ notes, onFile }: { notes: string[]; onFile: (file: File) => voi
   return (
     <Card>
       <FileDrop label={t('A CSV file with names and addresses')} accept=".csv,text/csv" onFile={onFile} />
-      {notes.map((note) => (
-        <p key={note} role="alert" className="mb-3 text-bad">
-          {note}
+      {fault !== null && (
+        <p role="alert" className="mb-3 text-bad">
+          {fault}
         </p>
-      ))}
+      )}
       <p className="mb-3 text-quiet">
         {t(
           'Columns in any order, with commas or semicolons. Rows of the same name become one entry with several addresses. Nothing is imported before you have seen it.',
@@ -113,17 +104,22 @@ function Start({ notes, onFile }: { notes: string[]; onFile: (file: File) => voi
 type ReviewProps = {
   code: string
   networks: string[]
-  known: { address: string; name: string }[]
   rows: ImportRow[]
-  setRows: (rows: ImportRow[] | null) => void
+  setRows: (rows: ImportRow[]) => void
+  another: () => void
+  toColumns: () => void
 }
 
-function Review({ code, networks, known, rows, setRows }: ReviewProps) {
+function Review({ code, networks, rows, setRows, another, toColumns }: ReviewProps) {
   const [withLookAlikes, setWith] = useState(false)
   const [progress, setProgress] = useState<number | null>(null)
   const [waiting, setWaiting] = useState<string[]>([])
   const [fault, setFault] = useState<unknown>(null)
-  const judged = judgeRows(rows, { networks, known })
+  const { find, error: unchecked } = useRecipientCheck(
+    code,
+    rows.map((row) => ({ network: networkOf(row, networks), address: row.address })),
+  )
+  const judged = judgeRows(rows, { networks, find })
   const ready = judged.filter((entry) => isImportable(entry, withLookAlikes)).map(({ row }) => row)
   const run = async () => {
     setProgress(0)
@@ -145,7 +141,7 @@ function Review({ code, networks, known, rows, setRows }: ReviewProps) {
   }
   return (
     <>
-      <Problem error={fault} />
+      <Problem error={fault ?? unchecked} />
       {waiting.length > 0 && <Waiting code={code} requests={waiting} />}
       <ImportGrid
         judged={judged}
@@ -173,7 +169,10 @@ function Review({ code, networks, known, rows, setRows }: ReviewProps) {
             {t('also the look-alikes: I have compared them')}
           </label>
         )}
-        <Button look="quiet" onClick={() => setRows(null)}>
+        <Button look="quiet" onClick={toColumns}>
+          {t('Columns of the file …')}
+        </Button>
+        <Button look="quiet" onClick={another}>
           {t('Another file')}
         </Button>
       </div>

@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest'
+import type { FindChecked } from '../../lib/recipient.ts'
 import { chainsOf, entriesOf, type ImportRow, judgeRows, kindOf } from './import-rows.ts'
 
-const known = [{ address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', name: 'Acme' }]
-const context = { networks: ['ethereum'], known }
+const acme = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const alike = `0x7099${'0'.repeat(32)}79C8`
+const mistyped = acme.replace('dc79C8', 'dc79c8')
+const nothing = { fault: null, known: null, isFirstPayment: true, lookAlikes: [] }
+const find: FindChecked = ({ network, address }) => {
+  if (network !== 'ethereum') return null
+  const lookAlikes = address === alike ? [{ address: acme, name: 'Acme' }] : []
+  const known = address === acme ? { name: 'Acme', label: null, counterpartyId: 'c', network } : null
+  return { ...nothing, address, known, lookAlikes, fault: address === mistyped ? 'wrong_checksum' : null }
+}
+const context = { networks: ['ethereum'], find }
 const fresh = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 
 function row(part: Partial<ImportRow> = {}): ImportRow {
@@ -19,16 +29,16 @@ describe('judgeRows', () => {
     ['no kind', { kind: 'friend' }],
     ['no network', { network: 'bitcoin' }],
     ['no address', { address: '0x12' }],
-    ['known', { address: known[0]!.address.toLowerCase() }],
-    ['look-alike', { address: `0x7099${'0'.repeat(36)}` }],
-    ['look-alike', { address: `0x${'0'.repeat(36)}79C8` }],
+    ['known', { address: acme }],
+    ['look-alike', { address: alike }],
+    ['wrong checksum', { address: mistyped }],
     ['refused', { refusal: 'No policy allows this' }],
     ['done', { isDone: true }],
   ] as const)('%s for %o', (verdict, part) => expect(judgeRows([row(part)], context)[0]!.verdict).toBe(verdict))
 
   it('marks the second of two equal addresses, whoever they belong to', () => {
     const verdicts = judgeRows([row(), row({ name: 'Other', address: fresh.toLowerCase() })], context)
-    expect(verdicts.map(({ verdict, other }) => [verdict, other?.name])).toEqual([
+    expect(verdicts.map(({ verdict, earlier }) => [verdict, earlier?.name])).toEqual([
       ['good', undefined],
       ['duplicate', 'New'],
     ])

@@ -1,5 +1,6 @@
+import type { CheckedRecipient } from '@strongroom/sdk'
 import { type Kind, kinds } from '../../lib/counterparty-kinds.ts'
-import { addressKey, bookOf, isAddressLike, type Known } from '../../lib/recipient.ts'
+import { type FindChecked, isAddressLike, recipientKey, verdictOf } from '../../lib/recipient.ts'
 
 /** The columns of the file, and other names for them. */
 export const importColumns = {
@@ -22,35 +23,38 @@ export type Verdict =
   | 'no name'
   | 'no kind'
   | 'no network'
-  | 'no address'
   | 'duplicate'
-  | 'known'
-  | 'look-alike'
+  | Exclude<ReturnType<typeof verdictOf>, 'new' | 'paid before'>
 
-export type Judged = { row: ImportRow; verdict: Verdict; other: Known | null }
+/** `earlier` is the row before it with the same address. */
+export type Judged = {
+  row: ImportRow
+  verdict: Verdict
+  checked: CheckedRecipient | null
+  earlier: ImportRow | null
+}
 
-type Context = { networks: readonly string[]; known: readonly Known[] }
+type Context = { networks: readonly string[]; find: FindChecked }
 
 /** Returns a verdict for every row: that it can be imported, or its problem. */
-export function judgeRows(rows: readonly ImportRow[], { networks, known }: Context): Judged[] {
-  const book = bookOf(known)
-  const seen = new Map<string, Known>()
+export function judgeRows(rows: readonly ImportRow[], { networks, find }: Context): Judged[] {
+  const seen = new Map<string, ImportRow>()
   return rows.map((row) => {
-    const key = `${row.network} ${addressKey(row.address)}`
+    const recipient = { network: networkOf(row, networks), address: row.address }
+    const key = recipientKey(recipient)
     const earlier = seen.get(key) ?? null
-    if (row.address !== '' && earlier === null) seen.set(key, { address: row.address, name: row.name })
-    const judged = (verdict: Verdict, other: Known | null = null): Judged => ({ row, verdict, other })
+    if (row.address !== '' && earlier === null) seen.set(key, row)
+    const checked = find(recipient)
+    const judged = (verdict: Verdict): Judged => ({ row, verdict, checked, earlier })
     if (row.isDone) return judged('done')
     if (row.name === '') return judged('no name')
     if (kindOf(row.kind) === null) return judged('no kind')
-    if (!networks.includes(networkOf(row, networks))) return judged('no network')
+    if (!networks.includes(recipient.network)) return judged('no network')
     if (!isAddressLike(row.address)) return judged('no address')
-    if (earlier !== null) return judged('duplicate', earlier)
-    const same = book.same(row.address)
-    if (same !== undefined) return judged('known', same)
-    const alike = book.alike(row.address)
-    if (row.refusal !== null) return judged('refused')
-    return alike === undefined ? judged('good') : judged('look-alike', alike)
+    if (earlier !== null) return judged('duplicate')
+    const verdict = verdictOf(checked)
+    if (verdict === 'new' || verdict === 'paid before') return judged(row.refusal === null ? 'good' : 'refused')
+    return judged(verdict === 'look-alike' && row.refusal !== null ? 'refused' : verdict)
   })
 }
 

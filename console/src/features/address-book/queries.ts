@@ -73,21 +73,3 @@ export function counterpartyGroupMembersQuery(code: string, id: string) {
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })
 }
-
-/** The page compares an import with this many known addresses. The service compares it with the others. */
-const knownMax = 5_000
-
-/** Reads the addresses of the address book, with the names of their counterparties. */
-export function knownAddressesQuery(code: string) {
-  return queryOptions({
-    queryKey: ['counterparties', code, 'known'],
-    queryFn: async ({ signal }) => {
-      const known: { address: string; name: string }[] = []
-      for await (const { name, addresses } of vaultOf(code).counterparties.list({ limit: 100 }, { signal })) {
-        known.push(...addresses.map(({ address }) => ({ address, name })))
-        if (known.length >= knownMax) break
-      }
-      return known
-    },
-  })
-}

@@ -1,117 +1,108 @@
-import type { AddressBalance, PayoutOrder, PayoutPreview, Address as VaultAddress } from '@strongroom/sdk'
-import { describePayout, type OrderDescription, type PayoutDescription } from '@strongroom/sdk/signing'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
-import { useMemo, useRef, useState } from 'react'
-import { vaultOf } from '../../lib/api.ts'
-import { readCsv } from '../../lib/csv.ts'
-import { columnsOf, csvOf } from '../../lib/csv-columns.ts'
+import type { PayoutPreview } from '@strongroom/sdk'
+import type { PayoutDescription } from '@strongroom/sdk/signing'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { csvOf, type Mapping } from '../../lib/csv-columns.ts'
 import { faultsOf, isOutcomeUnknown } from '../../lib/forms.ts'
-import { said, t } from '../../lib/language.ts'
-import { queryClient } from '../../lib/query-client.ts'
+import { t } from '../../lib/language.ts'
+import { useMappedFile } from '../../lib/mapped-file.ts'
+import { addressKey } from '../../lib/recipient.ts'
+import { useRecipientCheck } from '../../lib/recipient-check.ts'
 import { saveBlob } from '../../lib/save-file.ts'
-import { nameOf } from '../../lib/session.ts'
-import type { Entered, Shown } from '../../lib/sign-votes.ts'
-import { signingAuthorityQuery } from '../../lib/signing-authority.ts'
 import { Address } from '../../ui/address.tsx'
-import { Amount } from '../../ui/amount.tsx'
+import { Amount, Usd } from '../../ui/amount.tsx'
+import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { FileDrop } from '../../ui/file-drop.tsx'
-import { Card } from '../../ui/page.tsx'
+import { MapColumns } from '../../ui/map-columns.tsx'
+import { Card, Facts } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
-import { SignedHead, SignedQuantity, SignedRow, SignedSums } from '../../ui/signed-order.tsx'
-import { knownAddressesQuery } from '../address-book/queries.ts'
-import { addressSearchQuery } from '../addresses/queries.ts'
+import { Sheet } from '../../ui/sheet.tsx'
+import { SignedSums } from '../../ui/signed-order.tsx'
+import { ConfirmOrder, Decision, SignedPayout, usePayoutOrder } from './order-payout.tsx'
 import { PayoutGrid } from './payout-grid.tsx'
 import {
   type DraftRow,
-  enteredOf,
+  inFile,
   isPayable,
+  type Judged,
   judgePayout,
-  keyOf,
   orderOf,
+  type PayerChoice,
+  type PayerSum,
   type PayoutField,
+  payerOf,
   payoutColumns,
-  sumOf,
+  requiredFields,
+  type Source,
+  sumsOf,
+  type Verdict,
+  withDecimalPoint,
 } from './payout-rows.ts'
+import { payersQuery } from './queries.ts'
 
 const rowsMax = 1_000
 const fields = Object.keys(payoutColumns) as PayoutField[]
 
 /** Reads a list of payments, shows the problem of each, lets the policies decide on the whole, and orders the payout. */
 export function PayoutPage({ code }: { code: string }) {
-  const addresses = useQuery(addressSearchQuery(code, '', 100)).data ?? []
-  const sources = addresses.filter(({ access, balances }) => access.canTransfer && balances.length > 0)
-  const [sourceId, setSource] = useState('')
-  const [tokenId, setToken] = useState('')
+  const sources = useQuery(payersQuery(code)).data ?? []
+  const [choice, choose] = useState<PayerChoice>({ sourceId: '', tokenId: '' })
   const [rows, setRows] = useState<DraftRow[] | null>(null)
-  const [fault, setFault] = useState<string | null>(null)
-  const source = sources.find(({ id }) => id === sourceId) ?? sources[0]
-  const balance = source?.balances.find((entry) => entry.tokenId === tokenId) ?? source?.balances[0]
-  const read = async (file: File) => {
-    const list = await rowsOf(file)
-    setFault(list.fault)
-    setRows(list.rows)
+  const mapped = useMappedFile<PayoutField>({
+    ...{ key: 'payouts', aliases: payoutColumns, required: requiredFields, rowsMax },
+    onRows(read, mapping) {
+      // Nobody pays by default: a payer is chosen here, or named by each row of the file.
+      choose({ sourceId: mapping.payer === null ? '' : inFile, tokenId: mapping.token === null ? '' : inFile })
+      setRows(draftsOf(read))
+    },
+  })
+  const { file, fault, read, forget } = mapped
+  if (file === null) return <Start fault={fault} read={read} />
+  if (rows === null) return <MapColumns mapped={mapped} words={wordsOf()} required={requiredFields} />
+  const toColumns = () => setRows(null)
+  const another = () => {
+    forget()
+    setRows(null)
   }
   return (
     <>
-      <Card title={t('Who pays')}>
-        <div className="grid gap-x-4 sm:grid-cols-2">
-          <SelectField label={t('From')} value={source?.id ?? ''} onChange={({ target }) => setSource(target.value)}>
-            {sources.map(({ id, label, address }) => (
-              <option key={id} value={id}>
-                {label ?? address}
-              </option>
-            ))}
-          </SelectField>
-          <SelectField
-            label={t('Token')}
-            value={balance?.tokenId ?? ''}
-            onChange={({ target }) => setToken(target.value)}
-          >
-            {source?.balances.map((entry) => (
-              <option key={entry.tokenId} value={entry.tokenId}>
-                {entry.symbol}
-              </option>
-            ))}
-          </SelectField>
-        </div>
-        {balance !== undefined && (
-          <p>
-            {t('Available')}: <Amount decimal={balance.availableDecimal} unit={balance.symbol} />
-          </p>
-        )}
-      </Card>
-      {rows === null || source === undefined || balance === undefined ? (
-        <Start fault={fault} read={read} />
+      <WhoPays sources={sources} mapping={file.mapping} choice={choice} choose={choose} />
+      {isChosen(choice, sources) ? (
+        <Review
+          key={`${choice.sourceId} ${choice.tokenId}`}
+          {...{ code, sources, choice, rows, setRows, another, toColumns }}
+        />
       ) : (
-        <Review code={code} source={source} balance={balance} rows={rows} setRows={setRows} />
+        <p role="status">{t('The file was read. Choose who pays, and in which token.')}</p>
       )}
     </>
   )
 }
 
-async function rowsOf(file: File): Promise<{ rows: DraftRow[] | null; fault: string | null }> {
-  const lines = await readCsv(await file.text())
-  if (lines === null) return { rows: null, fault: t('This is not a CSV file.') }
-  const { rows, missing } = columnsOf(lines, payoutColumns)
-  if (missing.includes('toAddress') || missing.includes('amount') || missing.includes('externalId')) {
-    return { rows: null, fault: t('The first line must name the columns; "id", "address" and "amount" are needed.') }
-  }
-  if (rows.length === 0) return { rows: null, fault: t('The file has no rows.') }
-  if (rows.length > rowsMax) {
-    const values = { count: rows.length, max: rowsMax }
-    return { rows: null, fault: t('The file has {count} rows; at most {max} are read at once.', values) }
-  }
-  return { rows: rows.map((row, index) => ({ ...row, number: index + 2, refusal: null })), fault: null }
+const isChosen = ({ sourceId, tokenId }: PayerChoice, sources: readonly Source[]) =>
+  tokenId !== '' && (sourceId === inFile || sources.some(({ id }) => id === sourceId))
+
+const wordsOf = (): Record<PayoutField, string> => ({
+  externalId: t('Reference'),
+  toAddress: t('Address of the recipient'),
+  amount: t('Amount'),
+  paymentPurpose: t('Purpose'),
+  note: t('Note'),
+  payer: t('Who pays'),
+  token: t('Token'),
+})
+
+function draftsOf(rows: Record<PayoutField, string>[]): DraftRow[] {
+  const amounts = withDecimalPoint(rows.map(({ amount }) => amount))
+  return rows.map((row, index) => ({ ...row, amount: amounts[index]!, number: index + 2, refusal: null }))
 }
 
 function Start({ fault, read }: { fault: string | null; read: (file: File) => void }) {
   const template = () => {
     const example = ['salary-2026-01-17', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '1.5', 'Salary January', '']
-    saveBlob(new Blob([csvOf([fields, example])], { type: 'text/csv' }), 'payout.csv')
+    saveBlob(new Blob([csvOf([fields.slice(0, example.length), example])], { type: 'text/csv' }), 'payout.csv')
   }
   return (
     <Card>
@@ -123,7 +114,7 @@ function Start({ fault, read }: { fault: string | null; read: (file: File) => vo
       )}
       <p className="mb-3 text-quiet">
         {t(
-          'Every payment has a reference of yours, which a vault takes only once: the same file again pays nothing twice. Amounts have a point before the decimals.',
+          'Every payment has a reference of yours, which a vault takes only once: the same file again pays nothing twice. Amounts have a point or a comma before the decimals, the same in the whole file.',
         )}
       </p>
       <Button onClick={template}>{t('Download a template')}</Button>
@@ -131,49 +122,100 @@ function Start({ fault, read }: { fault: string | null; read: (file: File) => vo
   )
 }
 
-type ReviewProps = {
-  code: string
-  source: VaultAddress
-  balance: AddressBalance
-  rows: DraftRow[]
-  setRows: (rows: DraftRow[] | null) => void
+type WhoPaysProps = {
+  sources: readonly Source[]
+  mapping: Mapping<PayoutField>
+  choice: PayerChoice
+  choose: (choice: PayerChoice) => void
 }
 
-function Review({ code, source, balance, rows, setRows }: ReviewProps) {
-  const known = useQuery(knownAddressesQuery(code)).data
-  const navigate = useNavigate()
+function WhoPays({ sources, mapping, choice, choose }: WhoPaysProps) {
+  const source = sources.find(({ id }) => id === choice.sourceId)
+  const offered = choice.sourceId === inFile ? sources : source === undefined ? [] : [source]
+  const tokens = new Map(
+    offered.flatMap(({ network, balances }) =>
+      balances.map(
+        ({ tokenId, symbol }) => [tokenId, source === undefined ? `${symbol} · ${network}` : symbol] as const,
+      ),
+    ),
+  )
+  const balance = source?.balances.find((entry) => entry.tokenId === choice.tokenId)
+  const setSource = (sourceId: string) => {
+    const balances = sources.find(({ id }) => id === sourceId)?.balances ?? []
+    const kept = choice.tokenId === inFile || balances.some(({ tokenId }) => tokenId === choice.tokenId)
+    const only = balances.length === 1 ? balances[0]!.tokenId : ''
+    choose({ sourceId, tokenId: kept ? choice.tokenId : only })
+  }
+  return (
+    <Card title={t('Who pays')}>
+      <div className="grid gap-x-4 sm:grid-cols-2">
+        <SelectField label={t('From')} value={choice.sourceId} onChange={({ target }) => setSource(target.value)}>
+          <option value="">{t('Choose who pays')}</option>
+          {mapping.payer !== null && <option value={inFile}>{t('as each row of the file says')}</option>}
+          {sources.map(({ id, label, address }) => (
+            <option key={id} value={id}>
+              {label ?? address}
+            </option>
+          ))}
+        </SelectField>
+        <SelectField
+          label={t('Token')}
+          value={choice.tokenId}
+          onChange={({ target }) => choose({ ...choice, tokenId: target.value })}
+        >
+          <option value="">{t('Choose the token')}</option>
+          {mapping.token !== null && <option value={inFile}>{t('as each row of the file says')}</option>}
+          {[...tokens].map(([tokenId, word]) => (
+            <option key={tokenId} value={tokenId}>
+              {word}
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      {balance !== undefined && (
+        <p>
+          {t('Available')}: <Amount decimal={balance.availableDecimal} unit={balance.symbol} />
+        </p>
+      )}
+    </Card>
+  )
+}
+
+type ReviewProps = {
+  code: string
+  sources: readonly Source[]
+  choice: PayerChoice
+  rows: DraftRow[]
+  setRows: (rows: DraftRow[]) => void
+  another: () => void
+  toColumns: () => void
+}
+
+function Review({ code, sources, choice, rows, setRows, another, toColumns }: ReviewProps) {
+  const findPayer = (row: DraftRow) => payerOf(row, choice, sources)
+  const { find, error: unchecked } = useRecipientCheck(
+    code,
+    rows.flatMap((row) => {
+      const payer = findPayer(row)
+      return typeof payer === 'string' ? [] : [{ network: payer.source.network, address: row.toAddress }]
+    }),
+  )
   const [name, setName] = useState('')
   const [withLookAlikes, setWith] = useState(false)
-  const judged = judgePayout(rows, known ?? [], balance)
+  const [isConfirming, confirm] = useState(false)
+  const judged = judgePayout(rows, find, findPayer)
+  const sums = sumsOf(judged)
   const bad = judged.filter((entry) => !isPayable(entry, withLookAlikes)).length
-  const order = orderOf(rows, { name, paymentPurpose: '', fromAddressId: source.id, tokenId: balance.tokenId })
-  const signed = useRef<PayoutOrder | null>(null)
-  const refuse = (error: unknown) => {
-    if (!isOutcomeUnknown(error)) signed.current = null
-    setRows(refused(rows, error))
-  }
-  const preview = useMutation({ mutationFn: () => vaultOf(code).payouts.preview(order), onError: refuse })
-  const toSign = preview.data?.toSign
-  const { shown, fault } = useSigned(code, toSign)
-  const signing =
-    toSign === undefined || shown === null ? null : { toSign, shown, entered: enteredOf(order, source, balance) }
-  const unread = toSign !== undefined && shown === null ? (fault ?? t('The order is being read.')) : null
-  const create = useMutation({
-    mutationFn: async () => {
-      // Signed only once: a repetition under the same key must send the same body.
-      signed.current ??= await signedPayout(code, order, signing)
-      return vaultOf(code).payouts.create(signed.current, { idempotencyKey: await keyOf(signed.current) })
+  const ordering = usePayoutOrder(code, {
+    ...orderOf(judged, name),
+    onRefused(error) {
+      if (!isOutcomeUnknown(error)) confirm(false)
+      setRows(refused(rows, error))
     },
-    onSuccess: ({ id }) => {
-      for (const noun of ['payouts', 'history', 'addresses'])
-        void queryClient.invalidateQueries({ queryKey: [noun, code] })
-      void navigate({ to: `/v/${code}/payouts/${id}` as '/' })
-    },
-    onError: refuse,
   })
-  const change = (next: DraftRow[] | null) => {
-    preview.reset()
-    signed.current = null
+  const { preview, create, shown, fault, notYet } = ordering
+  const change = (next: DraftRow[]) => {
+    ordering.reset()
     setRows(next)
   }
   const notNow =
@@ -184,133 +226,123 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
     <>
       <PayoutGrid
         judged={judged}
+        choice={choice}
         setRow={(row) => change(rows.map((other) => (other.number === row.number ? row : other)))}
       />
       <Card>
         <TextField label={t('Name of the payout')} value={name} onChange={({ target }) => setName(target.value)} />
-        <p className="mb-3 text-lg font-semibold">
-          {t('Sum')}: <Amount decimal={sumOf(rows, balance)} unit={balance.symbol} />
-        </p>
+        <p className="text-lg font-semibold">{t('Sum')}</p>
+        <SumsOfPayers sums={sums} />
         {judged.some(({ verdict }) => verdict === 'look-alike') && (
           <label className="mb-3 flex items-center gap-2">
             <input type="checkbox" checked={withLookAlikes} onChange={({ target }) => setWith(target.checked)} />
             {t('also the look-alikes: I have compared them')}
           </label>
         )}
-        <Problem error={preview.error ?? create.error} />
-        {isOutcomeUnknown(create.error) && (
-          <p className="mb-3 text-warn">{t('Ask again: the same payout is paid once, however often it is sent.')}</p>
-        )}
+        <Problem error={preview.error ?? create.error ?? unchecked} />
         {preview.data !== undefined && <Decision preview={preview.data} />}
-        {shown !== null && <SignedPayout shown={shown.description} />}
+        {shown !== null && <SignedPayout shown={shown} />}
         {fault !== null && <p className="mb-3 text-bad">{fault}</p>}
         <div className="flex flex-wrap gap-2">
           <Button busy={preview.isPending} disabledBecause={notNow} onClick={() => preview.mutate()}>
             {t('Check the policies')}
           </Button>
-          <Button
-            look="primary"
-            busy={create.isPending}
-            disabledBecause={notNow ?? whyNot(preview.data) ?? unread}
-            onClick={() => create.mutate()}
-          >
+          <Button look="primary" disabledBecause={notNow ?? notYet} onClick={() => confirm(true)}>
             {t('{count, plural, one {Order # payment} other {Order # payments}}', { count: rows.length })}
           </Button>
-          <Button look="quiet" onClick={() => change(null)}>
+          <Button look="quiet" onClick={toColumns}>
+            {t('Columns of the file …')}
+          </Button>
+          <Button look="quiet" onClick={another}>
             {t('Another file')}
           </Button>
         </div>
         {notNow !== null && <p className="mt-2 text-quiet">{notNow}</p>}
       </Card>
+      {preview.data !== undefined && (
+        <Sheet title={t('Order this payout?')} open={isConfirming} onClose={() => confirm(false)}>
+          {isConfirming && (
+            <>
+              <Whole {...{ sums, judged, name, preview: preview.data }} signed={shown} />
+              <ConfirmOrder ordering={ordering} back={() => confirm(false)} />
+            </>
+          )}
+        </Sheet>
+      )}
     </>
   )
 }
 
-/** The document of the payout that is signed, with the rows as the person entered them. */
-type ToSign = { toSign: NonNullable<PayoutPreview['toSign']>; entered: Entered[]; shown: Shown<PayoutDescription> }
-
-/** Returns the payout with the signature of its initiator, in a vault that requires a signature. */
-async function signedPayout(code: string, order: PayoutOrder, signing: ToSign | null): Promise<PayoutOrder> {
-  if (signing === null) return order
-  const { signEnteredRows } = await import('../../lib/sign-votes.ts')
-  return signEnteredRows(code, order, signing.entered, signing.toSign, signing.shown)
-}
-
-/** Decodes the signed part of a preview with the help of the authority. */
-function useSigned(code: string, toSign: PayoutPreview['toSign']) {
-  const { data: authority, error } = useQuery({ ...signingAuthorityQuery(code), enabled: toSign !== undefined })
-  return useMemo((): { shown: Shown<PayoutDescription> | null; fault: string | null } => {
-    if (toSign === undefined || authority === undefined) return { shown: null, fault: error?.message ?? null }
-    try {
-      return {
-        shown: { description: describePayout(toSign.payoutId, toSign.orders, authority), authority },
-        fault: null,
-      }
-    } catch (fault) {
-      return { shown: null, fault: (fault as Error).message }
-    }
-  }, [toSign, authority, error])
-}
-
-/** Everything that the initiator signs, decoded from the signed document. */
-function SignedPayout({ shown }: { shown: PayoutDescription }) {
-  const columns = useMemo(() => signedColumns(shown), [shown])
+/** The payers, each with the sum that it pays of a token. */
+function SumsOfPayers({ sums }: { sums: readonly PayerSum[] }) {
   return (
-    <div className="mb-3 rounded-md border border-line p-3">
-      <p className="font-medium">{t('You sign exactly this with a passkey.')}</p>
-      <SignedSums shown={shown} />
-      <SignedHead shown={shown} />
-      <DataTable caption={t('What is signed')} columns={columns} rows={shown.rows} rowKey={keyOfSigned} />
-    </div>
+    <ul className="mb-3 grid gap-2">
+      {sums.map(({ source, balance, amount, count }) => (
+        <li key={`${source.id} ${balance.tokenId}`}>
+          <Amount decimal={amount} unit={balance.symbol} />{' '}
+          <span className="text-quiet">
+            {t('{count, plural, one {in # payment} other {in # payments}}', { count })}
+          </span>
+          <Address address={source.address} name={source.label} />
+        </li>
+      ))}
+    </ul>
   )
 }
 
-const keyOfSigned = ({ terms }: OrderDescription) => terms.transferId
-
-function signedColumns(shown: PayoutDescription): Column<OrderDescription>[] {
-  return [
-    { id: 'to', header: t('To'), cell: ({ recipient }) => <Address address={recipient} /> },
-    {
-      id: 'amount',
-      header: t('Amount'),
-      align: 'end',
-      cell: ({ amount }) => <SignedQuantity quantity={amount} />,
-    },
-    { id: 'signed', header: t('Also signed'), cell: (row) => <SignedRow row={row} shown={shown} /> },
-  ]
+type WholeProps = {
+  sums: readonly PayerSum[]
+  judged: readonly Judged[]
+  name: string
+  preview: PayoutPreview
+  signed: PayoutDescription | null
 }
 
-function whyNot(preview: PayoutPreview | undefined): string | null {
-  if (preview === undefined) return t('Check the policies first.')
-  const [problem] = preview.problems
-  return problem === undefined ? null : said(problem.message, problem.code)
-}
-
-/** The decision of the policies about the payout. */
-function Decision({ preview: { decision, problems, row } }: { preview: PayoutPreview }) {
-  const waits = decision.effect === 'approval'
-  const refusedText = decision.blockReason ?? t('Refused: no policy permits it')
+/** The whole payout once more, before it is ordered. The sums are those of the document, or of the service where nothing is signed. */
+function Whole({ sums: ofPayers, judged, name, preview: { sums, rowsCount, decision }, signed }: WholeProps) {
+  const recipients = (wanted: Verdict) =>
+    new Set(judged.filter(({ verdict }) => verdict === wanted).map(({ row }) => addressKey(row.toAddress))).size
+  const [unknown, paid, alike] = [recipients('new'), recipients('paid before'), recipients('look-alike')]
   return (
-    <div role="status" className="mb-3 rounded-md border border-line p-3">
-      <p className="font-semibold">
-        {decision.effect === 'allow' ? t('Goes out at once') : waits ? t('Waits for votes') : refusedText}
-      </p>
-      {decision.effect !== 'allow' && <p className="text-quiet">{t('Row {row} decides.', { row })}</p>}
-      {waits &&
-        decision.requirements.map(({ policyId, policyCode, threshold, approvers }) => (
-          <p key={policyId}>
-            {t('Waits for {threshold} of {names}', { threshold, names: approvers.slice(0, 5).map(nameOf).join(', ') })}{' '}
-            <span className="code text-quiet">{policyCode}</span>
-          </p>
-        ))}
-      {problems.map(({ code, row: number, message }) => (
-        <p key={`${code} ${number}`} className="text-bad">
-          {number === null
-            ? said(message, code)
-            : t('Row {row}: {message}', { row: number, message: said(message, code) })}
+    <>
+      {signed !== null && <SignedSums shown={signed} />}
+      {(signed === null ? sums : []).map((sum) => (
+        <p key={sum.tokenId} className="mb-3 text-2xl font-semibold [overflow-wrap:anywhere]">
+          <Amount decimal={sum.amountDecimal} unit={sum.asset} />
+          {sum.usdValue !== null && <Usd value={sum.usdValue} className="ml-3 text-base font-normal text-quiet" />}
         </p>
       ))}
-    </div>
+      <Facts
+        facts={[
+          [t('Name of the payout'), name.trim() || null],
+          [t('From'), <SumsOfPayers key="from" sums={ofPayers} />],
+          [t('Payments'), String(rowsCount)],
+          [
+            t('Recipients'),
+            <span key="recipients" className="flex flex-wrap gap-1">
+              <Badge tone={unknown + paid + alike > 0 ? 'warn' : 'good'}>
+                {t(
+                  '{count, plural, =0 {all are in the address book} one {# is not in the address book} other {# are not in the address book}}',
+                  { count: unknown + paid + alike },
+                )}
+              </Badge>
+              {alike > 0 && (
+                <Badge tone="bad">
+                  {t('{count, plural, one {# resembles another address} other {# resemble another address}}', {
+                    count: alike,
+                  })}
+                </Badge>
+              )}
+            </span>,
+          ],
+          [
+            t('Then'),
+            decision.effect === 'allow' ? t('it goes out at once and cannot be taken back') : t('it waits for votes'),
+          ],
+        ]}
+      />
+      {signed !== null && <p>{t('You sign exactly this with a passkey.')}</p>}
+    </>
   )
 }
 

@@ -1,7 +1,7 @@
-import type { Address, AddressBalance, PayoutOrder } from '@strongroom/sdk'
+import type { Address, AddressBalance, CheckedRecipient, PayoutOrder } from '@strongroom/sdk'
 import { fromRaw, toRaw } from '@strongroom/sdk'
 import { newIdempotencyKey } from '../../lib/forms.ts'
-import { bookOf, isAddressLike, type Known } from '../../lib/recipient.ts'
+import { addressKey, type FindChecked, isAddressLike, verdictOf } from '../../lib/recipient.ts'
 import type { Entered } from '../../lib/sign-votes.ts'
 
 /** The columns of the file, and other names for them. */
@@ -11,45 +11,111 @@ export const payoutColumns = {
   amount: ['sum', 'Betrag'],
   paymentPurpose: ['purpose', 'Zweck', 'Verwendungszweck'],
   note: ['comment', 'Notiz'],
+  payer: ['from', 'from address', 'source', 'Zahler', 'Von'],
+  token: ['asset', 'currency', 'coin', 'Währung'],
 }
 
 export type PayoutField = keyof typeof payoutColumns
+export const requiredFields: readonly PayoutField[] = ['externalId', 'toAddress', 'amount']
 /** `number` is the line of the file; `refusal` is the service's message about it. */
 export type DraftRow = Record<PayoutField, string> & { number: number; refusal: string | null }
 
+export type Source = Pick<Address, 'id' | 'address' | 'label' | 'network' | 'balances'>
+/** The address and the token that a row is paid from. */
+export type Payer = { source: Source; balance: AddressBalance }
+
+/** The choice of a payer or a token that each row of the file names for itself. */
+export const inFile = 'in the file'
+/** The ids of an address and of a token, each `inFile` or '' for none. */
+export type PayerChoice = { sourceId: string; tokenId: string }
+
+/** Returns the payer of a row, or the reason why it has none. */
+export function payerOf(
+  { payer, token }: Pick<DraftRow, 'payer' | 'token'>,
+  { sourceId, tokenId }: PayerChoice,
+  sources: readonly Source[],
+): Payer | 'no payer' | 'no token' {
+  const named = sources.filter(({ id, address, label }) =>
+    sourceId === inFile
+      ? payer !== '' && [address, label, id].some((text) => isSameText(text, payer))
+      : id === sourceId,
+  )
+  // Two addresses with the same label are no answer.
+  if (named.length !== 1) return 'no payer'
+  const [source] = named as [Source]
+  const balances = source.balances.filter((entry) =>
+    tokenId === inFile ? isSameText(entry.symbol, token) || isSameText(entry.asset, token) : entry.tokenId === tokenId,
+  )
+  return balances.length === 1 ? { source, balance: balances[0]! } : 'no token'
+}
+
+const isSameText = (text: string | null, wanted: string) =>
+  text !== null && addressKey(text.trim()).toLowerCase() === addressKey(wanted).toLowerCase()
+
 export type Verdict =
-  | 'known'
-  | 'new'
-  | 'look-alike'
+  | ReturnType<typeof verdictOf>
   | 'no id'
   | 'same id'
-  | 'no address'
+  | 'no payer'
+  | 'no token'
   | 'no amount'
   | 'over balance'
   | 'refused'
 
-export type Judged = { row: DraftRow; verdict: Verdict; other: Known | null }
+export type Judged = { row: DraftRow; payer: Payer | null; verdict: Verdict; checked: CheckedRecipient | null }
 
-/** Returns a verdict for every row. Rows that exceed the balance of the paying address, in order, are over balance. */
-export function judgePayout(rows: readonly DraftRow[], known: readonly Known[], balance: AddressBalance): Judged[] {
-  const book = bookOf(known)
+const accountOf = ({ source, balance }: Payer) => `${source.id} ${balance.tokenId}`
+
+/** Returns a verdict for every row. `find` says what the service knows of a recipient. Rows that exceed the balance of what pays them, in order, are over balance. */
+export function judgePayout(
+  rows: readonly DraftRow[],
+  find: FindChecked,
+  findPayer: (row: DraftRow) => ReturnType<typeof payerOf>,
+): Judged[] {
   const ids = new Set<string>()
-  let left = BigInt(balance.available)
+  const rest = new Map<string, bigint>()
   return rows.map((row) => {
-    const judged = (verdict: Verdict, other: Known | null = null): Judged => ({ row, verdict, other })
+    const found = findPayer(row)
+    const payer = typeof found === 'string' ? null : found
+    const judged = (verdict: Verdict, checked: CheckedRecipient | null = null): Judged => ({
+      row,
+      payer,
+      verdict,
+      checked,
+    })
     if (row.refusal !== null) return judged('refused')
     if (row.externalId === '') return judged('no id')
     if (ids.has(row.externalId)) return judged('same id')
     ids.add(row.externalId)
     if (!isAddressLike(row.toAddress)) return judged('no address')
-    const raw = rawOf(row.amount, balance.decimals)
+    if (typeof found === 'string') return judged(found)
+    const raw = rawOf(row.amount, found.balance.decimals)
     if (raw === null) return judged('no amount')
-    left -= raw
+    const account = accountOf(found)
+    const left = (rest.get(account) ?? BigInt(found.balance.available)) - raw
+    rest.set(account, left)
     if (left < 0n) return judged('over balance')
-    const same = book.same(row.toAddress)
-    if (same !== undefined) return judged('known', same)
-    const alike = book.alike(row.toAddress)
-    return alike === undefined ? judged('new') : judged('look-alike', alike)
+    const checked = find({ network: found.source.network, address: row.toAddress })
+    return judged(verdictOf(checked), checked)
+  })
+}
+
+/** An amount with a decimal comma, and points between its thousands if it has any. */
+const withComma = /^(?:\d+|\d{1,3}(?:\.\d{3})+),\d+$/
+
+/**
+ * Returns the amounts of a file with a decimal point. A file has decimal commas if one of its amounts cannot be read otherwise,
+ * such as "12,50" or "1.234,56"; then a point stands between thousands. An amount that could mean two numbers, such as "1,234"
+ * in a file without such an amount, stays as it is and is no amount.
+ */
+export function withDecimalPoint(amounts: readonly string[]): string[] {
+  const isGerman = amounts.some((text) => withComma.test(text) && (text.includes('.') || !/,\d{3}$/.test(text)))
+  if (!isGerman) return [...amounts]
+  return amounts.map((text) => {
+    if (withComma.test(text)) return text.replaceAll('.', '').replace(',', '.')
+    if (/^\d{1,3}(?:\.\d{3})+$/.test(text)) return text.replaceAll('.', '')
+    // "1.5" among decimal commas is a slip. The service reads it as an amount, so it must not stay one.
+    return /^\d+$/.test(text) ? text : text.replace('.', ' . ')
   })
 }
 
@@ -68,42 +134,47 @@ export function rawOf(amount: string, decimals: number): bigint | null {
 }
 
 export function isPayable({ verdict }: Judged, withLookAlikes: boolean): boolean {
-  return verdict === 'known' || verdict === 'new' || (verdict === 'look-alike' && withLookAlikes)
+  return ['known', 'new', 'paid before'].includes(verdict) || (verdict === 'look-alike' && withLookAlikes)
 }
 
-/** Returns the sum of the rows, in token units. Rows without an amount count as zero. */
-export function sumOf(rows: readonly DraftRow[], { decimals }: AddressBalance): string {
-  const sum = rows.reduce((total, { amount }) => total + (rawOf(amount, decimals) ?? 0n), 0n)
-  return fromRaw(sum, decimals)
+export type PayerSum = Payer & { count: number; amount: string }
+
+/** Returns the sum of each payer and token, in the order of their first rows. Rows without an amount count as zero. */
+export function sumsOf(judged: readonly Judged[]): PayerSum[] {
+  const sums = new Map<string, { payer: Payer; raw: bigint; count: number }>()
+  for (const { payer, row } of judged) {
+    if (payer === null) continue
+    const sum = sums.get(accountOf(payer)) ?? { payer, raw: 0n, count: 0 }
+    sum.raw += rawOf(row.amount, payer.balance.decimals) ?? 0n
+    sum.count += 1
+    sums.set(accountOf(payer), sum)
+  }
+  return [...sums.values()].map(({ payer, raw, count }) => {
+    return { ...payer, count, amount: fromRaw(raw, payer.balance.decimals) }
+  })
 }
 
-type Head = { name: string; paymentPurpose: string; fromAddressId: string; tokenId: string }
-
-export function orderOf(
-  rows: readonly DraftRow[],
-  { name, paymentPurpose, fromAddressId, tokenId }: Head,
-): PayoutOrder {
+/** Returns the order of rows that all have a payer, and their fields as the person entered them. */
+export function orderOf(judged: readonly Judged[], name: string): { order: PayoutOrder; entered: Entered[] } {
+  const paid = judged.flatMap(({ row, payer }) => (payer === null ? [] : [{ row, ...payer }]))
   return {
-    ...(name.trim() === '' ? {} : { name: name.trim() }),
-    ...(paymentPurpose.trim() === '' ? {} : { paymentPurpose: paymentPurpose.trim() }),
-    rows: rows.map((row) => ({
-      externalId: row.externalId,
-      fromAddressId,
-      tokenId,
-      toAddress: row.toAddress,
-      amount: row.amount,
-      ...(row.paymentPurpose === '' ? {} : { paymentPurpose: row.paymentPurpose }),
-      ...(row.note === '' ? {} : { note: row.note }),
-    })),
+    order: {
+      ...(name.trim() === '' ? {} : { name: name.trim() }),
+      rows: paid.map(({ row, source, balance }) => ({
+        externalId: row.externalId,
+        fromAddressId: source.id,
+        tokenId: balance.tokenId,
+        toAddress: row.toAddress,
+        amount: row.amount,
+        ...(row.paymentPurpose === '' ? {} : { paymentPurpose: row.paymentPurpose }),
+        ...(row.note === '' ? {} : { note: row.note }),
+      })),
+    },
+    entered: paid.map(({ row: { toAddress, amount }, source: { address, network }, balance: { symbol } }) => {
+      return { fromAddress: address, network, symbol, toAddress, amount }
+    }),
   }
 }
-
-/** Returns the fields of each row as the person entered them, without the values that the service adds. */
-export const enteredOf = (
-  { rows }: PayoutOrder,
-  { address, network }: Pick<Address, 'address' | 'network'>,
-  { symbol }: Pick<AddressBalance, 'symbol'>,
-): Entered[] => rows.map(({ toAddress, amount }) => ({ fromAddress: address, network, symbol, toAddress, amount }))
 
 /**
  * Returns the idempotency key of an order. It is a hash of the order's content, so that the same list is paid only

@@ -1,4 +1,4 @@
-import type { Payout } from '@strongroom/sdk'
+import type { Address, Payout } from '@strongroom/sdk'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { vaultOf } from '../../lib/api.ts'
 
@@ -20,6 +20,23 @@ export function payoutQuery(code: string, id: string) {
   return queryOptions({
     queryKey: ['payouts', code, id],
     queryFn: ({ signal }) => vaultOf(code).payouts.get(id, { signal }),
+  })
+}
+
+const payersMax = 1_000
+
+/** Reads the addresses that the viewer may pay from and that have something to pay. */
+export function payersQuery(code: string) {
+  return queryOptions({
+    queryKey: ['addresses', code, 'payers'],
+    queryFn: async ({ signal }) => {
+      const payers: Address[] = []
+      for await (const address of vaultOf(code).addresses.list({ access: 'all', limit: 100 }, { signal })) {
+        if (address.access.canTransfer && address.balances.length > 0) payers.push(address)
+        if (payers.length >= payersMax) break
+      }
+      return payers
+    },
   })
 }
 

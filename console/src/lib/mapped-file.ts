@@ -1,0 +1,49 @@
+import { useState } from 'react'
+import { readCsv } from './csv.ts'
+import { type Aliases, knownMapping, type Mapping, rememberMapping, rowsBy } from './csv-columns.ts'
+import { t } from './language.ts'
+
+type Wanted<Field extends string> = {
+  /** What the columns are remembered under. */
+  key: string
+  aliases: Aliases<Field>
+  required: readonly Field[]
+  rowsMax: number
+  onRows: (rows: Record<Field, string>[], mapping: Mapping<Field>) => void
+}
+
+/** A CSV file whose lines name the columns first, and the column of each field. */
+export type FileRead<Field extends string> = { lines: string[][]; mapping: Mapping<Field> }
+
+/**
+ * Reads a CSV file. Where the columns of all required fields are known, its rows follow at once; otherwise a person says which
+ * column holds what, which is remembered.
+ */
+export function useMappedFile<Field extends string>({ key, aliases, required, rowsMax, onRows }: Wanted<Field>) {
+  const [file, setFile] = useState<FileRead<Field> | null>(null)
+  const [fault, setFault] = useState<string | null>(null)
+  const isComplete = (mapping: Mapping<Field>) => required.every((field) => mapping[field] !== null)
+  const read = async (chosen: File) => {
+    const lines = await readCsv(await chosen.text())
+    const found = faultOf(lines, rowsMax)
+    setFault(found)
+    if (lines === null || found !== null) return
+    const mapping = knownMapping(localStorage, key, lines[0]!, aliases)
+    setFile({ lines, mapping })
+    if (isComplete(mapping)) onRows(rowsBy(lines, mapping), mapping)
+  }
+  const setMapping = (mapping: Mapping<Field>) => file !== null && setFile({ ...file, mapping })
+  const accept = () => {
+    if (file === null) return
+    rememberMapping(localStorage, key, file.lines[0]!, file.mapping)
+    onRows(rowsBy(file.lines, file.mapping), file.mapping)
+  }
+  return { file, fault, read, setMapping, isComplete, accept, forget: () => setFile(null) }
+}
+
+function faultOf(lines: string[][] | null, rowsMax: number): string | null {
+  if (lines === null) return t('This is not a CSV file.')
+  if (lines.length < 2) return t('The file has no rows.')
+  const values = { count: lines.length - 1, max: rowsMax }
+  return values.count > rowsMax ? t('The file has {count} rows; at most {max} are read at once.', values) : null
+}
