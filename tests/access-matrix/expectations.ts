@@ -75,7 +75,9 @@ const payout = async (r: Resources) => {
   const { metadata: _, ...row } = (await order(r)).body
   return { body: { name: 'Salaries', rows: [{ ...row, externalId: `salary-${fresh()}`, paymentPurpose: 'Salary' }] } }
 }
-const toCheck = () => ({ body: { recipients: [{ network: 'ethereum', address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }] } })
+const toCheck = () => ({
+  body: { recipients: [{ network: 'ethereum', address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }] },
+})
 const ofPayout = async (r: Resources) => ({ params: { id: await r.payout() } })
 const draftBody = () => ({
   title: 'A group for the night shift',

@@ -4,7 +4,7 @@ import { type Aliases, knownMapping, type Mapping, rememberMapping, rowsBy } fro
 import { t } from './language.ts'
 
 type Wanted<Field extends string> = {
-  /** What the columns are remembered under. */
+  /** The name under which the columns are remembered. */
   key: string
   aliases: Aliases<Field>
   required: readonly Field[]

@@ -15,14 +15,14 @@ export function recipientsQuery(code: string, lines: readonly string[]) {
     queryFn: async ({ signal }) => {
       const found = new Map<string, CheckedRecipient>()
       for (let first = 0; first < lines.length; first += askedMax) {
-        const asked = lines.slice(first, first + askedMax)
-        const recipients = asked.map((line) => {
+        const batch = lines.slice(first, first + askedMax)
+        const recipients = batch.map((line) => {
           const [network, address] = line.split(' ') as [string, string]
           return { network, address }
         })
         const { items } = await vaultOf(code).recipients.check({ recipients }, { signal })
         items.forEach((item, index) => {
-          found.set(asked[index]!, item)
+          found.set(batch[index]!, item)
         })
       }
       return found
@@ -37,8 +37,8 @@ export function useRecipientCheck(
   code: string,
   recipients: readonly Recipient[],
 ): { find: FindChecked; error: unknown } {
-  const asked = recipients.filter(({ network, address }) => network !== '' && isAddressLike(address))
-  const text = useDebounced([...new Set(asked.map(lineOf))].join('\n'))
+  const checkable = recipients.filter(({ network, address }) => network !== '' && isAddressLike(address))
+  const text = useDebounced([...new Set(checkable.map(lineOf))].join('\n'))
   const query = recipientsQuery(code, text === '' ? [] : text.split('\n'))
   const { data, error } = useQuery({ ...query, placeholderData: keepPreviousData })
   return { find: (recipient) => data?.get(lineOf(recipient)) ?? null, error }

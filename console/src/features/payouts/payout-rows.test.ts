@@ -19,7 +19,7 @@ const stranger = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 const nothing = { fault: null, known: null, isFirstPayment: true, lookAlikes: [] }
 const known = { name: 'Acme', label: null, counterpartyId: 'c', network: 'ethereum' }
 
-/** What the service says about these addresses. */
+/** The answers of the service about these addresses. */
 const answers: Record<string, Partial<CheckedRecipient>> = {
   [acme]: { known },
   [stranger]: {},

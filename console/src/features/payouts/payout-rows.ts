@@ -66,7 +66,10 @@ export type Judged = { row: DraftRow; payer: Payer | null; verdict: Verdict; che
 
 const accountOf = ({ source, balance }: Payer) => `${source.id} ${balance.tokenId}`
 
-/** Returns a verdict for every row. `find` says what the service knows of a recipient. Rows that exceed the balance of what pays them, in order, are over balance. */
+/**
+ * Returns a verdict for every row. `find` says what the service knows of a recipient. Rows that exceed the balance of what pays them,
+ * in order, are over balance.
+ */
 export function judgePayout(
   rows: readonly DraftRow[],
   find: FindChecked,

@@ -31,9 +31,9 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
   const [confirmed, keep] = useState<Confirming | null>(null)
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
   const pasted = pastedAddress(draft)
-  const asked = pasted === null || draft.source === null ? null : { network: draft.source.network, address: pasted }
-  const { find, error: unchecked } = useRecipientCheck(code, asked === null ? [] : [asked])
-  const check = asked === null ? null : find(asked)
+  const recipient = pasted === null || draft.source === null ? null : { network: draft.source.network, address: pasted }
+  const { find, error: unchecked } = useRecipientCheck(code, recipient === null ? [] : [recipient])
+  const check = recipient === null ? null : find(recipient)
   const coin = useFeeCoin(draft)
   const order = orderOf(draft, check, coin)
   const settled = useSettledOrder(order)

@@ -13,10 +13,10 @@ type Read = { onchain: { key: string; address: string; networkId: string } } | {
  * Compares addresses with everything that the viewer knows, in the order of the question: one check for a payment, for the rows of
  * a payout and for an import into the address book.
  */
-export async function checkRecipients(db: Db, scope: AddressScope, asked: Asked): Promise<CheckedRecipient[]> {
-  const slugs = [...new Set(asked.map(({ network }) => network))]
+export async function checkRecipients(db: Db, scope: AddressScope, recipients: Asked): Promise<CheckedRecipient[]> {
+  const slugs = [...new Set(recipients.map(({ network }) => network))]
   const networks = await db.selectFrom('networks').select(['id', 'slug', 'type']).where('slug', 'in', slugs).execute()
-  const read = asked.map(({ network: slug, address }): Read => {
+  const read = recipients.map(({ network: slug, address }): Read => {
     const network = networks.find((known) => known.slug === slug)
     if (network === undefined) return { fault: 'unknown_network' }
     const type = network.type as NetworkType

@@ -84,21 +84,21 @@ export function alikesOf(scope: AddressScope, key: RawBuilder<unknown>): RawBuil
         order by found.key, found.place) known) alike)`
 }
 
-/** What the viewer knows about an address. */
+/** The knowledge of the viewer about an address. */
 type KnownRecipient = Pick<CheckedRecipient, 'known' | 'isFirstPayment' | 'lookAlikes'>
 
 /** Returns what the viewer knows about each address, in their order. An archived counterparty is not known. */
 export async function listKnown(
   db: Db | Trx,
   scope: AddressScope,
-  asked: { key: string; networkId: string }[],
+  wanted: { key: string; networkId: string }[],
 ): Promise<KnownRecipient[]> {
-  if (asked.length === 0) return []
+  if (wanted.length === 0) return []
   const { vaultId, isAddressKnown, isPaymentKnown } = knowledgeOf(scope)
   const isSame = (alias: string) => {
     const key = sql.ref(`${alias}.address_key`)
     // The index is about what looks alike.
-    return sql`${key} = asked.key and look_alike_of(${key}) = look_alike_of(asked.key)`
+    return sql`${key} = wanted.key and look_alike_of(${key}) = look_alike_of(wanted.key)`
   }
   const { rows } = await sql<KnownRecipient>`${prepared}
     select (
@@ -111,12 +111,12 @@ export async function listKnown(
           select own.label, null, null, own.network_id, 2 from addresses own
           where ${isSame('own')} and ${isAddressKnown}) found
         join networks n on n.id = found.network_id
-        order by found.network_id <> asked.network_id, found.place, n.slug limit 1) as known,
+        order by found.network_id <> wanted.network_id, found.place, n.slug limit 1) as known,
       not exists (select from paid_recipients paid where ${isSame('paid')} and ${isPaymentKnown}) as "isFirstPayment",
-      ${alikesOf(scope, sql.ref('asked.key'))} as "lookAlikes"
-    from unnest(${asked.map(({ key }) => key)}::text[], ${asked.map(({ networkId }) => networkId)}::text[])
-      with ordinality as asked(key, network_id, n)
-    order by asked.n`.execute(db)
+      ${alikesOf(scope, sql.ref('wanted.key'))} as "lookAlikes"
+    from unnest(${wanted.map(({ key }) => key)}::text[], ${wanted.map(({ networkId }) => networkId)}::text[])
+      with ordinality as wanted(key, network_id, n)
+    order by wanted.n`.execute(db)
   return rows
 }
 

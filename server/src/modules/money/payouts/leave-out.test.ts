@@ -94,8 +94,8 @@ describe('a payout with a held row', () => {
   it('names what the rest would meet, with the funds that the payout reserves, and changes nothing', async () => {
     const rows = rowsOf('900', '50')
     const id = await waiting(rows)
-    const asked = { rows: [rows[0]!], replaces: { payoutId: id } }
-    const { status, body } = await bench.owner.post(`${base()}/preview`, asked)
+    const question = { rows: [rows[0]!], replaces: { payoutId: id } }
+    const { status, body } = await bench.owner.post(`${base()}/preview`, question)
     expect([status, body.problems, body.rowsCount]).toEqual([200, [], 1])
     expect(body.decision).toMatchObject({ effect: 'approval', requirements: [{ policyCode: 'large' }] })
     expect((await read(id)).status).toBe('awaiting_approval')
@@ -111,8 +111,8 @@ describe('a payout with a held row', () => {
     const rules = [{ conditionType: 'require', selectors: [{ selectorType: 'velocityCount', value }] }]
     const limit = await bench.policy({ code: 'rate', effect: 'block', blockReason: 'Too many', rules })
     const rest = rows.slice(0, 2)
-    const asked = { rows: rest, replaces: { payoutId: id } }
-    expect((await bench.owner.post(`${base()}/preview`, asked)).body.decision.effect).toBe('approval')
+    const question = { rows: rest, replaces: { payoutId: id } }
+    expect((await bench.owner.post(`${base()}/preview`, question)).body.decision.effect).toBe('approval')
     const { status, body } = await order(rest, id)
     expect([status, body.message]).toEqual([201, undefined])
     expect((await bench.vault.admin.delete(`/policies/${limit.id}`)).status).toBe(204)

@@ -218,8 +218,8 @@ export function listDuePayouts(db: Db, now: Date, limit: number): Promise<{ vaul
 type UsedId = { external_id: string; payout_id: string; payout_row: number; visible: boolean }
 
 /**
- * Returns the rows, except those of the replaced payout, that used an external id of these before and still have it. `visible` is true if the
- * member may see the payout of the row.
+ * Returns the rows, except those of the replaced payout, that used an external id of these before and still have it. `visible` is
+ * true if the member may see the payout of the row.
  */
 export async function listUsedIds(
   db: Db | Trx,

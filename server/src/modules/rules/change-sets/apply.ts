@@ -118,7 +118,10 @@ export async function announceOutcome(
   const base = await findVersion(trx, by.vaultId, base_version)
   const differences = base === null ? [] : differencesOf(base.document, document)
   const changes = differences.map(({ kind, name }) => (kind === name ? kind : `${kind} ${name}`))
-  const words = { sentence: `The change of the rules ${quote(title)} ${how}`, after: { ...after, 'what changes': changes } }
+  const words = {
+    sentence: `The change of the rules ${quote(title)} ${how}`,
+    after: { ...after, 'what changes': changes },
+  }
   const target = { action: `change_set.${verb}`, targetType: 'change_set', targetId: id }
   await announceVaultChange(trx, { ...by, ...target, details: { title, ...details }, words }, { userIds: [author_id] })
 }

@@ -203,9 +203,9 @@ function votesTighten(was: RulesPolicy, is: RulesPolicy): boolean {
  * Nobody who could object stops being a voter.
  */
 function addsVoters(was: RulesPolicy, is: RulesPolicy): boolean {
-  const asked = new Map(is.approvers.map((approver) => [keyOf(approver), votesAskedOf(approver, is)]))
+  const votesOf = new Map(is.approvers.map((approver) => [keyOf(approver), votesAskedOf(approver, is)]))
   const remains = was.approvers.every((approver) => {
-    const votes = asked.get(keyOf(approver))
+    const votes = votesOf.get(keyOf(approver))
     return votes !== undefined && votes >= votesAskedOf(approver, was)
   })
   return remains && was.approvers.some((approver) => votesAskedOf(approver, was) >= was.approvalThreshold)
