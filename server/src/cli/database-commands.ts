@@ -134,8 +134,10 @@ export function acceptShownAuthority(code: string, fingerprint: string, reason: 
 /** Recovers the halted vaults. It needs the settings of a node, a node that runs, and the wallet services. */
 export function recover({ dryRun = false, owner }: { dryRun?: boolean; owner?: string }): Promise<void> {
   return withRecord(async (db) => {
-    const config = readConfig()
     const secretKey = (await findSecretKey()) ?? (await makeKeyOfDemo())
+    // The key may stand in the data directory only, as for every command that writes to the record.
+    const isSet = readCommandConfig().secretKey !== null
+    const config = readConfig(isSet ? process.env : { ...process.env, STRONGROOM_SECRET_KEY: secretKey })
     const deps = {
       db,
       config,

@@ -20,7 +20,6 @@ const keys = 'its key: another one is another row, and the row of the record is 
 const author = 'who wrote it; no decision reads it'
 const votes = 'says which policy asked and how; the requirements with their voters are compared'
 const delivery = 'how far the hand-over is; what was agreed is compared before each'
-const place = 'says where to look; what is found there is decided by the row of the operation'
 const chain = 'what the wallet service reported; the chain has it'
 const unread = 'no decision and no vote reads it'
 const session = 'lets somebody act as a person; what they do is on the record'
@@ -459,8 +458,8 @@ export const coverage: Record<string, Coverage> = {
       [times]: 'created_at',
     },
   },
-  transfer_hashes: { notCovered: { [place]: 'vault_id tx_hash created_at id' } },
-  unconfirmed_transfers: { notCovered: { [place]: 'vault_id status created_at id' } },
+  transfer_hashes: { by: 'ledger', compared: 'vault_id tx_hash created_at id', notCovered: {} },
+  unconfirmed_transfers: { by: 'ledger', compared: 'vault_id status created_at id', notCovered: {} },
   deliveries: { notCovered: { [delivery]: 'vault_id id queue next_attempt_at attempts asked' } },
   followings: {
     notCovered: {

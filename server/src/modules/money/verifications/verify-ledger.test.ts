@@ -158,6 +158,14 @@ describe('verifyLedger', () => {
     ],
     ['a removed address', 'delete from addresses', 'reference to nothing'],
     ['a negative balance', 'update ledger_accounts set balance = -1 where balance is not null', 'negative balance'],
+    ['a removed hash', 'delete from transfer_hashes', 'place of a transfer'],
+    [
+      'the hash of another transfer',
+      `update transfer_hashes set id = 'c000000000000000000000000'`,
+      'place of a transfer',
+    ],
+    ['an unconfirmed transfer that is not listed', 'delete from unconfirmed_transfers', 'place of a transfer'],
+    ['the status of a listed transfer', `update unconfirmed_transfers set status = 'failed'`, 'place of a transfer'],
     ['a removed account', `delete from ledger_accounts where purpose = 'reserved'`, 'account of an entry'],
   ])('T5 T9 names %s', async (_what, statement, kind) => {
     const kinds = await differencesAfter(statement)

@@ -268,4 +268,18 @@ const checks: Record<string, string> = {
     from ledger_accounts l
     where (l.address_id <> '' and not exists (select from addresses a where a.vault_id = l.vault_id and a.id = l.address_id))
       or not exists (select from tokens t where t.id = l.token_id)`,
+  // The rows say where to look a transfer up: a missing one hides a payment from the look for its hash.
+  'place of a transfer': `
+    select coalesce(o.vault_id, h.vault_id) as vault_id,
+      format('hash %s of transfer %s is %s', coalesce(o.tx_hash, h.tx_hash), coalesce(o.id, h.id),
+        case when h.id is null then 'not found by the look for hashes' else 'found, and not its hash' end) as detail
+    from (select vault_id, tx_hash, created_at, id from operations where type = 'transfer' and tx_hash is not null) o
+    full join transfer_hashes h on h.vault_id = o.vault_id and h.tx_hash = o.tx_hash and h.created_at = o.created_at and h.id = o.id
+    where o.id is null or h.id is null
+    union all
+    select coalesce(o.vault_id, u.vault_id), format('transfer %s is %s and %s', coalesce(o.id, u.id), coalesce(o.status, 'confirmed'),
+      case when u.id is null then 'not listed' else 'listed as ' || u.status end)
+    from (select vault_id, status, created_at, id from operations where type = 'transfer' and status <> 'confirmed') o
+    full join unconfirmed_transfers u on u.vault_id = o.vault_id and u.status = o.status and u.created_at = o.created_at and u.id = o.id
+    where o.id is null or u.id is null`,
 }
