@@ -15,7 +15,7 @@ export type Postgres = {
 }
 
 /**
- * Starts a PostgreSQL with its data in a temporary directory. Both are removed when this process ends, however it ends.
+ * Starts a PostgreSQL with its data in a temporary directory. Both are removed when this process ends for any reason.
  */
 export async function startPostgres({ fast = false } = {}): Promise<Postgres> {
   const directory = mkdtempSync(join(tmpdir(), 'strongroom-bench-'))

@@ -34,7 +34,7 @@ export async function measureStorage(run: Run): Promise<void> {
   for (const table of depositTables) record.add(`  in ${table}`, 'B', perDeposit(deposits.bytes[table]!))
   record.add('bytes of log per deposit', 'B', perDeposit(deposits.log))
 
-  // Transfers of earlier measurements do not count, nor do the accounts that an address gets with its first deposit.
+  // Settles the transfers of earlier measurements and creates the accounts of each address, so that neither is counted.
   await settleTransfers(run, world.funded.length)
   const transfers = await growthOf(run, transferTables, () => settleTransfers(run, transfersCount))
   const perTransfer = (bytes: number) => bytes / transfersCount

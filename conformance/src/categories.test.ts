@@ -7,14 +7,14 @@ const protocol = await readFile(new URL('docs/wallet-protocol.md', root), 'utf8'
 const manual = await readFile(new URL('docs/wallet-conformance.md', root), 'utf8')
 const checks = categories.flatMap((category) => category.checks.map((check) => ({ ...check, category: category.name })))
 
-/** Text without the marks of Markdown, because rules are quoted as they read. */
+/** Removes the marks of Markdown, because checks quote rules as plain text. */
 const plainText = (text: string) =>
   text
     .replace(/[`*_|]/g, '')
     .replace(/’/g, "'")
     .replace(/\s+/g, ' ')
 
-/** Each section under the anchor that its heading has on a page. */
+/** The sections of the protocol, by the anchors of their headings. */
 const sections = new Map(
   protocol.split(/^##+ /m).map((section) => {
     const heading = section.slice(0, section.indexOf('\n'))

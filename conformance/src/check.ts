@@ -11,7 +11,7 @@ export const needs = [
 ]
 export type Need = (typeof needs)[number]
 
-/** One sentence of the protocol, and how it is tried. */
+/** A check of one sentence of the protocol. */
 export type Check = {
   /** Stable: scripts and the option --only name it. */
   id: string
@@ -32,7 +32,7 @@ export type Category = {
   name: string
   title: string
   checks: Check[]
-  /** The checks mostly wait, so they wait at the same time. */
+  /** True if the checks run at the same time, because they mostly wait. */
   isConcurrent?: true
 }
 

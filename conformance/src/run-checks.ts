@@ -14,7 +14,7 @@ export type Result = {
   rule: string
   link: string
   status: 'passed' | 'failed' | 'skipped'
-  /** Why it failed or was skipped. */
+  /** The reason of a failed or skipped check. */
   reason?: string
   /** The requests and answers of a failed check. */
   exchanges?: Exchange[]
@@ -32,7 +32,7 @@ export type Report = {
 }
 
 export type Observer = {
-  /** Something that the person must know or do now. */
+  /** Shows a text that the person must read or act on now. */
   note(text: string): void
   onResult(result: Result): void
   /** Called with the URL at which the kit listens for deposits. */
@@ -42,8 +42,8 @@ export type Observer = {
 export const protocolPage = 'docs/wallet-protocol.md'
 
 /**
- * Runs the checks, or those of `only`: ids of checks and names of categories.
- * @throws CouldNotRun when nothing can be said about the wallet service
+ * Runs all checks, or the checks that `only` names by their ids or categories.
+ * @throws CouldNotRun when the wallet service cannot be checked
  */
 export async function runConformance(options: Options, only: string[], observer: Observer): Promise<Report> {
   const chosen = choose(only)
@@ -126,7 +126,7 @@ function reasonNotToHave(need: Need, options: Options): string | null {
   return options.webhooks === null ? '--webhook-port was not given' : null
 }
 
-/** A service that cannot be reached, or does not know the caller, has not been checked. */
+/** @throws CouldNotRun when the wallet service cannot be reached, or refuses a token or the network */
 async function greet({ call, options, pathOf }: WalletUnderTest): Promise<void> {
   const health = await call('GET', '/healthz', { client: null })
   const { response } = health.exchange

@@ -69,8 +69,8 @@ export async function newOrder(
 ): Promise<{ body: TransferOrder; order: SignedOrder; shown: Shown }> {
   const { shown } = await shownAuthority(wallet)
   const { authority } = shown
-  const sender = await wallet.own('protected sender', 'protected')
-  const recipient = await wallet.own('protected recipient', 'protected')
+  const sender = await wallet.addressOf('protected sender', 'protected')
+  const recipient = await wallet.addressOf('protected recipient', 'protected')
   const { network, coinType } = wallet.options
   const body: TransferOrder = {
     id: wallet.nextId(),

@@ -80,7 +80,7 @@ export type WalletUnderTest = {
   listener: WebhookListener | null
   call(method: string, path: string, init?: CallInit): Promise<Answer>
   /** An address of this run by a name; the same name gives the same path. */
-  own(name: string, client?: Client): Promise<OwnAddress>
+  addressOf(name: string, client?: Client): Promise<OwnAddress>
   /** The address that pays for transfers; the same in every run. */
   purse(): Promise<OwnAddress>
   pathOf(name: string): string
@@ -144,7 +144,7 @@ export function openWallet({ options, agent, listener, selected }: Run): (checkI
       options,
       listener,
       call,
-      own: addressOf,
+      addressOf,
       purse: () => derive(`m/44/${options.coinType}/${options.account}/0`, 'main'),
       pathOf,
       async order(changes = {}) {

@@ -48,7 +48,7 @@ export const accepted: Category = {
       advice: 'Number an entry when it is committed, under a lock, not when its transaction begins.',
       async run(wallet) {
         const begun = await readOn(wallet, null)
-        const placing = Promise.all([place(wallet), wallet.own('listed')])
+        const placing = Promise.all([place(wallet), wallet.addressOf('listed')])
         const during = await readOn(wallet, begun.cursor)
         const [bodies, { derivationPath }] = await placing
         const rest = await readOn(wallet, during.cursor)

@@ -59,7 +59,7 @@ export const accountKeys: Category = {
       async run(wallet) {
         const { key, answer } = await show(wallet)
         for (const name of ['account-keys.addresses', 'sender', 'recipient']) {
-          const { derivationPath, address } = await wallet.own(name)
+          const { derivationPath, address } = await wallet.addressOf(name)
           const derived = evmAddressBelow(key, derivationPath)
           expectThat(derived === address.toLowerCase(), `${derivationPath} is ${address}, not ${derived}`, answer)
         }

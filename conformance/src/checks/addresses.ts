@@ -19,7 +19,7 @@ export const addresses: Category = {
       title: 'POST /addresses answers 200 with an address',
       section,
       rule: '→ 200 { "address": "0x…" }.',
-      advice: 'Answer 200, also when the address was derived before, with a JSON object that has the member address.',
+      advice: 'Answer 200 with a JSON object that has the member address, also when the address was derived before.',
       async run(wallet) {
         expectAnswer(await derive(wallet, wallet.pathOf('plain')), 200, DerivedAddress)
       },
@@ -140,7 +140,7 @@ export const addresses: Category = {
       title: 'An unknown network is a 400',
       section: 'errors',
       rule: 'the request is malformed, names an unknown network',
-      advice: 'Look the network up in the list of those that are configured; names of object members are not networks.',
+      advice: 'Look the network up in the list of configured networks; a name such as constructor is no network.',
       async run(wallet) {
         for (const network of ['no-such-network', '__proto__', 'constructor', '']) {
           expectStatus(await derive(wallet, wallet.pathOf('plain'), { network }), 400, JSON.stringify(network))
@@ -162,7 +162,7 @@ export const addresses: Category = {
       title: 'A field of another type is a 400',
       section: 'rules-for-every-request',
       rule: strict,
-      advice: 'Check the type of every field, and convert none.',
+      advice: 'Check the type of every field, and do not convert values.',
       async run(wallet) {
         const { coinType, network } = wallet.options
         const wrong = [

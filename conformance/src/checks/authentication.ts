@@ -74,7 +74,7 @@ export const authentication: Category = {
       rule: 'Two clients never share a key, even for the same path.',
       advice: 'Give every client a seed of its own, or make the client a part of the path.',
       needs: ['otherClient'],
-      async run({ own: addressOf }) {
+      async run({ addressOf }) {
         const [mine, other] = [await addressOf('shared path'), await addressOf('shared path', 'other')]
         const differs = mine.address.toLowerCase() !== other.address.toLowerCase()
         expectThat(differs, `both clients have the address ${mine.address} at ${mine.derivationPath}`)
@@ -100,7 +100,7 @@ export const authentication: Category = {
       rule: "the transfer was never accepted, or the address is not the client's",
       advice: 'Look addresses up by client.',
       needs: ['otherClient'],
-      async run({ call, own: addressOf, options: { network } }) {
+      async run({ call, addressOf, options: { network } }) {
         const [{ address }, foreign] = [await addressOf('recipient'), await addressOf('foreign', 'other')]
         const query = new URLSearchParams({ network, address: foreign.address })
         expectStatus(await call('GET', `/balances?${query}`), 404, 'GET /balances')
@@ -115,7 +115,7 @@ export const authentication: Category = {
       rule: 'refuse (400) when fromAddress is not the address of the path;',
       advice: 'Derive the address of the path with the keys of the client, and compare it with fromAddress.',
       needs: ['otherClient'],
-      async run({ call, order, own: addressOf }) {
+      async run({ call, order, addressOf }) {
         const foreign = await addressOf('foreign', 'other')
         const body = await order({ derivationPath: foreign.derivationPath, fromAddress: foreign.address })
         expectStatus(await call('POST', '/transfers', { body }), 400)
@@ -128,7 +128,7 @@ export const authentication: Category = {
       rule: 'Idempotent by (client, id)',
       advice: 'Make client and id the key of a transfer together.',
       needs: ['otherClient'],
-      async run({ call, order, own: addressOf }) {
+      async run({ call, order, addressOf }) {
         const body = await order()
         expectStatus(await call('POST', '/transfers', { body }), 202, 'the first client')
         const sender = await addressOf('sender', 'other')
@@ -139,11 +139,7 @@ export const authentication: Category = {
   ],
 }
 
-async function everyOperation({
-  own: addressOf,
-  order,
-  options,
-}: WalletUnderTest): Promise<[string, string, unknown?][]> {
+async function everyOperation({ addressOf, order, options }: WalletUnderTest): Promise<[string, string, unknown?][]> {
   const { network, coinType } = options
   const { address, derivationPath } = await addressOf('sender')
   const transfer = await order()

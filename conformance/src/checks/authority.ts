@@ -59,7 +59,7 @@ export const authority: Category = {
       advice: 'Compare every field of the request with the signed order, and the vault with that of the authority.',
       needs: ['evm', 'protected'],
       async run(wallet) {
-        const { address } = await wallet.own('another recipient', 'protected')
+        const { address } = await wallet.addressOf('another recipient', 'protected')
         const { body, order, shown } = await newOrder(wallet)
         const changes = [
           { amount: '2' },

@@ -62,7 +62,7 @@ export const balances: Category = {
       advice: 'Compare addresses without regard to case, after the checksum of a mixed one was verified.',
       needs: ['evm'],
       async run(wallet) {
-        const { address } = await wallet.own('sender')
+        const { address } = await wallet.addressOf('sender')
         expectStatus(await read(wallet, { address: address.toLowerCase() }), 200)
       },
     },
@@ -74,7 +74,7 @@ export const balances: Category = {
       advice: 'Verify the EIP-55 checksum of addresses in mixed case.',
       needs: ['evm'],
       async run(wallet) {
-        const { address } = await wallet.own('sender')
+        const { address } = await wallet.addressOf('sender')
         expectStatus(await read(wallet, { address: breakChecksum(address) }), 400)
       },
     },
@@ -88,14 +88,14 @@ export const balances: Category = {
         expectStatus(await read(wallet, { network: 'no-such-network' }), 400, 'an unknown network')
         expectStatus(await read(wallet, { contrakt: '' }), 400, 'an unknown parameter')
         expectStatus(await wallet.call('GET', `/balances?network=${wallet.options.network}`), 400, 'no address')
-        const { address } = await wallet.own('sender')
+        const { address } = await wallet.addressOf('sender')
         expectStatus(await wallet.call('GET', `/balances?address=${address}`), 400, 'no network')
       },
     },
   ],
 }
 
-async function read({ call, own: addressOf, options }: WalletUnderTest, changes: Record<string, string>) {
+async function read({ call, addressOf, options }: WalletUnderTest, changes: Record<string, string>) {
   const { address } = await addressOf('sender')
   return call('GET', `/balances?${new URLSearchParams({ network: options.network, address, ...changes })}`)
 }

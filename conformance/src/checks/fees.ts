@@ -80,7 +80,7 @@ export const fees: Category = {
   ],
 }
 
-async function ask({ call, own: addressOf, options }: WalletUnderTest, changes: object = {}) {
+async function ask({ call, addressOf, options }: WalletUnderTest, changes: object = {}) {
   const [from, to] = [await addressOf('sender'), await addressOf('recipient')]
   const { network } = options
   const question = { network, fromAddress: from.address, toAddress: to.address, contractAddress: null, amount: '1' }

@@ -135,7 +135,7 @@ export const hostileInput: Category = {
       section,
       rule: 'Unknown fields and parameters | 400. Nothing is coerced.',
       advice: 'Require that each parameter is one text.',
-      async run({ call, own: addressOf, options: { network } }) {
+      async run({ call, addressOf, options: { network } }) {
         const [sender, recipient] = [await addressOf('sender'), await addressOf('recipient')]
         const query = `network=${network}&address=${sender.address}&address=${recipient.address}`
         expectStatus(await call('GET', `/balances?${query}`), 400)

@@ -27,7 +27,7 @@ export const limits: Category = {
       section,
       rule,
       advice: 'Answer requests independently of each other; queue them rather than refuse them.',
-      async run({ call, order, own: addressOf, options: { network, coinType } }) {
+      async run({ call, order, addressOf, options: { network, coinType } }) {
         const { address, derivationPath } = await addressOf('sender')
         const body = await order()
         const answers = await Promise.all(

@@ -34,7 +34,7 @@ export const nextAuthority: Category = {
             const isLate = Math.abs(Date.parse(said.pending.inForceAt) - due) <= skewMilliseconds
             expectThat(isLate, `inForceAt is ${said.pending.inForceAt}, not delayHours from now`, answer)
           }
-          const { address } = await wallet.own('another listed address', 'protected')
+          const { address } = await wallet.addressOf('another listed address', 'protected')
           expectCode(await put(address), 409, 'VERSION_PENDING', 'another version')
         }),
     },
@@ -122,7 +122,7 @@ async function withPending(wallet: WalletUnderTest, use: (waiting: Waiting) => P
   const votesOn = (hash: string, decision: 'initiate' | 'approve' | 'reject') =>
     keys.map((key) => voteOf(key, { subject: 'authority', hash, authority: before.hash, decision }))
   // A version that was cancelled is never taken again, so each check lists an address of its own.
-  const listed = await wallet.own(wallet.nextId(), 'protected')
+  const listed = await wallet.addressOf(wallet.nextId(), 'protected')
   const put = (address = listed.address) => {
     const next = nextWith(address)
     const body = { authority: next, votes: votesOn(hashOf(next), 'initiate') }

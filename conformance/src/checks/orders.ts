@@ -54,7 +54,7 @@ export const orders: Category = {
       title: 'A transfer that was never ordered is a 404',
       section: 'get-transfersid',
       rule: '404 means that the transfer was never accepted.',
-      advice: 'Answer 404 for unknown ids, and for nothing else: Strongroom then sends the order again.',
+      advice: 'Answer 404 for unknown ids only: Strongroom sends the order again after a 404.',
       async run({ call, nextId }) {
         expectStatus(await call('GET', `/transfers/${nextId()}`), 404)
       },
@@ -91,7 +91,7 @@ export const orders: Category = {
       section,
       rule: idempotent,
       advice: 'Compare every field of a repeated order with the stored one.',
-      async run({ call, order, own: addressOf, options }) {
+      async run({ call, order, addressOf, options }) {
         const body = await order()
         expectStatus(await call('POST', '/transfers', { body }), 202, 'the first order')
         const other = await addressOf('checksum')
@@ -119,7 +119,7 @@ export const orders: Category = {
     },
     {
       id: 'orders.conflict-race',
-      title: 'Of eight different simultaneous orders under one id exactly one is accepted',
+      title: 'Exactly one of eight different simultaneous orders under one id is accepted',
       section,
       rule: idempotent,
       advice: 'Let a unique key of the database decide which order is stored, and compare after that.',
@@ -136,11 +136,11 @@ export const orders: Category = {
     },
     {
       id: 'orders.sender',
-      title: 'An order from an address that is not the one of the path is a 400',
+      title: 'An order whose fromAddress is not the address of its path is a 400',
       section,
       rule: 'refuse (400) when fromAddress is not the address of the path;',
       advice: 'Derive the address of the path before the order is stored, and compare.',
-      async run({ call, order, own: addressOf }) {
+      async run({ call, order, addressOf }) {
         const { derivationPath } = await addressOf('checksum')
         expectStatus(await call('POST', '/transfers', { body: await order({ derivationPath }) }), 400)
       },
@@ -151,7 +151,7 @@ export const orders: Category = {
       section: 'errors',
       rule: 'no transfer was accepted: the operation fails',
       advice: 'Validate before anything is stored.',
-      async run({ call, order, own: addressOf }) {
+      async run({ call, order, addressOf }) {
         const { derivationPath } = await addressOf('checksum')
         const body = await order({ derivationPath })
         await call('POST', '/transfers', { body })
@@ -178,11 +178,11 @@ function expectEcho(answer: Answer, order: TransferOrder): void {
   for (const field of ['id', 'network', 'fromAddress', 'toAddress', 'contractAddress', 'amount'] as const) {
     const got = (answer.json as Record<string, unknown> | undefined)?.[field]
     const isSame = typeof got === 'string' ? got.toLowerCase() === order[field]?.toLowerCase() : got === order[field]
-    expectThat(isSame, `${field} is ${JSON.stringify(got)}, ordered was ${JSON.stringify(order[field])}`, answer)
+    expectThat(isSame, `${field} is ${JSON.stringify(got)}, but ${JSON.stringify(order[field])} was ordered`, answer)
   }
 }
 
-/** Asks for a few seconds, or until the order has failed. */
+/** Polls the transfer for a few seconds, or until it has failed. */
 async function watchImpossible({ call }: WalletUnderTest, { id }: TransferOrder): Promise<void> {
   const deadline = Date.now() + impossibleWatchSeconds * 1000
   while (Date.now() < deadline) {

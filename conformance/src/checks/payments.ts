@@ -146,7 +146,7 @@ export const payments: Category = {
       async run(wallet) {
         const orders = await Promise.all(
           Array.from({ length: 5 }, async (_, index) =>
-            orderFromPurse(wallet, { toAddress: (await wallet.own(`parallel ${index}`)).address }),
+            orderFromPurse(wallet, { toAddress: (await wallet.addressOf(`parallel ${index}`)).address }),
           ),
         )
         await Promise.all(orders.map((body) => wallet.call('POST', '/transfers', { body })))
@@ -168,7 +168,7 @@ export const payments: Category = {
       needs: ['spend', 'token'],
       async run(wallet) {
         const { contract } = wallet.options.token!
-        const { address } = await wallet.own('token recipient')
+        const { address } = await wallet.addressOf('token recipient')
         const order = await pay(wallet, { contractAddress: contract, toAddress: address })
         const answers = await followToConfirmed(wallet, order)
         const balance = await readBalance(wallet, address, contract)
@@ -183,7 +183,7 @@ export const payments: Category = {
       advice: 'Simulate the call before it is signed, and read the status of the receipt.',
       needs: ['spend', 'token'],
       async run(wallet) {
-        const { address } = await wallet.own('overdraw recipient')
+        const { address } = await wallet.addressOf('overdraw recipient')
         const changes = { contractAddress: wallet.options.token!.contract, amount: unaffordable.toString() }
         const { id } = await pay(wallet, { ...changes, toAddress: address })
         await within(impossibleWatchSeconds, async () => {
@@ -206,7 +206,7 @@ export function paid(wallet: WalletUnderTest): Promise<Paid> {
   return wallet.share('payment', 'payments.confirmed', async () => {
     const { address } = await wallet.purse()
     const before = await readBalance(wallet, address, null)
-    const order = await orderFromPurse(wallet, { toAddress: (await wallet.own('paid')).address })
+    const order = await orderFromPurse(wallet, { toAddress: (await wallet.addressOf('paid')).address })
     await Promise.all([1, 2, 3].map(() => wallet.call('POST', '/transfers', { body: order })))
     const repeating = (async () => {
       for (let round = 0; round < 3; round += 1) {

@@ -22,18 +22,18 @@ const needs: Category['checks'][number]['needs'] = ['evm', 'protected', 'authori
 const stop = (wallet: WalletUnderTest, votes: unknown) =>
   wallet.call('POST', '/stops', { body: { votes }, client: 'protected' })
 
-/** The votes by which single people end what others signed. Optional; the sender holds nothing, so that nothing can move. */
+/** Signed votes with which one person stops an order. Optional. The sender has no funds, so that nothing can move. */
 export const stops: Category = {
   name: 'stops',
   title: 'Signed stops (optional; nothing is moved)',
   checks: [
     {
       id: 'stops.order',
-      title: 'A signed veto is a 200, and again, and then the order that enough people signed is a 403 STOPPED',
+      title: 'A signed veto is a 200, also when repeated; the fully signed order is then a 403 STOPPED',
       section,
       rule: stopped,
       advice:
-        'Keep the hashes of stopped orders beside the authority, and look for that of an order before it is stored.',
+        'Keep the hashes of stopped orders beside the authority, and look up the hash of an order before you store it.',
       needs,
       async run(wallet) {
         const { body, order, shown, approvers, authorization } = await newSignedOrder(wallet)
@@ -41,8 +41,8 @@ export const stops: Category = {
         const veto = voteOf(approvers[0]!, { hash, authority: shown.hash, decision: 'reject' })
         for (const time of ['the first time', 'the second time']) {
           const answer = await stop(wallet, [veto])
-          const said = expectAnswer(answer, 200, Stopped).stopped
-          expectThat(said.join() === hash, `${time}: stopped is not the hash of the order`, answer)
+          const { stopped: hashes } = expectAnswer(answer, 200, Stopped)
+          expectThat(hashes.join() === hash, `${time}: stopped is not the hash of the order`, answer)
         }
         await expectRefusal(wallet, body, await handOver(wallet, body, authorization), 'STOPPED', 'after a veto')
       },
@@ -52,7 +52,7 @@ export const stops: Category = {
       title: 'A signed cancellation of a payout makes each of its rows a 403 STOPPED',
       section,
       rule: stopped,
-      advice: 'Look for the hash of the payout, too, when an order has a batch.',
+      advice: 'When an order has a batch, look up the hash of its payout, too.',
       needs,
       async run(wallet) {
         const { body, order, shown, initiator, approvers } = await newSignedOrder(wallet)
@@ -74,7 +74,7 @@ export const stops: Category = {
       section,
       rule: 'A list with a vote that does not count is a 403 with a code, and stops nothing.',
       advice:
-        'Verify every vote of the list before the first is noted: a person, a key of the authority, reject or cancel.',
+        'Verify the person, the key and the decision (reject or cancel) of every vote of the list before you store any.',
       needs,
       async run(wallet) {
         const { body, order, approvers, authorization } = await newSignedOrder(wallet)

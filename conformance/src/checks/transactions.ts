@@ -21,7 +21,7 @@ export const transactions: Category = {
       advice: 'Read the transaction from the chain, and list what it moved.',
       needs: ['spend', 'evm'],
       async run(wallet) {
-        const { address: toAddress } = await wallet.own('transactions.payment')
+        const { address: toAddress } = await wallet.addressOf('transactions.payment')
         const order = await pay(wallet, { toAddress })
         const last = (await followToConfirmed(wallet, order)).at(-1)!
         const answer = await ask(wallet, textOf(last, 'txHash') ?? '')

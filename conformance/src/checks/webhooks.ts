@@ -341,7 +341,7 @@ async function deposit(
   script: Script,
   changes: Partial<TransferOrder> = {},
 ): Promise<Deposit> {
-  const { address } = await wallet.own(name)
+  const { address } = await wallet.addressOf(name)
   wallet.listener!.answer(address, script)
   const order = await pay(wallet, { toAddress: address, ...changes })
   const deliveries = () => wallet.listener!.deliveriesTo(address)

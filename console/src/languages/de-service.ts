@@ -1,4 +1,4 @@
-/** Returns a text of the service in German: by its words if the sentence is known, otherwise by the reason. */
+/** Translates a text of the service into German: the sentence itself if it is known, otherwise the text of its reason. */
 export function serviceText(text: string, reason?: string | null): string {
   for (const [pattern, german] of sentences) if (pattern.test(text)) return text.replace(pattern, german)
   const known = reason === undefined || reason === null ? undefined : byReason[reason]
@@ -11,8 +11,8 @@ function fieldsIn(text: string): string {
 }
 
 /**
- * A text for each reason of docs/errors.md; a test compares them. `{text}` is a text of people of the vault, or names
- * the fault.
+ * A text for each reason of docs/errors.md; a test compares them. `{text}` stands for the text of the service, such as
+ * the fault or the message of a policy.
  */
 export const byReason: Record<string, string> = {
   validation_failed: 'Eine Angabe fehlt oder ist ungültig: {text}',
@@ -58,7 +58,7 @@ export const byReason: Record<string, string> = {
   balance_overflow: 'Der Bestand würde größer, als sich speichern lässt.',
   blocked_by_policy_now: 'Eine Regel, die später kam, lehnt das jetzt ab.',
   changed_concurrently: 'Jemand anderes hat das im selben Augenblick geändert. Versuchen Sie es noch einmal.',
-  differs_from_record: 'Angehalten: Es unterscheidet sich von seiner Aufzeichnung. Sagen Sie es einem Administrator.',
+  differs_from_record: 'Angehalten: Der Vorgang weicht von seiner Aufzeichnung ab. Rufen Sie einen Administrator.',
   disabled: 'Das ist abgeschaltet: {text}',
   held: 'Eine Sperre hält das an.',
   idempotency_key_in_use: 'Dieselbe Anfrage läuft noch.',
@@ -73,7 +73,7 @@ export const byReason: Record<string, string> = {
   not_applied: 'Ihre Stimme zählt, aber die Änderung ließ sich nicht ausführen und ist beendet.',
   not_in_protected_vault: 'Das wurde ohne Unterschrift beauftragt. Beauftragen Sie es in dem geschützten Tresor neu.',
   not_replaceable: 'Die Transaktion lässt sich jetzt nicht ersetzen: {text}',
-  not_proven: 'Was der Wallet-Dienst antwortet, beweist das nicht: {text}',
+  not_proven: 'Die Antwort des Wallet-Dienstes beweist das nicht: {text}',
   part_of_payout: 'Die Überweisung ist Teil einer Sammelzahlung, über die im Ganzen entschieden wird.',
   passkey_not_accepted: 'Die Antwort des Passkeys passt nicht zu Ihnen, dieser Seite oder diesem Augenblick.',
   payout_halted: 'Die Sammelzahlung ist angehalten, bis jemand sie untersucht hat.',
@@ -82,7 +82,7 @@ export const byReason: Record<string, string> = {
   rate_not_recorded: 'Für die Zeit des Vorgangs ist kein Kurs eingetragen.',
   route_is_dynamic: 'Eine dynamische Route hat keine Varianten.',
   rules_changed: 'Die Regeln haben sich seit dem Entwurf geändert. Heben Sie ihn auf die neuesten Regeln.',
-  system_object: 'Was eingebaut ist, lässt sich so nicht ändern.',
+  system_object: 'Ein eingebautes Objekt lässt sich so nicht ändern.',
   transfer_halted: 'Die Überweisung ist angehalten, bis jemand sie untersucht hat.',
   transfers_in_flight: 'Es sind noch Überweisungen unterwegs: {text}',
   vault_halted: 'Der Tresor steht still, weil die Bücher und der Wallet-Dienst sich unterscheiden.',
@@ -106,7 +106,7 @@ export const byReason: Record<string, string> = {
   wallet_service_silent: 'Der Wallet-Dienst antwortet nicht. Versuchen Sie es später noch einmal.',
 }
 
-/** Sentences that people meet, observations of reports, and messages beside a field. */
+/** Sentences of the console: refusals, observations of reports, and messages beside a field. */
 const sentences: [RegExp, string][] = [
   [
     /^In the period from (\S+) the turnover was at least (\d+) times the mean of the other periods\.$/,

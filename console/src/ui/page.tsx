@@ -1,7 +1,7 @@
 import { type ReactNode, useContext } from 'react'
 import { HasTitle, IsWithinPage } from './within-page.ts'
 
-/** A page: its title, its actions and its content. The title is also that of the browser's tab. */
+/** A page with a title, actions and content. The browser's tab shows the same title. */
 export function Page({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
   const isWithin = useContext(IsWithinPage)
   return (
@@ -16,7 +16,7 @@ export function Page({ title, actions, children }: { title: string; actions?: Re
   )
 }
 
-/** Two columns where there is room for them. */
+/** Two columns on a wide page, one below the other on a narrow page. */
 export function TwoColumns({ main, side }: { main: ReactNode; side: ReactNode }) {
   return (
     <div className="@container">

@@ -4,7 +4,7 @@ import { type Chain, isSocket } from './open-chain.ts'
 
 /** Notices of new blocks from the node. A node without a WebSocket URL sends no notices. */
 export type Heads = {
-  /** Subscribes unless it has. */
+  /** Subscribes, unless a subscription exists. */
   follow(): void
   /** Forgets the connection, so that the next call opens another one. */
   drop(): Promise<void>
@@ -20,14 +20,14 @@ export function watchHeads(chain: Chain, log: Logger, onHead: () => void): Heads
   }
   return {
     follow() {
-      // A client with a WebSocket subscribes; any other one would ask for the height.
+      // A client with a WebSocket subscribes. A client without one would poll the height.
       unwatch ??= chain.client.watchBlockNumber({
         onBlockNumber: onHead,
         onError(error) {
           if (unwatch === null) return
-          log.warn({ network: chain.network, error: describeNodeError(error) }, 'the node tells no new blocks')
+          log.warn({ network: chain.network, error: describeNodeError(error) }, 'the node stopped reporting new blocks')
           end()
-          // A lost connection says this once. The height is asked for over a new one, which is subscribed then.
+          // A lost connection reports one error. `onHead` reads the height over a new connection, which subscribes again.
           void chain.close().then(onHead)
         },
       })

@@ -29,7 +29,7 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
   })
 }
 
-/** Any number will do, as long as nothing else in the database uses it: the letters "wallet". */
+/** The letters "wallet". Any number that nothing else in the database uses is suitable. */
 const migrationLockKey = 0x77616c6c6574
 
 /** The SQL files lie beside the sources; the build copies them beside the compiled files. */

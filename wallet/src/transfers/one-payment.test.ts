@@ -13,11 +13,11 @@ import { call, orderTestTransfer, testConfig, waitFor } from '../testing/wallet-
 
 const { runs: seedsCount, seed: firstSeed } = campaignOf('REPLACEMENT', { runs: 10, seed: 1 })
 const lastSeed = firstSeed + seedsCount - 1
-/** Seeds that share a chain at the same time; a reorganisation is one for all of them. */
+/** The number of seeds that share a chain. A reorganisation affects all of them. */
 const seedsAtOnce = 50
 const stepsOfSeed = 6
 const transfersOfSeed = 2
-/** A nightly run shares its machine. */
+/** Long, because a nightly run shares its machine. */
 const settleMilliseconds = 150_000
 /** The depth of finality; the reorganisations of the test are less deep. */
 const confirmations = 3
@@ -66,8 +66,8 @@ function randomOf(seed: number): () => number {
 }
 
 /**
- * An answer of the wallet, which is asked again as long as it says so (503), as every client of the protocol must: on a busy
- * machine its database is too slow for it now and then.
+ * Repeats a question while the wallet answers 503, as the protocol requires of every client. On a busy machine, the
+ * wallet's database is sometimes too slow.
  */
 function answerOf<T>(ask: () => Promise<{ status: number; body: T }>): Promise<{ status: number; body: T }> {
   return waitFor('an answer of the wallet', async () => {
@@ -102,7 +102,7 @@ async function prepare(seed: number): Promise<Run> {
   return run
 }
 
-/** Its digits say which transfers were paid, and how often. */
+/** Returns another power of 1,000 for each transfer, so that a sum shows which transfers were paid, and how often. */
 const amountOf = (number: number) => (1000n ** BigInt(number)).toString()
 
 async function stateOf(id: string): Promise<TransferStatus> {
@@ -111,7 +111,7 @@ async function stateOf(id: string): Promise<TransferStatus> {
   return body
 }
 
-/** One step of one seed: whatever people, nodes and the network do to a transfer. */
+/** Does one random thing to a transfer of the seed: a replacement, a lost transaction or a repeated broadcast. */
 async function step({ random, ids }: Run): Promise<void> {
   const id = ids[Math.floor(random() * ids.length)]!
   const { txHash, txHashes } = await stateOf(id)
@@ -122,7 +122,7 @@ async function step({ random, ids }: Run): Promise<void> {
   } else if (dice < 0.6 && txHash !== null) {
     await chain.drop(txHash)
   } else if (dice < 0.8 && txHashes.length > 0) {
-    // Somebody else sends any of the transactions again.
+    // Another sender broadcasts one of the transactions again.
     const hash = txHashes[Math.floor(random() * txHashes.length)]!
     const { rows } = await pool.query('select raw_transaction from wallet.transactions where tx_hash = $1', [hash])
     await chain.send(rows[0].raw_transaction).catch(() => undefined)
@@ -136,7 +136,7 @@ async function disturb(random: () => number): Promise<void> {
   else proxy.control.fault = 'none'
   if (dice > 0.9) {
     await wallet.stop()
-    // A supervisor starts a service again that found no database in time.
+    // Retries as a supervisor does when the database does not answer in time.
     wallet = await waitFor('the wallet to start', () => start().catch(() => null))
   }
   const snapshot = dice > 0.15 && dice < 0.3 ? await chain.rpc('evm_snapshot') : null
@@ -161,7 +161,7 @@ async function settle(runs: Run[]): Promise<void> {
 
 for (let first = firstSeed; first <= lastSeed; first += seedsAtOnce) {
   const last = Math.min(first + seedsAtOnce - 1, lastSeed)
-  test(`T75 seeds ${first} to ${last}: whatever happens, a transfer is paid once at most`, async () => {
+  test(`T75 a transfer is paid at most once, whatever happens: seeds ${first} to ${last}`, async () => {
     const runs = await Promise.all(Array.from({ length: last - first + 1 }, (_, offset) => prepare(first + offset)))
     const random = randomOf(first + 1_000_000)
     for (let number = 0; number < stepsOfSeed; number += 1) {
@@ -180,7 +180,7 @@ async function expectOnePayment({ seed, fromAddress, toAddress, ids }: Run): Pro
     0n,
   )
   expect(await faucet.getBalance({ address: toAddress }), `seed ${seed}`).toBe(owed)
-  // One nonce for each transfer, whether it was paid or cancelled, unless it ended unsigned.
+  // Each transfer that was signed used one nonce, whether it was paid or cancelled.
   const signed = states.filter(({ txHash }) => txHash !== null)
   expect(await faucet.getTransactionCount({ address: fromAddress }), `seed ${seed}`).toBe(signed.length)
   for (const { txHashes, txHash } of signed) {

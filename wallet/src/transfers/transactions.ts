@@ -5,7 +5,7 @@ import type { TransferRow } from './transfer-row.ts'
 /** A signed transaction of a transfer: the payment, or a cancellation with the same nonce that moves no funds. */
 export type Transaction = { kind: 'payment' | 'cancellation'; raw: Hex; hash: Hex }
 
-/** All transactions of the transfers, newest first; the answer gives those of one. */
+/** Reads the transactions of the transfers. Returns a function that gives the transactions of a transfer, newest first. */
 export async function listTransactions(
   db: pg.Pool | pg.PoolClient,
   transfers: Pick<TransferRow, 'client_id' | 'id'>[],
@@ -26,7 +26,7 @@ export async function listTransactions(
   return ({ client_id, id }) => known.get(`${client_id} ${id}`) ?? []
 }
 
-/** The first transaction of a transfer, with the nonce that all later ones share. */
+/** The first transaction of a transfer, with the nonce that its later transactions share. */
 export type First = {
   transfer: Pick<TransferRow, 'client_id' | 'id'>
   nonce: number
@@ -57,7 +57,7 @@ export async function storeFirst(tx: pg.PoolClient, firsts: First[]): Promise<vo
   )
 }
 
-/** Stores another transaction of a transfer, before anyone may broadcast it, and makes it the one that is sent. */
+/** Stores another transaction of a transfer, before anyone may broadcast it. From then on, this transaction is sent. */
 export async function storeTransaction(
   tx: pg.PoolClient,
   { client_id, id }: Pick<TransferRow, 'client_id' | 'id'>,

@@ -14,7 +14,7 @@ const origin = 'https://vault.example.org'
 const operationOf = (id: string) => operations.get(id)!
 
 describe('the command of an operation', () => {
-  it('has the values of the reader, encoded, and an example where one is needed', () => {
+  it('contains the encoded values of the reader, and an example for a missing value', () => {
     const operation = operationOf('listMembers')
     expect(pathOf(operation, { code: 'a/b', limit: '5', cursor: '' })).toBe('/api/v1/vaults/a%2Fb/members?limit=5')
     expect(pathOf(operation, {})).toBe('/api/v1/vaults/main-vault/members')
@@ -23,12 +23,12 @@ describe('the command of an operation', () => {
     )
   })
 
-  it('cannot be left by a quotation mark', () => {
+  it('escapes quotation marks', () => {
     const operation = { ...operationOf('createTransfer'), bodyExample: { note: "it's; rm -rf" } }
     expect(curlOf(operation, {}, origin)).toContain(`"it'\\''s; rm -rf"`)
   })
 
-  it('sends a key with a write, a token where one is needed, and neither otherwise', () => {
+  it('sends an idempotency key only with a write, and a token only where it is needed', () => {
     expect(curlOf(operationOf('createTransfer'), {}, origin)).toContain('-H "Idempotency-Key: $(uuidgen)"')
     expect(curlOf(operationOf('requestMagicLink'), {}, origin)).not.toContain('Authorization')
     expect(curlOf(operationOf('getHealth'), {}, origin)).toBe(`curl '${origin}/healthz'`)
@@ -36,19 +36,19 @@ describe('the command of an operation', () => {
 })
 
 describe('the program of an operation', () => {
-  it('is there for all but what no program calls', () => {
+  it('exists for every operation but the two that no program calls', () => {
     const without = [...operations.values()].filter((operation) => sdkOf(operation, {}, origin) === null)
     expect(without.map(({ id }) => id).sort()).toEqual(['followMagicLink', 'receiveWalletEvent'])
   })
 
-  it('is accepted by the compiler, each of them', () => {
+  it('compiles for every operation', () => {
     expect(faultsIn([...operations.values()])).toEqual([])
   })
 })
 
-/** All programs in one file, each in a function of its own. */
-function faultsIn(all: readonly Operation[]): string[] {
-  const programs = all.flatMap((operation) => {
+/** Compiles the programs of the operations in one file, and returns the errors. */
+function faultsIn(compiled: readonly Operation[]): string[] {
+  const programs = compiled.flatMap((operation) => {
     const text = sdkOf(operation, {}, origin)
     if (text === null) return []
     const lines = text.split('\n').slice(2)

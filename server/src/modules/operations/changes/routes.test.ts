@@ -42,11 +42,11 @@ describe('GET /changes', () => {
     await bench.act(bench.firstApprover, id, 'approve')
     const voted = await ask(bench.owner, first.body.nextCursor)
     expect(voted.body.items).toEqual([ofVault('transfer', id)])
-    // An old cursor still gives everything after it.
+    // An old cursor still returns every change after it.
     expect((await ask(bench.owner, cursor)).body.items).toEqual([ofVault('transfer', id)])
   })
 
-  it('T39 names a transfer, a deposit and an address only to who may see it, and gives others no hint', async () => {
+  it('T39 names a transfer, a deposit and an address only to callers who may see it, and gives no hint to others', async () => {
     const people = [bench.owner, bench.firstApprover, bench.vault.admin, stranger, rival.admin]
     const cursors = await Promise.all(people.map(present))
     const id = await waiting()
@@ -63,7 +63,7 @@ describe('GET /changes', () => {
     expect(new Set(seen.map(({ nextCursor }) => nextCursor)).size).toBe(people.length)
   })
 
-  it('names a payout to its initiator, its voters and who reads all, and again when somebody voted on it', async () => {
+  it('names a payout to its initiator, its voters, administrators and auditors, and again after each vote', async () => {
     const auditor = await addMember(bench.test, bench.vault, 'auditor@example.org', ['auditors'])
     const people = [bench.owner, bench.firstApprover, bench.vault.admin, auditor, stranger, rival.admin]
     const cursors = await Promise.all(people.map(present))
@@ -87,7 +87,7 @@ describe('GET /changes', () => {
       expect((await ask(people[i]!, seen[i]!.nextCursor)).body.items).toEqual([ofVault('payout', id)])
   })
 
-  it('tells changes of rules to members only, and changes of tokens to everybody', async () => {
+  it('reports changes of rules to members only, and changes of tokens to everybody', async () => {
     const cursors = [await present(stranger), await present(rival.admin)]
     const policy = await bench.policy({ code: 'a-rule', effect: 'block', blockReason: 'x', enabled: false })
     await bench.vault.admin.patch(`/tokens/${bench.vault.tokens.eth.id}`, { name: 'Ether' })
@@ -98,7 +98,7 @@ describe('GET /changes', () => {
     expect((await ask(rival.admin, cursors[1]!)).body.items).toEqual([token])
   })
 
-  it('leaves out nothing when transactions commit in another order than they began', async () => {
+  it('omits no change when transactions commit in another order than they began', async () => {
     const [early, late] = [new pg.Client(bench.test.databaseUrl), new pg.Client(bench.test.databaseUrl)]
     await Promise.all([early.connect(), late.connect()])
     try {
@@ -112,7 +112,7 @@ describe('GET /changes', () => {
       await rename(late, everyone)
       const first = (await ask(stranger, start)).body
       expect(first.items).toEqual([ofVault('group', everyone)])
-      // One that begins after that read, and commits before the earlier one.
+      // The next transaction begins after that read, while the early one is still open.
       await late.query('begin')
       await rename(late, bench.approversId)
       await early.query('commit')
@@ -127,7 +127,7 @@ describe('GET /changes', () => {
     }
   })
 
-  it('waits until something changes that the caller may see, and holds no transaction meanwhile', async () => {
+  it('waits for a change that the caller may see, and holds no transaction while it waits', async () => {
     const answers = [bench.owner, bench.firstApprover].map(async (by) => ask(by, await present(by), 25))
     const idle = ask(stranger, await present(stranger), 1)
     await untilListening()
@@ -142,11 +142,11 @@ describe('GET /changes', () => {
     expect([body.items, body.reset]).toEqual([[], false])
   })
 
-  it('goes on without the connection that listens, by a poll, and listens again', async () => {
+  it('polls when the listening connection is lost, and then listens again', async () => {
     const answer = ask(stranger, await present(stranger), 25)
     const pid = await untilListening()
     await bench.sql('select pg_terminate_backend($1)', [pid])
-    // Another program committed this: no node tells of it.
+    // No node makes this change, so no node sends a notification.
     await bench.sql('update policy_groups set name = name where id = $1', [bench.approversId])
     expect((await answer).body.items).toEqual([ofVault('group', bench.approversId)])
     const next = ask(stranger, await present(stranger), 25)
@@ -216,7 +216,7 @@ async function listenersOf(url: string): Promise<number[]> {
   return rows.map(({ pid }) => pid)
 }
 
-/** The process of the connection that listens. */
+/** Returns the process id of the listening connection. */
 async function untilListening(): Promise<number> {
   await expect.poll(() => listenersOf(bench.test.databaseUrl)).toHaveLength(1)
   return (await listenersOf(bench.test.databaseUrl))[0]!

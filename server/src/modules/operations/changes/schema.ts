@@ -27,20 +27,20 @@ export const Changes = Closed(
   {
     items: Type.Array(
       Closed({
-        vault: described(Nullable(VaultCode), 'Code of the vault; null for what belongs to none, such as a rate.'),
-        kind: described(Enum(changeKinds), 'What changed; of a `rate`, the id is that of the token.'),
-        id: Type.String({ description: 'Its identifier.', examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+        vault: described(Nullable(VaultCode), 'Code of the vault; null for an object of no vault, such as a rate.'),
+        kind: described(Enum(changeKinds), 'Type of the changed object. For a `rate`, `id` identifies its token.'),
+        id: Type.String({ description: 'Identifier of the object.', examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
       }),
-      { description: `What changed since \`after\`, each once; at most ${changesPerAnswerMax}.` },
+      { description: `Objects that changed since \`after\`, each listed once; at most ${changesPerAnswerMax}.` },
     ),
     nextCursor: Type.String({ description: 'Value of `after` for the next request.', examples: ['3mXj0m1Vq8'] }),
     reset: Type.Boolean({
       description:
-        'true: `after` is too old, or too much has changed. Read anew what is shown, and continue at `nextCursor`.',
+        'True if `after` is too old or too many objects changed: read the objects again, and continue at `nextCursor`.',
       examples: [false],
     }),
   },
-  { $id: 'Changes', description: 'What changed, by its id and without its content.' },
+  { $id: 'Changes', description: 'Changed objects, by identifier and without their content.' },
 )
 
 export const ChangesQuery = Closed({
@@ -48,7 +48,7 @@ export const ChangesQuery = Closed({
     Type.String({
       minLength: 1,
       maxLength: 8_000,
-      description: '`nextCursor` of the previous answer. Left out: the answer is the present cursor, at once.',
+      description: '`nextCursor` of the previous answer. Without it, the answer is the present cursor, at once.',
     }),
   ),
   wait: Type.Optional(
@@ -56,7 +56,7 @@ export const ChangesQuery = Closed({
       minimum: 0,
       maximum: changeWaitSecondsMax,
       default: 0,
-      description: 'How many seconds to wait for a change before the answer is empty.',
+      description: 'Seconds to wait for a change before the answer is empty.',
       examples: [changeWaitSecondsMax],
     }),
   ),

@@ -48,7 +48,7 @@ const ordered = async (person: Person, addressId: string, amount: string, more =
 }
 
 describe('the feed', () => {
-  it('holds transfers and deposits, newest first, each with its side', async () => {
+  it('lists transfers and deposits, newest first, each with its direction', async () => {
     const person = await newcomer()
     const { address, depositId } = await addressOf(person)
     const id = await ordered(person, address.id, '40', {
@@ -86,7 +86,7 @@ describe('the feed', () => {
     ])
   })
 
-  it('counts votes and carries the outcome', async () => {
+  it('shows the number of votes and the outcome of a transfer', async () => {
     const person = await newcomer()
     const { address } = await addressOf(person)
     const id = await ordered(person, address.id, '200')
@@ -136,7 +136,7 @@ describe('the feed', () => {
 })
 
 describe('filters', () => {
-  it('by direction, status, asset, token, network, address, policy and hash', async () => {
+  it('select by direction, status, asset, token, network, address, policy and hash', async () => {
     const person = await newcomer()
     const { address, depositId } = await addressOf(person)
     const other = await addressOf(person)
@@ -178,7 +178,7 @@ describe('filters', () => {
     for (const [query, ids] of expectations) expect([query, await idsOf(query, person)]).toEqual([query, ids])
   })
 
-  it('by time, both bounds included, to the millisecond and by whole UTC days', async () => {
+  it('select by time, with both bounds included, to the millisecond or by whole UTC days', async () => {
     const person = await newcomer()
     const { address } = await addressOf(person)
     const times = [
@@ -208,7 +208,7 @@ describe('filters', () => {
       expect([query, await idsOf(`direction=out&${query}`, person)]).toEqual([query, found])
   })
 
-  it('awaitingMyApproval shows exactly the operations that wait for the vote of the caller', async () => {
+  it('select exactly the operations that wait for the vote of the caller, by awaitingMyApproval', async () => {
     const waitingFor = (by: Person, query = '') => idsOf(`awaitingMyApproval=true${query}`, by)
     const person = await newcomer()
     const { address } = await addressOf(person)
@@ -235,7 +235,7 @@ describe('filters', () => {
     expect((await waitingFor(bench.secondApprover)).includes(id)).toBe(false)
   })
 
-  it('T30 awaitingMyApproval leaves out the own transfers of an initiator who may vote', async () => {
+  it('T30 awaitingMyApproval omits transfers that the caller initiated, even if the caller may vote on them', async () => {
     const policy = await bench.policy({
       code: 'own-vote',
       effect: 'requireApproval',
@@ -257,7 +257,7 @@ describe('filters', () => {
     await bench.vault.admin.delete(`/policies/${policy.id}`)
   })
 
-  it('internal: a transfer to another address of the vault and its deposit, matched by hash', async () => {
+  it('select a transfer to another address of the vault and its deposit, matched by hash, as internal', async () => {
     const person = await newcomer()
     const { address } = await addressOf(person)
     const target = await createAddress(bench.owner, { token: 'USDT' })
@@ -277,7 +277,7 @@ describe('filters', () => {
     expect(await idsOf(`txHash=${fakeTxHash(id)}`, bench.vault.admin)).toEqual([received.body.depositId, id])
   })
 
-  it('by counterparty on either side, by its address and by the groups that it is in now', async () => {
+  it('select by counterparty on either side, by its address and by its present groups', async () => {
     const person = await newcomer()
     const { address, depositId } = await addressOf(person)
     const [ours, theirs] = ['0x1111111111111111111111111111111111111111', '0x2222222222222222222222222222222222222222']
@@ -317,7 +317,7 @@ describe('filters', () => {
     expect(await idsOf('', person)).toEqual([inn, out, depositId])
   })
 
-  it('by category as far as the caller sees it, and by purpose, however long', async () => {
+  it('select by the categories that the caller sees, and by purposes of any length', async () => {
     const person = await newcomer()
     const { address, depositId } = await addressOf(person)
     const longest = String.fromCodePoint(...Array.from({ length: 1_000 }, (_, i) => 0x20000 + ((i * 7919) % 40_000)))
@@ -356,7 +356,7 @@ describe('filters', () => {
     expect(await idsOf('category=none', bench.vault.admin)).toEqual([])
   })
 
-  it('are part of the cursor: with others, or of another list, it is a 400', async () => {
+  it('are part of the cursor: a cursor with other filters or of another list is a 400', async () => {
     const person = await newcomer()
     const { address } = await addressOf(person)
     const ids = []
@@ -379,7 +379,7 @@ describe('filters', () => {
     expect((await withCursor('direction=out', bench.owner)).status).toBe(400)
     expect((await person.get(`/vaults/main-vault/transfers?cursor=${nextCursor}`)).status).toBe(400)
     expect((await person.get(`/vaults/main-vault/deposits?cursor=${nextCursor}`)).status).toBe(400)
-    // A cursor without a tag is that of a plain list.
+    // A cursor without a tag belongs to a list without filters.
     const plain = Buffer.from(Buffer.from(nextCursor!, 'base64url').toString().split('.').slice(0, 2).join('.'))
     expect((await history(`direction=out&cursor=${plain.toString('base64url')}`, person)).status).toBe(400)
   })
@@ -423,7 +423,7 @@ describe('filters', () => {
     ['hasOwnProperty', 'x'],
   ])('that do not exist or make no sense are a 400: %s=%s', async (name, value) => {
     const { status, body } = await history(`${name}=${value}`, bench.owner)
-    // A list names the faulty one by its position.
+    // The error of a list names the faulty element by its position.
     expect([status, body.details[0]!.field.replace(/\.0$/, '')]).toEqual([400, name])
   })
 
@@ -457,7 +457,7 @@ describe('filters', () => {
 })
 
 describe('security', () => {
-  it('T39 a member sees the own activity only, an administrator all of it, or that of one person', async () => {
+  it('T39 a member sees only their own activity, an administrator that of all members or of one of them', async () => {
     const [person, other] = [await newcomer(), await newcomer()]
     const { depositId } = await addressOf(person)
     const foreign = await addressOf(other)
@@ -473,7 +473,7 @@ describe('security', () => {
     expect((await bench.test.anonymous.get('/vaults/main-vault/history')).status).toBe(401)
   })
 
-  it('T39 nothing of another vault is in it', async () => {
+  it('T39 the history contains nothing of another vault', async () => {
     const other = await createVaultFixture(bench.test, { code: 'other-vault' })
     const { body } = await other.admin.get('/vaults/other-vault/history')
     expect(body).toEqual({ items: [], nextCursor: null })
@@ -481,8 +481,8 @@ describe('security', () => {
   })
 })
 
-describe('data that a screen shows beside the operation', () => {
-  it('names the initiator, the addresses of the vault that the caller sees, and when a transfer expires', async () => {
+describe('an item', () => {
+  it('names the initiator, the addresses of the vault that the caller sees, and the end of a transfer', async () => {
     const [payer, payee] = [await newcomer(), await newcomer()]
     const [from, to] = [await addressOf(payer), await addressOf(payee)]
     await payee.patch(`/vaults/main-vault/addresses/${to.address.id}`, { label: 'Payroll' })

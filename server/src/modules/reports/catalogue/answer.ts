@@ -45,7 +45,7 @@ export async function answerJson(deps: Deps, order: Order): Promise<unknown> {
 }
 
 /**
- * Sends the report as a file while it is made: rows are read no faster than the client takes the bytes, and for a limited time.
+ * Sends the report as a file while the file is made. Rows are read no faster than the client takes the bytes. The time is limited.
  * A file holds a slot, not a turn, because its client decides how long it takes.
  * @throws 400, 403, 404 as the report in JSON; 429 and 503 when too many files are being sent
  */

@@ -14,9 +14,9 @@ type HashedContent = {
 }
 
 /**
- * Returns the SHA-256 of the content of a report: of its JSON answer, with the lists of all pages joined, without `nextCursor`
- * and without the members of `report` that differ between two answers of the same content, in the canonical form of RFC 8785
- * (members sorted, no white space). docs/report-exports.md says how to compute it from answers.
+ * Returns the SHA-256 of the content of a report: its JSON answer in the canonical form of RFC 8785 (members sorted, no white
+ * space), with the lists of all pages joined. `nextCursor` and the members of `report` that differ between two answers of the
+ * same content are left out. docs/report-exports.md explains the computation from answers.
  */
 export function hashContent({ report, streams = {} }: ReportContent): HashedContent {
   const hash = createHash('sha256')
@@ -24,8 +24,7 @@ export function hashContent({ report, streams = {} }: ReportContent): HashedCont
     .filter((name) => !ofPage.has(name) && (streams[name] !== undefined || report[name] !== undefined))
     .sort()
   const streamed = names.filter((name) => streams[name] !== undefined)
-  if (streamed.length > 1)
-    throw new Error('The hash of a report can follow one stream, because the order of two is open')
+  if (streamed.length > 1) throw new Error('A report has one stream at most, because two streams have no common order')
   const [stream] = streamed
 
   const memberOf = (name: string) => {
@@ -54,7 +53,7 @@ export function hashContent({ report, streams = {} }: ReportContent): HashedCont
   return {
     streams: stream === undefined ? {} : { [stream]: followed(streams[stream]!) },
     sha256() {
-      if (!isRead) throw new Error('The content of a report is known when its rows were read')
+      if (!isRead) throw new Error('The hash of a report was requested before all rows were read')
       digest ??= hash.update('}').digest('hex')
       return digest
     },

@@ -30,7 +30,7 @@ async function runExport(deps: Deps, taken: ReportExportRow, signal: AbortSignal
       percent = made
     })
     if (outcome.is === 'failed') await giveUp(deps, taken, outcome)
-    // A worker that has claimed the export since is not affected: a release concerns this attempt only.
+    // The release names this attempt, so it does not affect a worker that has claimed the export since then.
     if (outcome.is === 'stopped') await inTransaction(deps.db, (trx) => releaseReportExport(trx, taken))
   } finally {
     clearInterval(heartbeat)

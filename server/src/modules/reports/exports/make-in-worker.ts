@@ -4,7 +4,7 @@ import type { Deps } from '../../../deps.ts'
 import { exportHeapMegabytesMax } from '../../../lib/limits.ts'
 import type { ReportExportRow } from './queries.ts'
 
-/** `reason` is a mistake of the requester, which may be shown; null for another failure. */
+/** `reason` describes a mistake of the requester and may be shown; it is null for any other failure. */
 export type Failure = { is: 'failed'; reason: string | null; error: unknown }
 export type Outcome = { is: 'made' } | { is: 'stopped' } | Failure
 
@@ -15,7 +15,7 @@ export type FromWorker = Outcome | { is: 'percent'; percent: number } | { is: 'w
 /** Rows live briefly; a larger young generation would only use memory. */
 const youngMegabytes = 8
 
-/** The program of the thread stands beside this file, compiled if this file is. */
+/** The program of the thread: TypeScript if this file is TypeScript, compiled JavaScript otherwise. */
 const program = new URL(`./worker${extname(new URL(import.meta.url).pathname)}`, import.meta.url)
 
 /**

@@ -13,7 +13,7 @@ const refusal = (work: () => unknown) => {
 }
 
 describe('slots', () => {
-  it('T54 are limited for one caller and for all, and are released once', () => {
+  it('T54 limits slots for each caller and for the node, and ignores a second release', () => {
     const slots = createSlots({ ofNode: 3, ofCaller: 2 })
     const first = slots.take('one')
     slots.take('one')

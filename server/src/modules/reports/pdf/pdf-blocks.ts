@@ -2,7 +2,7 @@ import type { Row } from '../documents/document.ts'
 import { type Drawing, type Texts, wrap } from './pdf-layout.ts'
 import { leftEdge, type Pages, pageWidth } from './pdf-pages.ts'
 
-/** The number of values side by side, and their sizes. */
+/** The number of values side by side, and sizes in points. */
 const block = { columns: 6, labelSize: 6.2, labelHeight: 8.5, size: 7.6, lineHeight: 9.4, gap: 10, after: 5, below: 5 }
 const heading = { size: 8.5, height: 15, baseline: 9 }
 const gray = { label: 0.38, rule: 0.82 }

@@ -23,7 +23,7 @@ async function enter(party: Counterparty, address: string, createdAt: string): P
 const namesOf = (rows: { counterparty: { name: string } | null }[]) =>
   rows.map(({ counterparty }) => counterparty?.name ?? null)
 
-describe('the counterparty of an operation in a list', () => {
+describe('the counterparty of an operation in a report', () => {
   const interval = { from: '2001-03-01', to: '2001-04-01' }
   let ids: string[]
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe('the counterparty of an operation in a list', () => {
   it.each([
     ['current', ['Early', 'Late', 'Late', 'Late', 'Late', null]],
     ['historical', ['Early', 'Moved', null, null, 'Moved', null]],
-  ])('is the counterparty of operations_exceptions labelled %s', async (counterpartyClassification, expected) => {
+  ])('follows counterpartyClassification=%s in operations_exceptions', async (counterpartyClassification, expected) => {
     const query = { ...interval, exceptions: 'operationsWithoutPaymentPurpose', counterpartyClassification }
     const { items, report } = await world.report('operations_exceptions', query)
     expect(report.classificationMode).toBe(counterpartyClassification)
@@ -54,7 +54,7 @@ describe('the counterparty of an operation in a list', () => {
     expect(namesOf(items)).toEqual([...expected].reverse())
   })
 
-  it('is the current counterparty in account_statement, which is labelled so', async () => {
+  it('is the current counterparty in account_statement, as classificationMode says', async () => {
     const query = { ...interval, addressId: world.own.id, tokenId: world.vault.tokens.usdt.id }
     const { lines, report } = await world.report('account_statement', query)
     expect(report.classificationMode).toBe('current')
@@ -64,7 +64,7 @@ describe('the counterparty of an operation in a list', () => {
     expect(page.lines).toEqual(lines.slice(0, 3))
   })
 
-  it('comes with the kinds of each operation', async () => {
+  it('is listed with the exceptions of its operation, which dataQuality counts', async () => {
     const { items, dataQuality } = await world.report('operations_exceptions', {
       ...interval,
       exceptions: 'unmatchedOperations,retroactivelyMatchedOperations,conflictingCounterpartyClassifications',

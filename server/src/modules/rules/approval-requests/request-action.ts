@@ -144,17 +144,17 @@ function bypassedOf(decisions: Decision[]): string[] {
 
 type Strictest = { strictest: Requirement; requirements: ApprovalRequirement[] }
 
-type ChainOutcome =
+type StepsOutcome =
   | { effect: 'apply' }
   /** `message` is for the initiator to read. */
   | { effect: 'refuse'; stepIndex: number; reason: 'blocked_by_policy' | 'no_policy_allows'; message: string }
   | ({ effect: 'wait' } & Strictest)
 
 /**
- * Returns the outcome of a composite from the decisions on its steps (contract 11.3). Any block or denial refuses all steps,
- * and a block is reported before a denial. If all steps are allowed or waived, they are applied; otherwise they wait for votes.
+ * Returns the outcome of a composite from the decisions on its steps (contract 11.3). Any block or denial refuses all steps;
+ * a block is reported before a denial. If all steps are allowed or waived, they are applied; otherwise they wait for votes.
  */
-export function outcomeOf(decisions: Decision[]): ChainOutcome {
+export function outcomeOf(decisions: Decision[]): StepsOutcome {
   for (const effect of ['block', 'deny'] as const) {
     const stepIndex = decisions.findIndex((decision) => decision.effect === effect)
     if (stepIndex === -1) continue

@@ -17,8 +17,8 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
   api.list('listApprovalRequests', '/vaults/:code/approval-requests', {
     summary: 'List approval requests',
     description:
-      'Newest first. A member reads those that they initiated and those on which they may vote, administrators and ' +
-      'auditors all of the vault.',
+      'Newest first. Members see the requests that they initiated or on which they may vote; administrators and ' +
+      'auditors see all requests of the vault.',
     querystring: RequestQuery,
     item: ApprovalRequest,
     load: (db, { member, query, now }, page) => listRequests(db, member, query, { ...page, now }),
@@ -28,7 +28,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
   api.get('getApprovalRequest', '/vaults/:code/approval-requests/:id', {
     summary: 'Get an approval request',
     description:
-      'With its votes. For its initiator, its approvers, administrators and auditors; 404 for everybody else.',
+      'The request with its votes, for its initiator, its approvers, administrators and auditors; 404 for everybody else.',
     answers: { 200: ApprovalRequest },
     handler: (db, { member, params, now }) => readRequest(db, member, params.id, now),
   })
@@ -36,9 +36,9 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
   api.send.post('createCompositeApprovalRequest', '/vaults/:code/approval-requests/composite', {
     summary: 'Create a composite approval request',
     description:
-      'A chain of counterparty actions that is carried out as one. Every step is decided by its own policies. When ' +
-      'all are allowed, the chain is applied at once, all or nothing (200). When any is blocked or denied, the answer ' +
-      'is 403 and nothing is applied. Otherwise the chain waits for the votes of all its steps (202).',
+      'Carries out several counterparty actions, the steps, as one. The policies of its action decide on every step. ' +
+      'When all steps are allowed, they are applied at once, all or nothing (200). When any step is blocked or denied, ' +
+      'the answer is 403 and nothing is applied. Otherwise the request waits for the votes of all its steps (202).',
     errors: gateErrors('already_exists', 'archived', 'changed_concurrently'),
     body: CompositeBody,
     answers: { 200: AppliedChain, 202: WaitingAction },
@@ -89,7 +89,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
   api.post('rejectApprovalRequest', '/vaults/:code/approval-requests/:id/reject', {
     summary: 'Reject an approval request',
     description:
-      'A veto by one of its approvers: the whole request becomes `rejected`, all its steps included. 409 when it is no longer pending.',
+      'Casts a veto of one of its approvers: the request becomes `rejected` with all its steps. 409 when it is not pending.',
     errors: [
       'not_an_approver',
       'already_voted',
@@ -110,7 +110,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
 
   api.post('cancelApprovalRequest', '/vaults/:code/approval-requests/:id/cancel', {
     summary: 'Cancel an approval request',
-    description: 'By its initiator or an administrator, while it is pending.',
+    description: 'Its initiator or an administrator may cancel it while it is pending.',
     errors: ['not_permitted', 'wrong_state'],
     answers: { 200: ApprovalRequest },
     handler: async (trx, { params: { id }, ...by }) => {

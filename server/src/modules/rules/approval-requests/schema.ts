@@ -27,7 +27,7 @@ export const ApprovalRequest = Closed(
   {
     id: Id,
     vaultId: Id,
-    action: described(RequestAction, 'The action that waits for votes; `composite` for a chain of actions.'),
+    action: described(RequestAction, 'The action that waits for votes; `composite` for several actions.'),
     status: described(RequestStatus, '`pending` while votes are missing; all others are final.'),
     initiatorId: Id,
     initiator: Ref(Profile),

@@ -40,22 +40,22 @@ export const namedBySelectors = [
 
 type Entry = {
   kind: SelectorKind
-  /** Transfers alone unless it names others. */
+  /** The actions to which the selector applies; transfers alone if left out. */
   actionTypes?: readonly ActionType[]
   /** A title in words. */
   label: string
-  /** Left out: nothing that the vault keeps a list of. */
+  /** The type of the objects that the value names; left out if the vault has no list of them. */
   names?: (typeof namedBySelectors)[number]
-  /** Description of what it compares. */
+  /** Description of the compared property. */
   summary: string
   /**
-   * The fact that a recorded decision lacks, because it was not recorded at the time, by a short name; null: it has all that
-   * there was to know. A fact that could not be determined then is not lacking: it is as unknown now as it was.
+   * Returns a short name of the fact that a recorded decision lacks, because it was not recorded at the time, or null if the
+   * decision lacks none. A fact that could not be determined at the time counts as recorded: it is unknown now as it was then.
    */
   lacks?(value: unknown, facts: Facts): string | null
-  /** The scope and window of the sum that it looks at; null when the value is invalid. */
+  /** Returns the scope and window of the sum that the selector tests, or null if the value is invalid. */
   windowOf?(value: unknown): VelocityWindow | null
-  /** It looks at the initiator alone, so that its result is known before there is an action. */
+  /** Set when the selector tests the initiator alone, so that its result is known before there is an action. */
   isOfInitiator?: true
 }
 
@@ -84,8 +84,8 @@ const lacks =
 const groupChanges: readonly ActionType[] = ['counterparty_group_update', 'counterparty_group_archive']
 
 /**
- * The table of all selectors, with what each compares and the actions to which it applies. The description of the API and
- * docs/policies.md are rendered from it.
+ * The table of all selectors, with the property that each tests and the actions to which it applies. The description of the
+ * API and docs/policies.md are rendered from it.
  */
 const entries = {
   amount: { kind: amount, label: 'Amount', summary: 'amount in token units' },
@@ -93,7 +93,7 @@ const entries = {
   percentOfBalance: {
     kind: percentOfBalance,
     label: 'Share of the balance in per cent',
-    summary: 'amount in per cent of what the source address has available of the token before the transfer',
+    summary: 'amount in per cent of the available balance of the source address before the transfer',
   },
   velocityAmount: {
     kind: velocityAmount,
@@ -151,7 +151,7 @@ const entries = {
     label: 'Segment of the address',
     names: 'route_variant',
     actionTypes: transfersAndAddresses,
-    summary: 'segment of the source address, or of the one to create, by the codes of route and variant',
+    summary: 'segment of the source address, or of the address to create, by the codes of route and variant',
   },
   destination: { kind: destination, label: 'Recipient address', summary: 'on-chain address of the recipient' },
   destinationType: {
@@ -163,19 +163,19 @@ const entries = {
     kind: destinationAgeHours,
     lacks: lacks('destinationAddedAt'),
     label: 'Age of the recipient address in hours',
-    summary: 'hours since the address of the recipient came into the address book; unknown outside of it',
+    summary: 'hours since the address of the recipient was added to the address book; unknown outside of it',
   },
   firstPaymentToDestination: {
     kind: firstPaymentToDestination,
     lacks: lacks('isFirstPayment'),
     label: 'First payment to the recipient',
-    summary: 'whether no transfer of the vault to this address was confirmed yet',
+    summary: 'true until a transfer of the vault to this address is confirmed',
   },
   addressLookAlike: {
     kind: addressLookAlike,
     lacks: lacks('isLookAlike'),
     label: 'Recipient looks like another one',
-    summary: 'whether the address begins and ends like another one that the vault knows, and is not known itself',
+    summary: 'true for an unknown address that begins and ends like an address that the vault knows',
   },
   counterparty: {
     kind: counterparty,

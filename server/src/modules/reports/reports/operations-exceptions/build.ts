@@ -50,7 +50,7 @@ export const ExceptionOperation = Closed(
     exceptions: described(Type.Array(Enum(exceptionKinds)), 'The figures of `dataQuality` that count the operation.'),
     operationType: Enum(['transfer', 'deposit']),
     status: described(Enum(reportedStatuses), 'Status of the operation.'),
-    addressId: described(Id, 'Identifier of the address of the vault that is the own side.'),
+    addressId: described(Id, 'Identifier of the address of the vault that paid or received.'),
     address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
     tokenId: Id,
     asset: Text('USDT'),
@@ -70,7 +70,7 @@ export const AccountDifference = Closed(
     tokenId: Id,
     purpose: described(
       Enum(['available', 'reserved']),
-      'The account of the address: what can be spent, or what is reserved.',
+      'Purpose of the account: `available` funds can be spent, `reserved` funds are held for transfers.',
     ),
     balance: described(Amount, 'Balance of the account as stored, in token units.'),
     balanceOfEntries: Amount,
@@ -84,7 +84,7 @@ export const OperationsExceptionsReport = Closed(
     dataQuality: Ref(ReportDataQuality),
     accountDifferences: described(
       Type.Array(Ref(AccountDifference)),
-      'Accounts whose balance is not the one that their newest entry left.',
+      'Accounts whose stored balance differs from the balance after their newest entry.',
     ),
     items: Type.Array(Ref(ExceptionOperation)),
     nextCursor: Nullable(Text('MTc2ODAuY21pOGgyazFw')),
@@ -192,15 +192,15 @@ export type ExceptionsRequest = PagedRequest & { kinds: readonly ExceptionKind[]
 /** The figures of the report: the number of operations of each kind, and of all operations. */
 type ExceptionFigures = Readonly<Record<ExceptionKind | 'totalOperations', number>>
 
-/** The columns of a row as its answer has them, and the columns that further fields are made from. */
+/** The columns of a row: fields of the answer, and columns from which other fields are computed. */
 type Row = PartyColumns &
   Omit<Static<typeof ExceptionOperation>, 'counterparty' | 'createdAt'> & { decimals: number; createdAt: Date }
 
 /**
- * Returns operations behind the figures of data quality, newest first, and one more when there is a further page. The figures
- * are known, so a kind without operations is not searched. Each search reads the operations of the report at most once, as the
- * figures did, and only those that are newer than the page that earlier searches have filled. The kinds of an operation are
- * determined for the page alone. So the time of a page does not depend on what the planner expects.
+ * Returns operations behind the figures of data quality, newest first, and one operation more when there is a further page.
+ * The figures are known, so a kind without operations is not searched. Each search reads the operations of the report at most
+ * once, as the figures did, and only operations newer than the page that earlier searches have filled. The kinds of an
+ * operation are determined for the page alone. So the time of a page does not depend on the estimates of the planner.
  */
 export async function listExceptions(trx: Trx, request: ExceptionsRequest, figures: ExceptionFigures): Promise<Row[]> {
   const { limit } = request.page
@@ -228,8 +228,8 @@ async function findNewest(
   newerThan: Position | null,
 ): Promise<Position[]> {
   return avoiding(trx, avoided, async () => {
-    // The order is an expression without an index. In the order of an index, the planner would walk past all operations of the
-    // vault where it expects to fill a page soon.
+    // The order is an expression without an index. With an index, the planner would read all operations of the vault in order
+    // where it expects to fill a page soon.
     const { rows } = await sql<Position>`
       ${common} select o.created_at as "createdAt", o.id from operations o ${joined} where ${where}
         ${after === null ? sql`` : sql`and (o.created_at, o.id) < (${after.createdAt}, ${after.id})`}
