@@ -34,7 +34,7 @@ describe('signing a webhook', () => {
     expect(await verifyWebhook(['another secret', secret], { headers: both, body, now })).toBeDefined()
   })
 
-  it('refuses what was changed, is old, or is not signed', async () => {
+  it('is refused when it was changed, is old or is not signed', async () => {
     const refused = (more: object, by: string | string[] = secret) =>
       expect(verifyWebhook(by, { headers, body, now, ...more })).rejects
     await refused({ body: `${body} ` }).toThrow(WebhookError)

@@ -27,7 +27,7 @@ export async function signWebhook(
 
 type Received = {
   headers: Headers | Readonly<Record<string, string | string[] | undefined>>
-  /** The body as it was received. The bytes are signed, not their meaning. */
+  /** The received bytes, unchanged: the signature covers bytes, not their meaning. */
   body: Signed['body']
   /** The largest difference between the time of the delivery and now, in seconds; 300 by default. */
   toleranceSeconds?: number

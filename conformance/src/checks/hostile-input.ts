@@ -16,7 +16,7 @@ export const hostileInput: Category = {
   checks: [
     {
       id: 'hostile.large-body',
-      title: 'A body of 5 MB is refused or its connection closed, and the service answers on',
+      title: 'A body of 5 MB is refused or its connection closed; the service still answers',
       section,
       rule: undisturbed,
       advice: 'Limit bodies to 64 KiB, and stop reading at the limit.',
@@ -31,7 +31,7 @@ export const hostileInput: Category = {
       title: 'A body nested 20,000 levels deep is refused',
       section,
       rule: undisturbed,
-      advice: 'Parse bodies with a limit of size, and validate without recursion over foreign levels.',
+      advice: 'Limit the size of bodies, and validate them without recursion.',
       async run(wallet) {
         const raw = `{"network":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
         expectStatus(await wallet.call('POST', '/addresses', { raw }), [0, 400, 413])
@@ -52,10 +52,10 @@ export const hostileInput: Category = {
     },
     {
       id: 'hostile.prototype',
-      title: 'Members that have names of the language, such as constructor, are refused',
+      title: 'Members with names of JavaScript, such as constructor, are refused',
       section,
       rule: 'Unknown fields and parameters | 400.',
-      advice: 'Refuse unknown members of every name, and keep networks in a map, not in an object with a prototype.',
+      advice: 'Refuse every unknown member, and keep networks in a map, not in an object with a prototype.',
       async run(wallet) {
         const body = JSON.stringify(plain(wallet)).slice(0, -1)
         for (const member of ['"__proto__":{"network":"x"}', '"constructor":{"prototype":{"x":1}}']) {
@@ -85,7 +85,7 @@ export const hostileInput: Category = {
       title: 'A body that does not say that it is JSON is refused',
       section,
       rule: 'HTTP with JSON bodies in UTF-8',
-      advice: 'Accept application/json only: a page of a browser can send the other types without asking.',
+      advice: 'Accept application/json only: a web page can send other types without a preflight request.',
       async run(wallet) {
         const raw = JSON.stringify(plain(wallet))
         for (const contentType of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
@@ -111,7 +111,7 @@ export const hostileInput: Category = {
     },
     {
       id: 'hostile.ids-in-paths',
-      title: 'Encoded slashes, dots and zero bytes in an id lead nowhere',
+      title: 'Encoded slashes, dots and zero bytes in an id are refused',
       section: 'errors',
       rule: 'the transfer was never accepted',
       advice: 'Match the id of the path with the pattern of ids, after it was decoded once.',
@@ -131,10 +131,10 @@ export const hostileInput: Category = {
     },
     {
       id: 'hostile.repeated-parameter',
-      title: 'A parameter that is given twice is a 400',
+      title: 'A repeated parameter is a 400',
       section,
       rule: 'Unknown fields and parameters | 400. Nothing is coerced.',
-      advice: 'Require that each parameter is one text.',
+      advice: 'Require a single text for every parameter.',
       async run({ call, addressOf, options: { network } }) {
         const [sender, recipient] = [await addressOf('sender'), await addressOf('recipient')]
         const query = `network=${network}&address=${sender.address}&address=${recipient.address}`
@@ -143,10 +143,10 @@ export const hostileInput: Category = {
     },
     {
       id: 'hostile.slow-senders',
-      title: 'Fifty connections that send nothing more do not delay others',
+      title: 'Fifty stalled connections do not delay other requests',
       section,
       rule: undisturbed,
-      advice: 'Handle connections independently, and close those whose request does not arrive in time.',
+      advice: 'Handle connections independently, and close a connection whose request does not arrive in time.',
       async run(wallet) {
         const sockets = await Promise.all(Array.from({ length: 50 }, (_, index) => stall(wallet.options.url, index)))
         try {
@@ -170,7 +170,7 @@ async function expectAlive(wallet: WalletUnderTest): Promise<void> {
   expectThat(inTime, `a usual request took ${answer.milliseconds} ms afterwards`, answer)
 }
 
-/** Half of them stop in the head of the request, half in its body. */
+/** Opens a connection whose request stops in its head for an even index, and in its body for an odd index. */
 async function stall(url: string, index: number): Promise<Socket> {
   const { protocol, hostname, port, pathname } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
@@ -178,7 +178,7 @@ async function stall(url: string, index: number): Promise<Socket> {
     protocol === 'https:'
       ? connectTls({ host, port: Number(port || 443), servername: host })
       : connectTcp({ host, port: Number(port || 80) })
-  // A service that refuses so many connections or closes them early does what it should.
+  // A service may refuse so many connections, or close them early.
   socket.on('error', () => undefined)
   const path = `${pathname.replace(/\/+$/, '')}/addresses`
   const head = `POST ${path} HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\n`

@@ -25,7 +25,7 @@ export const checkNames = [
 ] as const
 export type CheckName = (typeof checkNames)[number]
 
-/** `open`: the file neither contradicts nor proves it. */
+/** The result of a check. `open` means that the file neither contradicts nor proves the statement. */
 export interface Check {
   name: CheckName
   state: 'holds' | 'fails' | 'open'
@@ -68,8 +68,8 @@ interface Examined {
 }
 
 /**
- * Checks an evidence file by itself, as docs/audit.md describes it, without asking anybody. A whole file can be
- * invented. To exclude that, compare it with the head of a chain of seals that a person kept.
+ * Checks an evidence file by itself, as docs/audit.md describes it. A file can be forged as a whole. To exclude that,
+ * compare it with the head of a seal chain that a person kept.
  */
 export async function verifyEvidence(file: Evidence, { trusted = [] }: VerifyOptions = {}): Promise<Verdict> {
   const examined = await examine(file, trusted)

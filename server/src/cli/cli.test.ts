@@ -289,7 +289,7 @@ describe('commands beside a running server', () => {
     expect(sound.out).toContain(
       'Compared 0 transfers, 0 payouts and 0 approval requests with the record: no difference.',
     )
-    expect(sound.out).toMatch(/^Signed by [0-9a-f]{32}\. Whose keys they are is not known here/m)
+    expect(sound.out).toMatch(/^Signed by [0-9a-f]{32}\. No key of the node is known here/m)
 
     await query(
       `insert into transfers (vault_id, id, to_address, to_address_key, payload, payload_hash, decision, created_at)

@@ -99,9 +99,7 @@ function printChains(chains: ChainReport[], { log, noun, trusted }: Shown): void
   }
   const keys = [...new Set(chains.flatMap((chain) => chain.keys))]
   if (trusted === null && keys.length > 0) {
-    print(
-      `Signed by ${keys.join(', ')}. Whose keys they are is not known here: name those of the node with --key or SEAL_KEYS.`,
-    )
+    print(`Signed by ${keys.join(', ')}. No key of the node is known here: name its keys with --key or SEAL_KEYS.`)
   }
   const faults = chains.filter(({ fault }) => fault !== null).length
   print(`Checked ${chains.length} chains: ${faults === 0 ? 'nothing was changed' : `${faults} with a fault`}.`)

@@ -126,7 +126,7 @@ async function touchSession(
     .set({ last_seen_at: now, expires_at: expiresAt })
     .where('id', '=', session.id)
     .execute()
-    // A read does not need it.
+    // A read does not need the new times.
     .catch((error: unknown) => {
       if (!(error instanceof WritesHaltedError)) throw error
     })

@@ -27,7 +27,7 @@ const planOf = (orders: Order[]) =>
   )
 
 describe('T58 a signed payout', () => {
-  test.each([1, 2, 3, 4, 5, 8, 13, 33])('of %i rows has each at its place and nowhere else', (count) => {
+  test.each([1, 2, 3, 4, 5, 8, 13, 33])('of %i rows proves each row at its place only', (count) => {
     const orders = Array.from({ length: count }, (_, index) => orderOf(index))
     const plan = planOf(orders)
     const total = plan.document.sums.reduce((sum, { amount }) => sum + BigInt(amount), 0n)

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
 
-/** The number of cases that a random test tries, and the seed of the first one. */
+/** The number of cases that a random test tries, and the seed of the first case. */
 export type Campaign = { runs: number; seed: number }
 
 /**
- * Returns the campaign. The suite tries few cases of a fixed seed, so that every run tries the same ones. The scripts
+ * Returns the campaign. The suite tries few cases of a fixed seed, so that all runs try the same cases. The scripts
  * `nightly:*` set NAME_RUNS: then the seed is new, and printed. NAME_SEED repeats a run.
  */
 export function campaignOf(name: string, suite: Campaign, env: NodeJS.ProcessEnv = process.env): Campaign {

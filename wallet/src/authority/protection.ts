@@ -19,7 +19,7 @@ type Mark = { authority_version: number | null; authority_hash: string | null }
  * Returns the authority of a client, or null when the client is not protected. A client is protected if it has a file or a mark
  * in the database, so that a restore of one of them is noticed by the other.
  *
- * @throws AuthorityUnavailableError when the file is missing, or older than the mark, or has another past
+ * @throws AuthorityUnavailableError when the file is missing, is older than the mark, or contradicts its hash
  */
 export async function readProtection(
   db: pg.Pool | pg.PoolClient,
@@ -54,7 +54,7 @@ export async function lockClient(tx: pg.PoolClient, clientId: string): Promise<v
   await tx.query('select from wallet.clients where id = $1 for no key update', [clientId])
 }
 
-/** Keeps the authority and the stops of a client as they are, beside its other orders; the part is locked for this one alone. */
+/** Locks a part of a client exclusively, and its authority and stops against changes. Other parts are not locked. */
 async function lockPart(tx: pg.PoolClient, clientId: string, part: string): Promise<void> {
   await tx.query(
     'select pg_advisory_xact_lock_shared(hashtextextended($1, 0)), pg_advisory_xact_lock(hashtextextended($2, 0))',
@@ -80,7 +80,7 @@ export const lockJournal = (tx: pg.PoolClient, clientId: string) => lockPart(tx,
  */
 export async function pinAuthority(pool: pg.Pool, store: AuthorityStore, clientId: string, document: unknown) {
   const authority = parseAuthority(document)
-  if (authority.version !== 1) throw new Error('only version 1 is pinned by hand; later ones are signed')
+  if (authority.version !== 1) throw new Error('only version 1 is pinned by hand; later versions are signed')
   return await inTransaction(pool, async (tx) => {
     await lockClient(tx, clientId)
     if ((await readProtection(tx, store, clientId)) !== null) throw new Error('the client has an authority already')
@@ -92,7 +92,7 @@ export async function pinAuthority(pool: pg.Pool, store: AuthorityStore, clientI
 /** The answer about an authority. */
 export type Shown = Present & { pending: Pending | null }
 
-/** Reads the version in force and the one that waits. Returns null when the client is not protected. @throws as `readProtection` */
+/** Reads the version in force and the pending version. Returns null when the client is not protected. @throws as `readProtection` */
 export async function showProtection(
   db: pg.Pool | pg.PoolClient,
   store: AuthorityStore | null,
@@ -104,9 +104,9 @@ export async function showProtection(
 }
 
 /**
- * Takes the next version, which comes into force after the delay of the present one. The present version again, or the one
- * that waits, is answered as it is, so that a repetition is harmless.
- * @throws WalletError 404 when the client is not protected, 403 when the version may not follow, 409 while another one waits
+ * Takes the next version, which comes into force after the delay of the present version. A repetition of the present or the
+ * pending version changes nothing.
+ * @throws WalletError 404 when the client is not protected, 403 when the version may not follow, 409 while another version waits
  */
 export async function updateAuthority(
   pool: pg.Pool,
@@ -137,7 +137,7 @@ export async function updateAuthority(
   })
 }
 
-/** Answers a version that is known already. Returns null for a new one that may follow. @throws as `updateAuthority` */
+/** Returns the answer to a known version, or null for a new version that may follow. @throws as `updateAuthority` */
 async function checkNext(
   db: pg.Pool | pg.PoolClient,
   store: AuthorityStore,

@@ -23,12 +23,12 @@ describe('findMovements', () => {
     ])
   })
 
-  test('T16 reads nothing of one that reverted, whatever it would have moved', () => {
+  test('T16 reads nothing of a reverted transaction, whatever it would have moved', () => {
     expect(findMovements(transaction, { status: 'reverted', logs: [] })).toEqual([])
     expect(findMovements(transaction, { status: 'reverted', logs: [transferLog(1n)] })).toEqual([])
   })
 
-  test('T21 reads no zero amounts, and nothing of a contract that is created', () => {
+  test('T21 reads no zero amounts, and nothing of the creation of a contract', () => {
     expect(findMovements({ ...transaction, value: 0n }, { status: 'success', logs: [transferLog(0n)] })).toEqual([])
     expect(findMovements({ ...transaction, to: null }, { status: 'success', logs: [] })).toEqual([])
   })

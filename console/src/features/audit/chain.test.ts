@@ -37,7 +37,7 @@ function rootOf(records: ChainSeal['records']): Buffer {
   return right === undefined ? left! : createHash('sha256').update('\x01').update(left!).update(right).digest()
 }
 
-/** The same log with seals that are signed from the second one on. */
+/** Returns the same log with the second and the third seal signed. */
 function signed(): Log {
   const log = genuine()
   const [third, second] = log.seals
@@ -56,7 +56,7 @@ function signSeal(seal: ChainSeal): void {
   Object.assign(seal, { root, keyId, publicKey: publicKey.toString('hex'), signature })
 }
 
-async function* each<Item>(items: Item[]) {
+async function* streamOf<Item>(items: Item[]) {
   yield* items
 }
 
@@ -69,7 +69,7 @@ const reseal = (seal: ChainSeal) => {
 describe('a log', () => {
   it('holds when it is genuine', async () => {
     const { seals, records } = genuine()
-    const found = await verifyLog(each(seals), each(records), () => {})
+    const found = await verifyLog(streamOf(seals), streamOf(records), () => {})
     expect(found).toMatchObject({ seals: 3, records: 5, waiting: 1, faults: [], newestSeal: { sequence: 3 } })
   })
 
@@ -111,13 +111,13 @@ describe('a log', () => {
   ])('%s is noticed', async (_what, tamper, expected) => {
     const log = genuine()
     tamper(log)
-    const { faults } = await verifyLog(each(log.seals), each(log.records), () => {})
+    const { faults } = await verifyLog(streamOf(log.seals), streamOf(log.records), () => {})
     expect(faults.map((fault) => `${fault.kind} ${'id' in fault ? fault.id : fault.sequence}`)).toEqual(expected)
   })
 
   it('T77 holds when its seals are signed roots', async () => {
     const { seals, records } = signed()
-    const found = await verifyLog(each(seals), each(records), () => {})
+    const found = await verifyLog(streamOf(seals), streamOf(records), () => {})
     expect(found).toMatchObject({ seals: 3, records: 5, faults: [], newestSeal: { sequence: 3, keyId } })
   })
 
@@ -130,7 +130,7 @@ describe('a log', () => {
     ['another signature', ({ seals }) => (seals[0]!.signature = '0'.repeat(128)), ['seal_signature 3']],
     ['another key', ({ seals }) => (seals[0]!.publicKey = 'f'.repeat(64)), ['seal_signature 3']],
     [
-      'a seal that is not signed any more',
+      'a removed signature',
       ({ seals }) => {
         Object.assign(seals[0]!, { root: null, keyId: null, publicKey: null, signature: null })
         reseal(seals[0]!)
@@ -140,13 +140,13 @@ describe('a log', () => {
   ])('T77 %s of a signed seal is noticed', async (_what, tamper, expected) => {
     const log = signed()
     tamper(log)
-    const { faults } = await verifyLog(each(log.seals), each(log.records), () => {})
+    const { faults } = await verifyLog(streamOf(log.seals), streamOf(log.records), () => {})
     expect(faults.map((fault) => `${fault.kind} ${'id' in fault ? fault.id : fault.sequence}`)).toEqual(expected)
   })
 
   it('does not blame records that were sealed after the seals were read', async () => {
     const { seals, records } = genuine()
-    const found = await verifyLog(each(seals.slice(1)), each(records), () => {})
+    const found = await verifyLog(streamOf(seals.slice(1)), streamOf(records), () => {})
     expect(found).toMatchObject({ waiting: 2, faults: [] })
   })
 })

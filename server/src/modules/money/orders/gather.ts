@@ -45,7 +45,7 @@ export type SourceRow = RateColumns & {
   unagreed: string | null
   to_address_id: string | null
   counterparty: AddressOwner | null
-  /** The signs of the recipient, which are the same for every initiator of the vault. */
+  /** First payment to the recipient, and its likeness to a known address: the same for every initiator of the vault. */
   recipient: RecipientSigns
   /** The segments of the source address, by codes. */
   route_variants: { route: string; variant: string }[]

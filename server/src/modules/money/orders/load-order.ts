@@ -17,7 +17,7 @@ import { agreedAvailable, findSource, type ShownParts, type SourceRow } from './
 import { asOrdered } from './objections.ts'
 import type { OrderBody } from './schema.ts'
 
-/** An order with the facts for the policies, and those policies. `category` is the category that the order declares. */
+/** An order with its facts, and the policies that may decide on them. `category` is the category that the order declares. */
 export type LoadedOrder = {
   order: Order
   category: NamedCategory | null
@@ -43,8 +43,8 @@ type Loading = {
 /**
  * Reads everything that an order refers to, and checks it.
  *
- * @throws 400 for a wrong order, 404 for an address that the caller does not see, 403 for one they may not move funds from
- *   or a category that the initiator may not assign
+ * @throws 400 for a wrong order, 404 for an address that the caller does not see, 403 for an address from which the caller may
+ *   not move funds, or for a category that the initiator may not assign
  */
 export async function loadOrder(
   db: Db | Trx,
@@ -177,7 +177,7 @@ export function factsOf(
   }
 }
 
-/** Returns the facts of a destination: its entry in the address book, and the signs that the vault has of it. */
+/** Returns the facts of a destination: its entry in the address book, first payment and likeness to a known address. */
 export function recipientFacts(
   isInternal: boolean,
   owner: AddressOwner | null,

@@ -9,8 +9,8 @@ export function reconciliationRoutes(app: App, deps: Deps): void {
   api.get('getReconciliation', '/vaults/:code/ledger/reconciliation', {
     summary: 'Get the reconciliation',
     description:
-      'For administrators and auditors of the vault. Compares, per token, the sum of all entries (which must be 0), the stored ' +
-      'with the recomputed balances, and the ledger with the on-chain balances that the wallet service reports.',
+      'For administrators and auditors of the vault. Checks for each token that the sum of all entries is 0, and compares ' +
+      'stored with recomputed balances, and the ledger with the on-chain balances that the wallet service reports.',
     answers: { 200: Reconciliation },
     handler: (_db, { member }) => reconcileVault(deps, member.vault.id, member.userId),
   })

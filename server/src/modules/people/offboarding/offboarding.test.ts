@@ -23,7 +23,7 @@ afterAll(async () => {
 const disable = (id: string, by = platform) => by.post(`/users/${id}/disable`, reason)
 const enable = (id: string, by = platform) => by.post(`/users/${id}/enable`, { reason: 'Came back' })
 
-/** All mails that are due a minute from now; each is read once. */
+/** Sends and removes the mails that are due within a minute, and returns them. */
 async function mails() {
   bench.test.clock.advance(61_000)
   await sendNotifications(bench.test.deps)
@@ -33,7 +33,7 @@ async function mails() {
 }
 
 describe('POST /users/{id}/disable and enable', () => {
-  it('T47 ends sessions and devices with the next request, and enabling restores what they were', async () => {
+  it('T47 ends sessions and devices before the next request, and enabling restores memberships', async () => {
     const { vault } = bench
     const leaver = await addMember(bench.test, vault, 'leaver@example.org', ['treasury'])
     await bench.sql(`insert into known_devices values ('\\x01', $1, now())`, [leaver.userId])
@@ -68,7 +68,7 @@ describe('POST /users/{id}/disable and enable', () => {
     expect(await bench.audited('user.enabled', leaver.userId)).toBe(2)
   })
 
-  it('lists what they leave behind, and tells the administrators of each vault what was made in it only', async () => {
+  it('lists service tokens and invitations, and mails administrators of a vault only those of their vault', async () => {
     await mails()
     const { vault } = bench
     const maker = await addMember(bench.test, vault, 'maker@example.org', ['administrators'])
@@ -99,7 +99,7 @@ describe('POST /users/{id}/disable and enable', () => {
       withoutQuorum: 0,
     })
     expect((await platform.get(`/users/${maker.userId}/offboarding`)).body).toEqual(body)
-    // The service acts on, until the administrators of its vault revoke it.
+    // The service token works until the administrators of its vault revoke it.
     const service = bench.test.client({ authorization: `Bearer ${payroll.token}` })
     expect((await service.get('/vaults/main-vault')).status).toBe(200)
 
@@ -169,7 +169,7 @@ describe('POST /users/{id}/disable and enable', () => {
 })
 
 describe('votes of people who left', () => {
-  it('count no longer; the transfer shows it, its initiator gets a mail, and enabling restores them', async () => {
+  it('do not count: the transfer shows that, its initiator gets a mail, and enabling restores the votes', async () => {
     const { owner, firstApprover, secondApprover, thirdApprover } = bench
     const address = await bench.fundedAddress()
     const { body: transfer } = await bench.order(address.id, '500')
@@ -182,9 +182,9 @@ describe('votes of people who left', () => {
     expect((await mails()).filter(({ subject }) => subject.startsWith('Too few'))).toEqual([])
     expect((await disable(secondApprover.userId)).body.withoutQuorum).toBe(1)
     expect(await bench.read(transfer.id)).toMatchObject({ status: 'awaiting_approval', quorumReachable: false })
-    const told = (await mails()).filter(({ subject }) => subject.startsWith('Too few people can vote'))
-    expect(told.map(({ to }) => to)).toEqual([owner.email])
-    expect(told[0]!.text).toContain(transfer.id)
+    const notices = (await mails()).filter(({ subject }) => subject.startsWith('Too few people can vote'))
+    expect(notices.map(({ to }) => to)).toEqual([owner.email])
+    expect(notices[0]!.text).toContain(transfer.id)
     // Two votes are needed and one counts: the vote of a disabled person does not count.
     expect((await bench.act(thirdApprover, transfer.id, 'approve')).status).toBe(200)
     expect((await bench.read(transfer.id)).status).toBe('awaiting_approval')
@@ -197,7 +197,7 @@ describe('votes of people who left', () => {
     expect((await bench.read(transfer.id)).status).not.toBe('awaiting_approval')
   })
 
-  it('is told as well when they leave the group, and not when they came back before the mail', async () => {
+  it('do not count when a person left the group: the initiator gets a mail, unless the person is back before', async () => {
     const { owner, secondApprover, thirdApprover, approversId, vault } = bench
     const address = await bench.fundedAddress()
     const { body: transfer } = await bench.order(address.id, '500')
@@ -205,14 +205,15 @@ describe('votes of people who left', () => {
     const members = `/policy-groups/${approversId}/members` as const
     const leave = ({ userId }: Person) => vault.admin.delete(`${members}/${userId}`)
     const join = ({ userId }: Person) => vault.admin.post(members, { userId })
-    const told = async () => (await mails()).filter(({ subject }) => subject.startsWith('Too few')).map(({ to }) => to)
+    const recipients = async () =>
+      (await mails()).filter(({ subject }) => subject.startsWith('Too few')).map(({ to }) => to)
     await leave(secondApprover)
     await leave(thirdApprover)
     await join(thirdApprover)
-    expect(await told()).toEqual([])
+    expect(await recipients()).toEqual([])
     await leave(thirdApprover)
     bench.test.clock.advance(300_000)
-    expect(await told()).toEqual([owner.email])
+    expect(await recipients()).toEqual([owner.email])
     expect(await bench.read(transfer.id)).toMatchObject({ quorumReachable: false })
     await join(secondApprover)
     await join(thirdApprover)
@@ -223,7 +224,7 @@ describe('votes of people who left', () => {
 describe('DELETE /vaults/{code}/members/{userId}', () => {
   const url = (userId: string) => `/vaults/main-vault/members/${userId}` as const
 
-  it('removes a member from every group in one record and one mail, with their next request', async () => {
+  it('removes a member from every group at once, with one record and one mail', async () => {
     const { admin } = bench.vault
     const leaver = await addMember(bench.test, bench.vault, 'mover@example.org', ['treasury', 'approvers'])
     await mails()
@@ -241,7 +242,7 @@ describe('DELETE /vaults/{code}/members/{userId}', () => {
     expect((await admin.delete(url(leaver.userId))).body.reason).toBe('not_found')
   })
 
-  it('keeps the last administrator who can sign in, and is for administrators', async () => {
+  it('refuses to remove the last administrator who can sign in, and is for administrators only', async () => {
     const { vault } = bench
     const second = await addMember(bench.test, vault, 'second.admin@example.org', ['administrators', 'treasury'])
     for (const { id } of await bench.sql(

@@ -15,12 +15,12 @@ import { sealAuditRecords } from './audit-seals.ts'
 import { insertAuditRecord } from './record.ts'
 import { verifyAudit } from './verify.ts'
 
-/** The number of changes that are tried. */
+/** The number of random changes, and the seed of the first. */
 const { runs, seed } = campaignOf('EDIT', { runs: 50, seed: 1 })
 
 const chain = 'vault-1'
 let test: TestApp
-/** Acts as the owner of the database, whom no grant stops. */
+/** Acts as the owner of the database, whom no missing privilege stops. */
 let owner: pg.Client
 let ids: string[]
 
@@ -46,7 +46,7 @@ beforeEach(async () => {
 })
 
 describe('sealing', () => {
-  it('chains committed records in batches and finds nothing wrong with them', async () => {
+  it('seals committed records in batches, in which a verification finds no fault', async () => {
     expect(await verify()).toMatchObject({ sealedRecords: 6, unsealedRecords: 2, seals: 3, fault: null })
     const { rows } = await owner.query('select sequence, previous_hash, hash from audit_seals order by sequence')
     expect(rows.map((row) => row.sequence)).toEqual(['1', '2', '3'])
@@ -55,7 +55,7 @@ describe('sealing', () => {
     expect((await verify()).head).toEqual({ sequence: 3, hash: rows[2].hash.toString('hex') })
   })
 
-  it('T77 can be recomputed from what is written down, and is signed by the key that it names', async () => {
+  it('T77 makes seals that their columns determine, signed by the key that they name', async () => {
     const { rows } = await owner.query('select * from audit_seals where sequence = 2')
     const { previous_hash, record_ids, sealed_at, hash, root, public_key, signature } = rows[0]
     const { rows: records } = await owner.query('select id, hash from audit_records where id = any($1) order by id', [
@@ -83,7 +83,7 @@ describe('sealing', () => {
     expect(keyId).toBe(test.deps.sealKey.keyId)
   })
 
-  it('T9 seals of before they were signed are verified as they were, and none may follow a signed one', async () => {
+  it('T9 unsigned seals of the first format are valid, unless they follow a signed seal', async () => {
     await unsign(1)
     expect((await verify()).fault).toMatchObject({ kind: 'changed', sealSequence: 2 })
     await relink(2)
@@ -92,12 +92,12 @@ describe('sealing', () => {
     expect((await verify()).fault).toMatchObject({ kind: 'changed', sealSequence: 1, recordId: null })
   })
 
-  it('T77 a seal that is not signed any more is named, also when its hash was made to fit', async () => {
+  it('T77 a seal whose signature was removed is named, even if its hash fits', async () => {
     await unsign(3)
     expect((await verify()).fault).toMatchObject({ kind: 'changed', sealSequence: 3, recordId: null })
   })
 
-  it('keeps the chains of two vaults apart', async () => {
+  it('keeps the seal chains of the platform and of a vault apart', async () => {
     await writeRecords(1, null)
     await sealAuditRecords(test.deps)
     const reports = await verifyAudit(test.deps.db)
@@ -107,7 +107,7 @@ describe('sealing', () => {
     ])
   })
 
-  it('takes more records than a batch holds', async () => {
+  it('seals more records than a batch holds', async () => {
     await writeRecords(1_100)
     expect(await sealAuditRecords(test.deps)).toBe(1_102)
     expect(await verify()).toMatchObject({ sealedRecords: 1_108, unsealedRecords: 0, seals: 5, fault: null })
@@ -120,7 +120,7 @@ describe('sealing', () => {
     expect(await verify()).toMatchObject({ sealedRecords: 28, unsealedRecords: 0, fault: null })
   })
 
-  it('leaves a record alone that is not committed', async () => {
+  it('does not seal an uncommitted record', async () => {
     await test.deps.db.transaction().execute(async (trx) => {
       await insertAuditRecord(trx, event())
       expect(await sealAuditRecords(test.deps)).toBe(2)
@@ -147,7 +147,7 @@ describe('verifying', () => {
     expect((await verify()).fault).toMatchObject({ kind: 'changed', recordId: ids[3], sealSequence: 2 })
   })
 
-  it('names a record that was rewritten with everything that follows from it', async () => {
+  it('names a record that was rewritten together with its content and its hash', async () => {
     const { rows } = await owner.query('select content from audit_records where id = $1', [ids[3]])
     const content = canonicalJson({ ...JSON.parse(rows[0].content), action: 'policy.deleted' })
     await owner.query('update audit_records set action = $2, content = $3, hash = $4 where id = $1', [
@@ -159,7 +159,7 @@ describe('verifying', () => {
     expect((await verify()).fault).toMatchObject({ kind: 'changed', recordId: ids[3], sealSequence: 2 })
   })
 
-  it('names the seal that a record was moved out of', async () => {
+  it('names the seal from which a record was moved', async () => {
     await owner.query('update audit_records set seal_sequence = 3 where id = $1', [ids[3]])
     expect((await verify()).fault).toMatchObject({ kind: 'changed', recordId: ids[3], sealSequence: 2 })
     await owner.query('update audit_records set seal_sequence = null where id = $1', [ids[3]])
@@ -171,12 +171,12 @@ describe('verifying', () => {
     expect((await verify()).fault).toMatchObject({ recordId: ids[1], sealSequence: 1 })
   })
 
-  it('names a record that is missing', async () => {
+  it('names a missing record', async () => {
     await owner.query('delete from audit_records where id = $1', [ids[2]])
     expect((await verify()).fault).toMatchObject({ kind: 'missing', recordId: ids[2], sealSequence: 2 })
   })
 
-  it('names a record that was inserted into a seal, and one that names a seal that is not there', async () => {
+  it('names a record that was inserted into a seal, and a record of a seal that does not exist', async () => {
     const id = newId(new Date())
     const content = canonicalJson({ ...event(), id, chain, actorId: null, createdAt: '2026-01-31T09:30:00.000Z' })
     const forge = (sequence: number) =>
@@ -219,7 +219,7 @@ describe('verifying', () => {
     expect((await verify()).fault).toMatchObject({ kind: 'missing', recordId: null, sealSequence: 2 })
   })
 
-  it('shows a chain that was cut short by another head', async () => {
+  it('shows another head when a seal chain was cut short', async () => {
     const before = (await verify()).head
     await owner.query('delete from audit_records where seal_sequence = 3')
     await owner.query('delete from audit_seals where sequence = 3')
@@ -267,7 +267,7 @@ describe('the role of the service', () => {
 
 async function verify(): Promise<ChainReport> {
   const report = (await verifyAudit(test.deps.db)).find((entry) => entry.chain === chain)
-  if (report === undefined) throw new Error('The chain is not reported')
+  if (report === undefined) throw new Error('The report lacks the seal chain')
   return report
 }
 
@@ -281,7 +281,7 @@ async function unsign(sequence: number): Promise<void> {
   await owner.query(`update audit_seals set ${unsigned}, hash = $2 where sequence = $1`, [sequence, hash])
 }
 
-/** Lets the seals from this one on follow the one before, signed by the node. */
+/** Recomputes the seals from a number on, so that each follows the previous seal, and signs them as the node. */
 async function relink(first: number): Promise<void> {
   const query = async (text: string, values?: unknown[]) => (await owner.query(text, values)).rows
   await resealChain(query, { log: 'audit', chain, from: first, sealKey: test.deps.sealKey })

@@ -103,7 +103,7 @@ describe('observations', () => {
       expect.objectContaining({
         currentValue: 50,
         description: expect.stringContaining(
-          '3 operations have another counterparty now than when created; the history lists them by the one recorded then.',
+          '3 operations have another counterparty now than when created; the history lists them under the recorded counterparty.',
         ),
       }),
     ])

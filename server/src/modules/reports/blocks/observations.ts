@@ -25,26 +25,26 @@ const codes = Object.keys(kinds) as (keyof typeof kinds)[]
 
 export const ReportObservation = Closed(
   {
-    code: described(Enum(codes), 'What was noticed, for programs.'),
-    severity: described(Enum(['info', 'warning', 'critical']), 'How much attention it deserves.'),
-    title: described(Text('Turnover far above the rest'), 'What was noticed, in a few words.'),
+    code: described(Enum(codes), 'Type of the observation.'),
+    severity: described(Enum(['info', 'warning', 'critical']), 'Severity of the observation.'),
+    title: described(Text('Turnover far above the rest'), 'Title of the type.'),
     description: described(
       Text('In the period from 2026-01-05T00:00:00.000Z the turnover was at least 3 times the mean.'),
-      'What was noticed, in a sentence with its figures.',
+      'The observation in a sentence, with its figures.',
     ),
     /** The unit of `currentValue` and `comparisonValue`. */
-    metric: described(Text('grossTurnoverUsd'), 'The figure that it is about.'),
+    metric: described(Text('grossTurnoverUsd'), 'Name of the observed figure.'),
     currentValue: described(
       Type.Union([Figure('90000.00'), Type.Number()]),
-      'Value of the figure in the interval: a decimal string of a USD figure, a number of a count, a percentage or seconds.',
+      'Value of the figure in the interval: a decimal string for USD; a number for a count, a percentage or seconds.',
     ),
     comparisonValue: described(
       Type.Union([Figure('12000.00'), Type.Number(), Type.Null()]),
-      'Value that it is compared with, of the type of `currentValue`; null if there is none.',
+      'Value with which `currentValue` is compared, of the same type; null if there is none.',
     ),
     changePercent: described(
       Nullable(Percent),
-      'Change against `comparisonValue`, in per cent; null without one or over zero.',
+      'Change against `comparisonValue`, in per cent; null if `comparisonValue` is null or 0.',
     ),
     drilldownFilters: Type.Record(Type.String(), Type.String(), {
       description: 'Query parameters of the history that list the affected operations.',
@@ -231,10 +231,10 @@ function concentration(activity: Activity, filters: Filters): Found[] {
   })
 }
 
-/** History goes by the recorded counterparty, so a drill-down may lack these operations or list extra ones. */
+/** The history uses the recorded counterparty, so a drill-down may lack these operations or list further operations. */
 const reclassified = (count: number) =>
   `${count} operation${count === 1 ? ' has' : 's have'} another counterparty now than when created; the history lists ` +
-  `${count === 1 ? 'it' : 'them'} by the one recorded then.`
+  `${count === 1 ? 'it' : 'them'} under the recorded counterparty.`
 
 function failures({ overall }: Activity, filters: Filters): Found[] {
   const countOf = (wanted: string) =>

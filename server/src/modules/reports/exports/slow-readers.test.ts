@@ -94,7 +94,7 @@ describe('a file that is made while it is sent', () => {
     expect(answer.complete).toBe(true)
   })
 
-  it('T54 ends with its reader: the transaction and the connection are free again', async () => {
+  it('T54 ends with its reader, and frees its transaction and its connection', async () => {
     const answer = await ask(query)
     await expect.poll(openSnapshots).toBe(1)
     answer.destroy()
@@ -132,7 +132,7 @@ describe('a file that is made while it is sent', () => {
     expect(rowsIn(await textOf(await ask(query)))).toBe(operations)
   })
 
-  it('T54 is limited for slow readers: 429 for one caller, 503 for all, and other requests continue', async () => {
+  it('T54 is limited: a caller with too many gets 429, all callers 503, and other requests continue', async () => {
     for (let i = 0; i < inlineFilesPerCallerMax; i += 1) expect((await ask(query)).statusCode).toBe(200)
     const ofOwner = await ask(query)
     expect([ofOwner.statusCode, ofOwner.headers['retry-after']]).toEqual([429, '10'])
@@ -143,7 +143,7 @@ describe('a file that is made while it is sent', () => {
     }
     const ofOther = await ask('transaction_activity?format=csv', world.other)
     expect([ofOther.statusCode, ofOther.headers['retry-after']]).toEqual([503, '10'])
-    // JSON reports and all other requests do not wait for them.
+    // JSON reports and all other requests do not wait for the files.
     expect((await ask('transaction_activity', world.other)).statusCode).toBe(200)
     for (const answer of open.splice(0)) answer.destroy()
     await expect.poll(async () => (await ask(query)).statusCode).toBe(200)

@@ -103,7 +103,7 @@ describe('COUNTERPARTY_CONCENTRATION after an operation was matched later', () =
     expect(await concentration('current')).toEqual([
       60,
       'Main has at least 50 per cent of the turnover. 10 per cent of it has no known counterparty. 1 operation has ' +
-        'another counterparty now than when created; the history lists it by the one recorded then.',
+        'another counterparty now than when created; the history lists it under the recorded counterparty.',
     ])
     expect(await concentration('historical')).toEqual([
       50,

@@ -51,8 +51,8 @@ export function joinCounterparty(classification: Classification, alias: string):
   if (classification === 'historical') {
     return sql`left join lateral (select o.counterparty_id as id, o.counterparty_name as name) ${sql.ref(alias)} on true`
   }
-  // The joined entry is the recorded one, or one that was made after the operation for the same address. The lookups are nested,
-  // because PostgreSQL may not expect a short address book and read all of it once for every entry.
+  // The joined entry is the recorded entry, or an entry for the same address that was made after the operation. `offset 0` nests
+  // the lookups. Otherwise PostgreSQL may expect a short address book, and read all of it for every entry.
   const nameOf = sql`cross join lateral (select c.id, c.name from counterparties c
     where c.vault_id = o.vault_id and c.id = entry.counterparty_id offset 0) c`
   return sql`left join lateral (
@@ -78,8 +78,8 @@ export function joinCounterparty(classification: Classification, alias: string):
 }
 
 /**
- * SQL: names and types of counterparties: the current ones, or those recorded at the last operation of the scope with them
- * before the interval ended.
+ * SQL: names and types of counterparties: the current values, or the values recorded with the last operation of the scope
+ * before the end of the interval.
  */
 const counterpartiesOf = (
   { scope, counterpartyClassification, interval }: OperationFilter,

@@ -6,7 +6,7 @@ import { badRequest } from '../../../lib/errors.ts'
 import { inPart, replaceTexts } from '../votes/parts.ts'
 
 /**
- * The changes of the rules. Each change is the work of a direct endpoint, and can be part of a change set. The domains
+ * The changes of the rules. A direct endpoint makes each change, and a change set can contain it. The domains
  * implement the changes, and `app.ts` collects them, so that the engine of governance depends on no domain.
  */
 export const governedActions = [
@@ -75,7 +75,7 @@ export type Governed = {
   withProbe<Result>(change: (probed: unknown) => Promise<Result>): Promise<Result>
 }
 
-/** An entry of the table; the payload is checked like the body of the endpoint, and typed by its schema. */
+/** Returns an entry of the table. Its payload is checked like the body of the endpoint, and typed by the schema. */
 export function governedAction<T extends TSchema>(
   entry: Omit<GovernedAction, 'apply' | 'schema'> & { schema: T },
   apply: (trx: Trx, change: { targetId: string; payload: Static<T> }, context: ChangeContext) => Promise<string | null>,

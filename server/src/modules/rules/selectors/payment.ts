@@ -18,7 +18,7 @@ export const amount = selectorOf(comparison, (facts) => comparedOf(facts).amount
 /** The amount in USD at the rate of the moment, exact and not rounded to cents: `{op: "gt", value: "10000"}`. */
 export const amountUsd = selectorOf(comparison, (facts) => comparedUsdOf(facts) ?? undefined, meets)
 
-/** The amount and the balance that are compared: those of the order, or of the part of a payout that it is in. */
+/** Returns the amount and the balance to compare: those of the order, or of its part of a payout. */
 function comparedOf({ summed, amount, available }: Facts): Pick<Facts, 'amount' | 'available'> {
   return summed ?? { amount, available }
 }
