@@ -6,7 +6,7 @@ import { defineConfig } from 'vite'
 import { routeTree } from './route-tree.config.js'
 import { reference } from './scripts/reference/plugin.js'
 
-/** The service that `npm run dev -w console` passes calls on to. */
+/** The service to which `npm run dev -w console` forwards calls. */
 const service = process.env.STRONGROOM_URL ?? 'http://localhost:8420'
 
 const inFolders = (names: string, but: string) => String.raw`features\/(?:${names})\/(?!${but})`
@@ -17,7 +17,7 @@ const ofPackages = (names: string) => String.raw`\/node_modules\/(?:${names})\/`
 const ofSources = (names: string) => String.raw`\/src\/(?:${names})`
 const any = (...parts: string[]) => new RegExp(parts.join('|'))
 
-/** The routes, with what the router knows of each page. */
+/** The routes, and the packages that the router needs for every page. */
 const ofEveryPage = any(
   ofSources(String.raw`routes\/(?!-)[^?]+\.tsx$`),
   ofSources(String.raw`ui\/(?:list-states|within-page)|lib\/(?:theme|membership|viewer)\.ts`),
@@ -30,7 +30,7 @@ const ofEveryVaultPage = any(
   ofPackages('lucide-react|react-hotkeys-hook'),
 )
 
-/** Pages that the same people open come in one file, because small files compress badly; with nothing that others load too. */
+/** Pages that the same people open are one file, because small files compress badly. Modules of other pages are not in it. */
 const together = [
   {
     name: 'administration',
@@ -78,7 +78,7 @@ export default defineConfig({
   ],
   build: {
     target: 'es2023',
-    // The content policy lets no font or script come from the page itself; icons of the style may.
+    // The content security policy forbids inline fonts and scripts, and allows inline icons of the style.
     assetsInlineLimit: (path) => path.endsWith('.svg'),
     assetsDir: 'console',
     // Read by scripts/preloads.js.
@@ -87,8 +87,8 @@ export default defineConfig({
     chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
       output: {
-        // Each file costs a request and some milliseconds of a phone, and small ones compress badly: what every page needs is one
-        // file, and what every page of a vault needs another.
+        // Each file costs a request and some milliseconds of a phone, and small files compress badly. So the modules of every page
+        // are one file, and the modules of every page of a vault are another.
         codeSplitting: {
           groups: [
             { name: 'start', test: ofEveryPage },

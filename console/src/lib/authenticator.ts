@@ -42,7 +42,7 @@ export async function makePasskey(options: PasskeyCreationOptions): Promise<Pass
 }
 
 type Purpose = { purpose: 'add-passkey' } | ({ purpose: 'confirm' } & ConfirmedCall)
-/** The request that is about to be sent, as this page builds it and not as an answer says. */
+/** The request that this page is about to send, as the page itself builds it. */
 export type ConfirmedCall = { method: string; path: string; bodyHash: string }
 
 /**

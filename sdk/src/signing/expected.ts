@@ -21,7 +21,7 @@ export interface ExpectedOrder {
   terms: Terms
 }
 
-/** Returns the order that a person expects who was shown the description and nothing else. */
+/** Returns the order that a person expects who has seen only the description. */
 export function expectedOf(shown: OrderDescription): ExpectedOrder {
   const { amount, feeLimit, feeLevel, vaultId, network, sender, recipient, initiator, terms } = shown
   return {
@@ -36,7 +36,7 @@ export function expectedOf(shown: OrderDescription): ExpectedOrder {
 const shownAmount = ({ named, raw }: Quantity): string | bigint => (named === null ? BigInt(raw) : named.decimal)
 
 /**
- * Builds the expected order without any answer of the service but its terms.
+ * Builds the expected order. It takes nothing from answers of the service except the terms.
  * @throws SigningError for an amount that is not exact, or in a unit that no authority names
  */
 export function orderOf(expected: ExpectedOrder, authority: Authority | null): Order {
@@ -59,7 +59,7 @@ function smallestUnits(
 ): string {
   if (typeof amount === 'bigint') return String(amount)
   const unit = unitOf(token, authority)
-  if (unit === null) throw new SigningError(field, 'is of a token that no authority names; say it in the smallest unit')
+  if (unit === null) throw new SigningError(field, 'is of a token that no authority names; use the smallest unit')
   try {
     return String(toRaw(amount, unit))
   } catch {

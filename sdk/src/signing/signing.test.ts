@@ -201,7 +201,7 @@ describe('T80 scale, token and end are read and signed', () => {
       { numRuns: 100 },
     )
     for (const amount of ['0.0000001', '1,5', '1e3', '-1', '']) expect(() => built(amount, tusd)).toThrow(SigningError)
-    expect(() => built('1', unknownToken)).toThrow('say it in the smallest unit')
+    expect(() => built('1', unknownToken)).toThrow('use the smallest unit')
   })
 })
 

@@ -22,7 +22,7 @@ export function metricsRoutes(
   register(registry)
   new Gauge({
     name: 'strongroom_build_info',
-    help: 'Always 1; the labels say which version this node runs, and of which commit where that is known.',
+    help: 'Always 1; the labels name the version of this node and, if known, its commit.',
     labelNames: ['version', 'commit'],
     registers: [registry],
   }).set({ version: thisVersion.version, commit: thisVersion.commit ?? '' }, 1)
@@ -47,8 +47,8 @@ export function metricsRoutes(
     operationId: 'getMetrics',
     summary: 'Get metrics',
     description:
-      'Requests by route and status, the process, and what an operator watches: transfers, wallet events, mails, seals, ' +
-      'rates, wallet services, in the Prometheus text format. Requires `Authorization: Bearer` ' +
+      'Metrics in the Prometheus text format: requests by route and status, the process, transfers, wallet events, mails, ' +
+      'seals, rates and wallet services. Requires `Authorization: Bearer` ' +
       'with the token of the setting METRICS_TOKEN. Without that setting the endpoint is open in demo mode and answers ' +
       '404 outside of it.',
     tag: 'Service',

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 afterEach(() => bench.expectSoundLedger())
 
-/** The ids of all operations of an address, as pages of one. */
+/** Reads the ids of all operations of an address, in pages of one operation. */
 async function readHistory(addressId: string): Promise<string[]> {
   const ids: string[] = []
   let cursor = ''
@@ -36,7 +36,7 @@ describe.each([
   ['forwards', day],
   ['backwards', -day],
 ])('T54 a clock that jumps %s by a day', (_direction, jump) => {
-  it('T54 books operations before and after it, once and in full', async () => {
+  it('T54 does not disturb the books: operations before and after the jump are booked once and in full', async () => {
     const { id: addressId } = await bench.fundedAddress()
     const before = await pay(addressId, '10')
     const { body: underWay } = await bench.order(addressId, '20')
@@ -55,7 +55,7 @@ describe.each([
     expect(new Set(history).size).toBe(4)
   })
 
-  it('T54 keeps the rights of people and all limits', async () => {
+  it('T54 changes neither permissions nor limits', async () => {
     const { id: addressId } = await bench.fundedAddress()
     const value = { op: 'gt', value: '100', windowSeconds: 2 * 86_400, per: 'sourceAddress' }
     const rules = [{ conditionType: 'require', selectors: [{ selectorType: 'velocityAmount', value }] }]

@@ -12,12 +12,12 @@ export type ReplicatedDatabase = {
   /** Returns the URL of the same database in the replica. */
   toReplica(url: string): string
   /** Runs a statement in a database of the replica, as its superuser. */
-  // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the test to know.
+  // biome-ignore lint/suspicious/noExplicitAny: the test knows the columns of its query.
   onReplica(databaseUrl: string, statement: string): Promise<any[]>
   stopReplica(): Promise<void>
   /** Starts the replica again after `stopReplica`. */
   startReplica(): Promise<void>
-  /** Lets the commits of new connections wait until the replica has them, or those of no connection. */
+  /** With true, commits of new connections wait until the replica has them; with false, commits do not wait. */
   waitForReplica(waits: boolean): Promise<void>
   /** Ends the server, and lets the replica take its place. */
   failOver(): Promise<void>

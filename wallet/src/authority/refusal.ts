@@ -1,4 +1,4 @@
-/** The codes of refusals of orders and authorities (docs/signed-orders.md); the first that applies, in this order, is answered. */
+/** The codes of refusals of orders and authorities (docs/signed-orders.md). The answer has the first code that applies, in this order. */
 export const refusalCodes = [
   'AUTHORIZATION_MISSING',
   'AUTHORIZATION_MALFORMED',
@@ -16,7 +16,7 @@ export const refusalCodes = [
   'PER_DAY_EXCEEDED',
   'STOPPED',
 ] as const
-/** Codes of versions that are refused by themselves, with all signatures; the second also refuses orders before they are signed. */
+/** Codes that refuse a fully signed version of an authority. DECIMALS_DIFFER also refuses orders before they are signed. */
 export type FitCode = 'KEY_OF_ANOTHER_PAGE' | 'DECIMALS_DIFFER' | 'VERSION_CANCELLED'
 export type RefusalCode = (typeof refusalCodes)[number]
 

@@ -40,7 +40,7 @@ export type Chain = ChainConfig & {
   beforeStart: Map<bigint, KnownBlock>
   /** The state that was read at the newest block. */
   market: Market | null
-  /** The gas that transfers of each token needed of late. */
+  /** The gas that recent transfers of each token needed. */
   tokenGas: Map<Address, { gas: bigint; until: number }>
   /** The running estimates of gas, by token. */
   tokenAsked: Map<Address, Promise<void>>
@@ -84,7 +84,7 @@ function openHttp(fresh: Fresh, rpcUrl: string, calls: Calls): Clients {
   return { client: open(false), batched: open({ batchSize: nodeBatchMax }), close: async () => undefined }
 }
 
-/** Calls over a connection need no batches. It gives up after some attempts to connect anew, so the follower closes it instead. */
+/** Calls over a connection need no batches. The client would stop reconnecting after some attempts, so the follower reconnects. */
 function openSocket(fresh: Fresh, rpcUrl: string, calls: Calls): Clients {
   const client = createPublicClient({ ...fresh, transport: webSocket(rpcUrl, { ...calls, reconnect: false }) })
   const close = () =>

@@ -3,7 +3,7 @@ import type { Authorization, Order, Payout, Placed } from '../authority/document
 import { leafOf, nodeOf, type Part } from '../authority/payout.ts'
 import { aboutOf, type Signers, signVote } from './signing.ts'
 
-/** The document that people sign over these orders, which are those of one payout; `changes` are lies. */
+/** Returns the document that people sign for a payout of these orders. `changes` falsifies fields of it. */
 export function payoutOf(orders: Order[], changes: Partial<Payout> = {}): Payout {
   const { vaultId, initiatorId, rulesVersion, expiresAt } = orders[0]!
   const sums = groupsOf(orders).map((group) => {
@@ -15,7 +15,7 @@ export function payoutOf(orders: Order[], changes: Partial<Payout> = {}): Payout
   return { format: 'strongroom-payout-1', ...head, sums, ...changes }
 }
 
-/** Where the order is in the tree over these orders. */
+/** Returns the place of an order in the tree over these orders. */
 export function placeOf(orders: Order[], order: Order, payout = payoutOf(orders)): Placed {
   const group = groupsOf(orders).find((group) => group.includes(order))!
   const levels = levelsOf(group)
@@ -53,7 +53,7 @@ function groupsOf(orders: Order[]): Order[][] {
   return [...groups.values()]
 }
 
-/** The leaves first, the root last. */
+/** Returns the levels of the tree, from the leaves to the root. */
 function levelsOf(orders: Order[]): Part[][] {
   const levels = [orders.map((order, position) => leafOf(position, order))]
   for (let level = levels[0]!; level.length > 1; level = levels.at(-1)!) {

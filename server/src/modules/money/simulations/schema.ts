@@ -32,9 +32,9 @@ export const SimulationOrder = Closed(
     ),
     policies: optional(
       TriedPolicies,
-      'Policies that alone decide, in place of the saved ones; instead of `draft`. Only administrators may send them.',
+      'Policies that decide in place of the saved policies; instead of `draft`. Only administrators may send them.',
     ),
-    draft: optional(DraftPolicies, 'Policies to try that are not saved. Only administrators may send them.'),
+    draft: optional(DraftPolicies, 'Unsaved policies to try. Only administrators may send them.'),
     payload: Type.Record(Type.String(), Type.Unknown(), {
       description:
         'The body of the request for the action: of a transfer, of an address, or the payload of a counterparty action.',

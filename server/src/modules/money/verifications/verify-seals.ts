@@ -66,7 +66,7 @@ async function openEntries(trx: Trx, chain: string, seals: SealRow[]): Promise<J
       const now = found.get(id)
       if (now === undefined) return faultOf('missing', id, `seal ${seal.sequence} holds it, but it is missing`, seal)
       if (!now.equals(hash))
-        return faultOf('changed', id, `it, an account of it or what it belongs to is not what was sealed`, seal)
+        return faultOf('changed', id, `the entry, one of its accounts or its operation differs from the seal`, seal)
     }
     return null
   }

@@ -75,12 +75,12 @@ describe('searching a vault', () => {
       category,
     }))
       expect(await idsOf(owner, id)).toEqual([`${kind} ${id}`])
-    // Its manager and who reads the whole vault.
+    // Only the manager of a folder and readers of the whole vault find it.
     expect(await idsOf(person, 'Northwind payouts')).toEqual([])
     expect(await idsOf(vault.admin, 'Northwind payouts')).toEqual([`address_group ${folder}`])
   })
 
-  it('T39 finds for each only what they may see, and a transfer for who votes on it', async () => {
+  it('T39 finds only objects that the caller may see, and a transfer also for its voters', async () => {
     const stranger = await addMember(bench.test, bench.vault, 'stranger@example.org')
     for (const q of [address.id, address.address, address.address.slice(0, 12), 'Harbour', hash, transferId])
       expect([q, await search(stranger, q)]).toEqual([q, []])
@@ -95,7 +95,7 @@ describe('searching a vault', () => {
     expect(await search(bench.vault.admin, other.userId)).toEqual([])
   })
 
-  it('answers at most 20, and takes from 2 to 100 characters', async () => {
+  it('returns at most 20 items, and accepts from 2 to 100 characters', async () => {
     for (let i = 0; i < 21; i += 1) await bench.owner.post('/vaults/main-vault/address-groups', { name: `Many ${i}` })
     expect(await search(bench.owner, 'many')).toHaveLength(20)
     for (const q of ['', 'a', '%20%20', 'x'.repeat(101)])

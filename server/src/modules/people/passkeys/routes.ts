@@ -18,7 +18,7 @@ export function passkeyRoutes(app: App, deps: Deps): void {
 
   api.list('listMyPasskeys', '/users/me/passkeys', {
     summary: 'List your passkeys',
-    description: 'Newest first, with one that waits for a second person.',
+    description: 'Newest first, including a passkey that waits for a second person.',
     item: Passkey,
     load: (db, { caller, now }, page) => listPasskeys(db, caller.userId, { ...page, now }),
     present: toPasskey,
@@ -27,8 +27,8 @@ export function passkeyRoutes(app: App, deps: Deps): void {
   api.calculate('preparePasskey', '/users/me/passkeys/options', {
     summary: 'Prepare a passkey',
     description:
-      'What a browser needs to make a passkey, and to confirm it with one that you have already. The nonces work ' +
-      'once, for five minutes, for you.',
+      'Options with which a browser makes a passkey, and confirms it with a passkey that you have. The nonces work ' +
+      'once, for five minutes, and only for you.',
     answers: { 200: PasskeyOptions },
     errors: ['person_required'],
     handler: async (db, { caller, now }) => {
@@ -41,9 +41,9 @@ export function passkeyRoutes(app: App, deps: Deps): void {
   api.post('addPasskey', '/users/me/passkeys', {
     summary: 'Add a passkey',
     description:
-      'The service takes ES256 and EdDSA, and demands that the authenticator checked who holds it. Who has a passkey ' +
-      'confirms the new one with it: otherwise 403. The first one of a member of a protected vault waits until an ' +
-      'administrator there accepts it (202). You get a mail.',
+      'The service accepts ES256 and EdDSA, and requires user verification. If you have a passkey, it must confirm the ' +
+      'new passkey: otherwise 403. The first passkey of a member of a protected vault waits until an administrator of ' +
+      'the vault accepts it (202). You get a mail.',
     errors: [
       'person_required',
       'passkey_required',
@@ -68,8 +68,8 @@ export function passkeyRoutes(app: App, deps: Deps): void {
   api.calculate('prepareConfirmation', '/users/me/passkeys/confirmation', {
     summary: 'Prepare the confirmation of a request',
     description:
-      'What a browser needs to have one of your passkeys sign for exactly one request. Send the answer with that ' +
-      'request in the header `Passkey-Assertion`: its JSON in base64url.',
+      'Options with which a browser lets one of your passkeys sign exactly one request. Send the assertion with that ' +
+      'request in the header `Passkey-Assertion`, as JSON in base64url.',
     body: ConfirmationOf,
     answers: { 200: RequestOptions },
     errors: ['person_required'],
@@ -83,8 +83,8 @@ export function passkeyRoutes(app: App, deps: Deps): void {
   api.delete('removePasskey', '/users/me/passkeys/:id', {
     summary: 'Remove a passkey',
     description:
-      'One of your passkeys, this one too, confirms it. Who lost all of theirs asks an operator of the service for ' +
-      '`strongroom admin remove-passkeys`. You get a mail.',
+      'One of your passkeys, possibly the removed passkey, must confirm the request. If you lost all of them, ask an ' +
+      'operator of the service for `strongroom admin remove-passkeys`. You get a mail.',
     confirmed: true,
     answers: { 204: null },
     errors: [404],
@@ -96,5 +96,5 @@ export function passkeyRoutes(app: App, deps: Deps): void {
 }
 
 function assertPerson({ kind }: Caller): void {
-  if (kind !== 'person') throw forbidden('person_required', 'Passkeys are of people; a service has its token')
+  if (kind !== 'person') throw forbidden('person_required', 'Only people have passkeys; a service has a service token')
 }

@@ -11,7 +11,7 @@ import { listAddresses } from './queries.ts'
 
 const owners = 200
 const addressesOfOwner = 100
-/** Shared with the reader one by one, and by a folder. */
+/** The number of addresses that are shared with the reader by grants, and as many by a folder. */
 const sharedEach = 15
 const limit = 20
 /** The tables that grow with the vault here; the others fit into a page or two. */
@@ -44,7 +44,7 @@ afterAll(async () => {
   await test.close()
 })
 
-/** In the form of an id: `c` and 24 more. */
+/** Returns a text in the form of an id: `c` and 24 more characters. */
 const ownerId = (number: number) => `cowner${String(number).padStart(19, '0')}`
 
 /** 20,000 addresses of 200 owners, in mixed order, with two ledger accounts each; a few of them shared with the reader. */
@@ -75,7 +75,7 @@ async function fill(): Promise<void> {
      from addresses a, unnest(array['available', 'reserved']) p where a.vault_id = $1`,
     vault.id,
   )
-  // Each tenth address has a grant to somebody; the reader has few of them, and one folder of many.
+  // Every tenth address has a grant. The reader has few of the grants, and sees one of many folders.
   const granted = (number: number) => `'caddress' || lpad((${number} + n * 10)::text, 17, '0')`
   await run(
     `insert into address_grants (vault_id, id, address_id, subject_type, subject_id, can_view, can_transfer, grantor_id, created_at)
@@ -121,8 +121,8 @@ type Plan = {
 }
 
 /**
- * Runs what `work` runs once more, explained: how many rows it gave, how many of large tables it looked at in vain, how
- * many pages it read, and what it scanned whole.
+ * Runs the statement of `work` and explains it. Returns the number of its rows, the number of rows of large tables that it
+ * discarded, the number of pages that it read, and the large tables that it scanned whole.
  */
 async function explain<Row>(
   work: (db: Db) => Promise<Row[]>,
@@ -158,7 +158,7 @@ describe('20,000 addresses of 200 owners', () => {
     ['shared', { access: 'shared' }, limit + 1],
     ['all', { access: 'all' }, limit + 1],
     ['a folder', { folderId: 'cfolder000000000000000001' }, sharedEach],
-  ] as const)('the first page of %s reads a few pages per row, and never the vault', async (_, wanted, rows) => {
+  ] as const)('the first page of %s reads a few blocks per row, and never the whole vault', async (_, wanted, rows) => {
     const found = await explain(list(addressScopeOf(reader, wanted)))
     expect(found.rows).toBe(rows)
     expect(found.scans).toEqual([])
@@ -166,7 +166,7 @@ describe('20,000 addresses of 200 owners', () => {
     expect(found.buffers / found.rows).toBeLessThan(30)
   })
 
-  it('a later page costs no more', async () => {
+  it('a later page costs no more than the first', async () => {
     const scope = addressScopeOf(reader, { access: 'all' })
     const all = await listAddresses(db, scope, {}, { after: null, limit: 99 })
     const last = all.at(-1)!
@@ -178,7 +178,7 @@ describe('20,000 addresses of 200 owners', () => {
     expect(found.buffers / found.rows).toBeLessThan(30)
   })
 
-  it('an administrator’s first page follows the feed', async () => {
+  it('the first page of an administrator follows an index', async () => {
     const found = await explain(list(addressScopeOf({ ...reader, readsAll: true })))
     expect(found.rows).toBe(limit + 1)
     expect(found.scans).toEqual([])
@@ -189,19 +189,22 @@ describe('20,000 addresses of 200 owners', () => {
   it.each([
     ['own', { includeShared: false }, addressesOfOwner],
     ['all', { includeShared: true }, addressesOfOwner + 2 * sharedEach],
-  ] as const)('the balances of %s read a few pages per address, and never the vault', async (_, wanted, count) => {
-    const scope = addressScopeOf(reader, wanted)
-    const filter = { addressId: null, token: null }
-    const totals = await listTotals(db, scope, filter, new Date())
-    expect(totals.map(({ available, reserved }) => [available, reserved])).toEqual([[String(count), String(count)]])
-    for (const work of [
-      (on: Db) => listTotals(on, scope, filter, new Date()),
-      (on: Db) => listAccounts(on, scope, { ...filter, purpose: null, after: null, limit }),
-    ]) {
-      const { scans, buffers, discarded } = await explain<unknown>(work)
-      expect(scans).toEqual([])
-      expect(discarded).toBe(0)
-      expect(buffers / count).toBeLessThan(10)
-    }
-  })
+  ] as const)(
+    'the balances of %s read a few blocks per address, and never the whole vault',
+    async (_, wanted, count) => {
+      const scope = addressScopeOf(reader, wanted)
+      const filter = { addressId: null, token: null }
+      const totals = await listTotals(db, scope, filter, new Date())
+      expect(totals.map(({ available, reserved }) => [available, reserved])).toEqual([[String(count), String(count)]])
+      for (const work of [
+        (on: Db) => listTotals(on, scope, filter, new Date()),
+        (on: Db) => listAccounts(on, scope, { ...filter, purpose: null, after: null, limit }),
+      ]) {
+        const { scans, buffers, discarded } = await explain<unknown>(work)
+        expect(scans).toEqual([])
+        expect(discarded).toBe(0)
+        expect(buffers / count).toBeLessThan(10)
+      }
+    },
+  )
 })
