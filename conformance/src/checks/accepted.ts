@@ -83,7 +83,7 @@ export const accepted: Category = {
       id: 'accepted.clients',
       title: 'The list of another client has nothing of this one',
       section,
-      rule: 'What the wallet service has accepted of the client',
+      rule: 'Lists what the wallet service has accepted of the client',
       advice: 'Keep one list for each client.',
       needs: ['otherClient'],
       async run(wallet) {

@@ -215,7 +215,7 @@ export const authority: Category = {
       id: 'authority.next-version',
       title: 'A next version that nobody signed is a 403, and the version in force again changes nothing',
       section,
-      rule: 'The next version of the authority must be signed by those whom the version in force names',
+      rule: 'The next version of the authority must be signed by the people whom the version in force names',
       advice: 'Verify the votes on the hash of the next version against the version in force.',
       needs: ['protected'],
       async run(wallet) {

@@ -42,7 +42,7 @@ export const changes: Category = {
       id: 'changes.complete',
       title: 'Whoever reads on while orders come at the same time misses none of them',
       section,
-      rule: '**Nothing is skipped**: what was committed after an answer comes after its cursor',
+      rule: '**Nothing is skipped**: a change that was committed after an answer comes after its cursor',
       advice:
         'Number a change when it is committed, not when its transaction begins, or let nobody read beyond one that is open.',
       async run(wallet) {
@@ -60,7 +60,7 @@ export const changes: Category = {
       id: 'changes.once',
       title: 'A change is listed once, however it is read',
       section,
-      rule: 'each transfer is listed once for each change at most, and reading on comes to an end',
+      rule: 'each transfer is listed at most once for each change, and a reader reaches the end',
       advice: 'Begin after the change that the cursor names, not with it.',
       async run(wallet) {
         const { changes, answer } = await placeAndRead(wallet, 2)
@@ -76,7 +76,7 @@ export const changes: Category = {
       id: 'changes.ends',
       title: 'Reading on comes to an end',
       section,
-      rule: 'reading on comes to an end',
+      rule: 'a reader reaches the end',
       advice: 'Answer no changes when nothing changed after the cursor.',
       async run(wallet) {
         const { isOver, answer } = await placeAndRead(wallet, 1)
@@ -103,7 +103,7 @@ export const changes: Category = {
       id: 'changes.repeat',
       title: 'The same cursor can be read again, with all that came after it',
       section,
-      rule: 'what was committed after an answer comes after its cursor',
+      rule: 'a change that was committed after an answer comes after its cursor',
       advice: 'Keep nothing about who has read what: the cursor says it.',
       async run(wallet) {
         const { begun, changes } = await placeAndRead(wallet, 1_000)
@@ -141,7 +141,7 @@ export const changes: Category = {
       id: 'changes.waits',
       title: 'A question that waits is answered with the first change',
       section,
-      rule: '`wait` for how many seconds the answer may wait',
+      rule: '`wait` is the time in seconds for which the answer may wait',
       advice: 'Wake the questions that are held when a change is committed.',
       async run(wallet) {
         const { cursor } = await readOn(wallet, (await ask(wallet, {})).cursor, 1_000)
@@ -228,7 +228,7 @@ export const changes: Category = {
       id: 'changes.query',
       title: 'A text that is no cursor and limits out of range are a 400',
       section,
-      rule: '`limit` how many changes the answer has at most (1 to 1000',
+      rule: '`limit` is the maximum number of changes in the answer (1 to 1000',
       advice: 'Check the form of all three parameters.',
       async run(wallet) {
         await ask(wallet, {})

@@ -42,7 +42,7 @@ export const nextAuthority: Category = {
       id: 'next-authority.signed-by',
       title: 'The version that waits names each person who signed it once, and nobody else',
       section,
-      rule: '`signedBy`, each person who signed it, once',
+      rule: 'the people who signed it (`signedBy`)',
       advice: 'Keep the persons of the votes that put the version, and show them to those who may cancel it.',
       needs,
       run: (wallet) =>

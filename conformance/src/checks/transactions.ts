@@ -43,7 +43,7 @@ export const transactions: Category = {
       id: 'transactions.unknown',
       title: 'A transaction that the chain does not have is a 404',
       section,
-      rule: '404: the chain does not know it',
+      rule: '404: the chain does not know the transaction',
       advice: 'Answer 404, or 501 when you do not offer to look.',
       needs: ['evm'],
       async run(wallet) {
