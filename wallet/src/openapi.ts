@@ -23,8 +23,7 @@ export function buildOpenApi(): Json {
     info: {
       title: 'Strongroom wallet protocol',
       version: '1.0.0',
-      description:
-        'What a service that holds keys answers, and what it posts. docs/wallet-protocol.md explains how to use it.',
+      description: 'Requests and events of a service that holds keys. docs/wallet-protocol.md explains their use.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '{walletServiceUrl}', variables: { walletServiceUrl: { default: 'http://127.0.0.1:4000' } } }],
@@ -96,7 +95,7 @@ const statusMeaning: Record<number, string> = {
   403: 'In a protected vault: people have not signed this; details begins with a code',
   404: 'Not found, or not of this client',
   409: 'The request contradicts what exists',
-  410: 'What the cursor names was lost; details begins with a code',
+  410: 'The entries of the cursor were lost; details begins with a code',
   500: 'Unexpected error; requestId finds it in the log',
   503: 'The node or the database does not answer; ask again after Retry-After',
 }

@@ -31,7 +31,7 @@ export const operations = {
   getHealth: {
     method: 'get',
     path: '/healthz',
-    summary: 'Whether the service answers, and how far it has read each chain. Needs no token.',
+    summary: 'Health of the service, and the last block that it has read of each chain. Needs no token.',
     schema: { response: { 200: Health, 503: ErrorBody } },
   },
   deriveAddress: {
@@ -65,8 +65,8 @@ export const operations = {
     method: 'get',
     path: '/accepted',
     summary:
-      'What was accepted of the client, in this order: transfers, addresses, and events that it has taken. 410: entries up to the cursor ' +
-      'were lost. Optional for a wallet service.',
+      'Lists what was accepted of the client, in this order: transfers, addresses, and events that it has taken. 410: entries up to the ' +
+      'cursor were lost. Optional for a wallet service.',
     schema: { querystring: AcceptedQuery, response: { 200: Accepted, 410: ErrorBody, ...common } },
   },
   replayEvents: {
@@ -84,7 +84,7 @@ export const operations = {
   quoteReplacement: {
     method: 'get',
     path: '/transfers/:id/replacement',
-    summary: 'What it would cost now to replace the transaction of a transfer; changes nothing.',
+    summary: 'Present cost of replacing the transaction of a transfer; changes nothing.',
     schema: { params: TransferParams, response: { 200: ReplacementQuote, 404: ErrorBody, ...common } },
   },
   speedUp: {

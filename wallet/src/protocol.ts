@@ -49,7 +49,7 @@ export const TransferId = Type.String({
 })
 
 const FeeLevel = Type.Union([Type.Literal('low'), Type.Literal('medium'), Type.Literal('high')], {
-  description: 'How soon the transfer should be mined; medium when it is left out.',
+  description: 'Urgency of the transaction; medium if left out.',
   examples: ['medium'],
 })
 export type FeeLevel = Static<typeof FeeLevel>
@@ -129,7 +129,8 @@ export const TransferStatus = Type.Object(
       description: 'The transfer of the same address whose transaction must be mined before; null when there is none.',
     }),
     fee: Type.Union([Amount, Type.Null()], {
-      description: 'What the network took, in the smallest unit of its coin; null until the transaction is in a block.',
+      description:
+        'Fee that the network took, in the smallest unit of its coin; null until the transaction is in a block.',
     }),
     feePaidBy: Type.Union([Address, Type.Null()], {
       description: 'Address that paid the fee; null until the fee is known.',
@@ -214,7 +215,7 @@ const ReplacementCost = Type.Union(
       strict,
     ),
   ],
-  { description: 'What it would cost now, or why it is impossible.' },
+  { description: 'Present cost of a replacement, or the reason why it is impossible.' },
 )
 
 export const ReplacementQuote = Type.Object(
@@ -245,7 +246,7 @@ export const TransactionState = Type.Object(
     }),
     blockTime: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
     fee: Type.Union([Amount, Type.Null()], {
-      description: 'What the network took from the sender, in the smallest unit of its coin; null without a block.',
+      description: 'Fee that the network took from the sender, in the smallest unit of its coin; null without a block.',
     }),
     payments: Type.Array(
       Type.Object(
@@ -258,7 +259,7 @@ export const TransactionState = Type.Object(
         },
         strict,
       ),
-      { description: 'What it moved; empty without a block, or when it reverted.' },
+      { description: 'Payments of the transaction; empty without a block, or when it reverted.' },
     ),
   },
   { ...strict, title: 'TransactionState' },
@@ -346,7 +347,7 @@ export const Health = Type.Object(
       Type.Object(
         {
           network: Network,
-          reachable: Type.Boolean({ description: 'Whether the last pass of the watcher reached the node.' }),
+          reachable: Type.Boolean({ description: 'True if the last pass of the watcher reached the node.' }),
           headBlock: Type.Union([Type.Integer(), Type.Null()]),
           nextBlock: Type.Union([Type.Integer(), Type.Null()], {
             description: 'First block that the watcher has not read yet.',
@@ -379,8 +380,7 @@ const depositTransaction = {
 const occurrence = Type.Optional(
   Type.Integer({
     minimum: 0,
-    description:
-      'How often the deposit had been reported as orphaned before this one was reported; 0 if it is left out.',
+    description: 'Number of times that the deposit had been reported as orphaned before this event; 0 if left out.',
   }),
 )
 const DepositTransaction = Type.Object(depositTransaction, strict)

@@ -127,7 +127,7 @@ export function acceptShownAuthority(code: string, fingerprint: string, reason: 
   return withDatabase(async (db) => {
     const acceptance = { code, fingerprint, reason, operator: nameOfOperator(), now: new Date() }
     await inTransaction(db, (trx) => acceptAuthority(trx, acceptance))
-    print(`What the wallet service of ${code} shows is its authority now. It is on the record.`)
+    print(`Strongroom now accepts the authority that the wallet service of ${code} shows. The change is on the record.`)
   })
 }
 

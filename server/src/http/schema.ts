@@ -133,7 +133,7 @@ export const Profile = Closed(
     color: Nullable(Color),
     emoji: Nullable(Emoji),
   },
-  { $id: 'Profile', description: 'What others see of a person or a service.' },
+  { $id: 'Profile', description: 'Public profile of a person or a service.' },
 )
 export type Profile = Static<typeof Profile>
 
@@ -144,18 +144,18 @@ export const userKinds = ['person', 'service'] as const
 export const MemberProfile = Closed(
   {
     userId: Id,
-    kind: described(Enum(userKinds), 'Whether a person signs in, or a service with a token.'),
+    kind: described(Enum(userKinds), '`person` for a user who signs in, `service` for a program with a service token.'),
     name: described(Name, 'Name; the username or the id where the person chose none.'),
     image: Nullable(Uri),
   },
-  { $id: 'MemberProfile', description: 'Who is behind an id, for people to read.' },
+  { $id: 'MemberProfile', description: 'Profile of a user, for people to read.' },
 )
 export type MemberProfile = Static<typeof MemberProfile>
 
 /** The profile beside an id. It is null unless the id is that of a user of this service. */
 export const ProfileBeside = described(
   Nullable(Type.Unsafe<MemberProfile>(Type.Ref('MemberProfile'))),
-  'Who is behind the id; null if that is no user of this service.',
+  'Profile of the user with the id; null if no user of this service has it.',
 )
 
 /** Returns the answer of every list: `items` and the cursor of the next page, null at the end. */
@@ -205,13 +205,13 @@ export const ErrorSchema = Type.Object(
     error: described(Type.String({ examples: ['Bad Request'] }), 'Name of the HTTP status.'),
     message: described(
       Type.String({ examples: ['amount: must be a decimal string'] }),
-      'What went wrong, for people to read; the words may change.',
+      'Explanation of the error for people; the wording may change.',
     ),
     code: described(Type.Union([Type.Integer({ examples: [400] }), Type.String()]), 'HTTP status as a number.'),
     reason: Type.Unsafe<Reason>(
       Type.String({
         enum: Object.keys(reasons),
-        description: 'What went wrong, for a program to act on. docs/errors.md says what each reason means.',
+        description: 'Reason of the error, for programs. docs/errors.md explains each reason.',
         examples: ['validation_failed'],
       }),
     ),
@@ -221,7 +221,7 @@ export const ErrorSchema = Type.Object(
           Type.Array(
             Closed({
               field: described(Type.String({ examples: ['amount'] }), 'Path of the field, parameter or header.'),
-              message: described(Type.String({ examples: ['must be a decimal string'] }), 'What is wrong with it.'),
+              message: described(Type.String({ examples: ['must be a decimal string'] }), 'The fault of the field.'),
               line: Type.Optional(
                 Type.Integer({
                   minimum: 1,

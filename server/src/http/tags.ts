@@ -18,7 +18,7 @@ export const tags: { name: string; description: string }[] = [
   { name: 'Transfers', description: 'Ordering a payment, voting on it, following it to its confirmation, proving it.' },
   { name: 'Payouts', description: 'Up to 1,000 payments that are decided and voted on as one.' },
   { name: 'Deposits', description: 'Payments that arrived, and what the wallet service reported.' },
-  { name: 'Inbox', description: 'What waits for your vote, over all of your vaults.' },
+  { name: 'Inbox', description: 'Items that wait for your vote, in all your vaults.' },
   {
     name: 'History',
     description: 'Transfers and deposits as one list, search over a vault, and rates that come late.',
@@ -27,17 +27,17 @@ export const tags: { name: string; description: string }[] = [
     name: 'Images',
     description: 'Small images of people, tokens, vaults and counterparties, served from our own origin.',
   },
-  { name: 'Changes', description: 'What has changed since you last looked, without polling each list.' },
+  { name: 'Changes', description: 'Changes since your last request, without polling each list.' },
   {
     name: 'Policies',
     description: 'Groups of people and the rules that allow, block or ask for votes; trying them out.',
   },
   {
     name: 'Governance',
-    description: 'Who must agree to changes of the rules, change sets that bundle them, and their versions.',
+    description: 'Votes and delays for changes of the rules, change sets, and versions of the rules.',
   },
   { name: 'Approval requests', description: 'Changes that wait for votes before they take effect.' },
-  { name: 'Holds', description: 'What must stop at once: who stopped it and why, and who let it go on.' },
+  { name: 'Holds', description: 'Holds, which stop a subject at once: placed by one person, released by two.' },
   {
     name: 'Counterparties',
     description: 'The address book: who is on the other side, with their addresses and groups.',
@@ -46,10 +46,13 @@ export const tags: { name: string; description: string }[] = [
     name: 'Operation categories',
     description: 'Categories with typed fields, who may use them, and the purposes, tags and notes of operations.',
   },
-  { name: 'Operation relations', description: 'Which operation belongs to which: refunds, fees, settlements.' },
+  {
+    name: 'Operation relations',
+    description: 'Links between operations: refunds, reversals, corrections, replacements.',
+  },
   { name: 'Reports', description: 'Figures over what the caller may see, as JSON or as files.' },
   { name: 'Audit', description: 'The record of every change, with the seals that prove that it is whole.' },
   { name: 'Registry', description: 'Networks, tokens and rates of the platform.' },
   { name: 'Service', description: 'Health, metrics, and this document.' },
-  { name: 'Webhook', description: 'What the wallet service reports.' },
+  { name: 'Webhook', description: 'Endpoints for reports of the wallet service.' },
 ]

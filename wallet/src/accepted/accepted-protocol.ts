@@ -19,7 +19,7 @@ export const AcceptedQuery = Type.Object(
     limit: Type.Optional(
       Type.String({
         pattern: '^([1-9][0-9]{0,2}|1000)$',
-        description: `How many entries the answer lists at most: 1 to ${acceptedMax}, which it is when left out.`,
+        description: `Maximum number of entries in the answer: 1 to ${acceptedMax}, which is the default.`,
         examples: ['1000'],
       }),
     ),
@@ -54,7 +54,7 @@ export const Accepted = Type.Object(
       description:
         'In the order in which they were accepted; nothing is ever inserted before an entry that was listed.',
     }),
-    count: Type.Integer({ minimum: 0, description: 'How many entries there are in all.' }),
+    count: Type.Integer({ minimum: 0, description: 'Number of all entries.' }),
     cursor: Type.String({ ...Cursor, description: 'Names all that was accepted up to the last entry; opaque.' }),
   },
   { ...strict, title: 'Accepted' },
@@ -66,6 +66,11 @@ export const EventReplay = Type.Object(
   { ...strict, title: 'EventReplay' },
 )
 export const ReplayedEvents = Type.Object(
-  { replayed: Type.Integer({ minimum: 0, description: 'How many of these events are the client’s, and sent again.' }) },
+  {
+    replayed: Type.Integer({
+      minimum: 0,
+      description: 'Number of these events that belong to the client and are sent again.',
+    }),
+  },
   { ...strict, title: 'ReplayedEvents' },
 )

@@ -195,7 +195,7 @@ const VoteCount = Type.Integer({ minimum: 1, maximum: 50, description: 'Signed v
 const keyParts = {
   id: KeyId,
   person: Id,
-  name: Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]{1,100}$', description: 'What people call the key.' }),
+  name: Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]{1,100}$', description: 'Name of the key.' }),
   publicKey: Type.String({
     pattern: '^[A-Za-z0-9_-]{59,122}$',
     description: 'SPKI in DER of a P-256 or Ed25519 key, in base64url.',
@@ -255,7 +255,7 @@ const authorityParts = {
     maxItems: 1_000,
     description: 'The signed address book.',
   }),
-  change: Type.Object({ group: Id, votes: VoteCount }, { ...strict, description: 'Who signs the next version.' }),
+  change: Type.Object({ group: Id, votes: VoteCount }, { ...strict, description: 'Signers of the next version.' }),
 }
 
 const Email = Type.String({
@@ -276,7 +276,7 @@ export const Authority = Type.Object(
     delayHours: Type.Integer({
       minimum: 0,
       maximum: delayHoursMax,
-      description: 'How long the next version waits after it was signed, before it comes into force.',
+      description: 'Time for which the next version waits after it was signed, before it comes into force.',
     }),
     contacts: Type.Array(Type.Object({ person: Id, email: Email }, strict), {
       maxItems: 200,
@@ -286,7 +286,7 @@ export const Authority = Type.Object(
       Type.Object(
         {
           ...ruleParts,
-          symbol: Type.String({ pattern: '^[!-~]{1,20}$', description: 'What people call the token.' }),
+          symbol: Type.String({ pattern: '^[!-~]{1,20}$', description: 'Name of the token.' }),
           decimals: Type.Integer({ minimum: 0, maximum: tokenDecimalsMax }),
         },
         strict,

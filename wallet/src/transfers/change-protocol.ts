@@ -20,7 +20,7 @@ export const ChangesQuery = Type.Object(
     limit: Type.Optional(
       Type.String({
         pattern: '^([1-9][0-9]{0,2}|1000)$',
-        description: `How many changes the answer lists at most: 1 to ${changesMax}, which it is when left out.`,
+        description: `Maximum number of changes in the answer: 1 to ${changesMax}, which is the default.`,
         examples: ['1000'],
       }),
     ),

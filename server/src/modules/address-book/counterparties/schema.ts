@@ -37,7 +37,7 @@ export const Counterparty = Closed(
     id: Id,
     vaultId: Id,
     name: Name,
-    kind: described(Enum(counterpartyKinds), 'What sort of party it is; policies and reports can select by it.'),
+    kind: described(Enum(counterpartyKinds), 'Kind of the counterparty; policies and reports can select by it.'),
     description: Nullable(Description),
     avatarUri: Nullable(Uri),
     color: Nullable(Color),
@@ -54,7 +54,7 @@ export const Counterparty = Closed(
 
 /** The counterparty as it was when the operation was created. Later changes of the address book do not affect it. */
 export const CounterpartySnapshot = Closed(
-  { id: Id, name: Name, kind: described(Enum(counterpartyKinds), 'What sort of party it is.') },
+  { id: Id, name: Name, kind: described(Enum(counterpartyKinds), 'Kind of the counterparty.') },
   {
     $id: 'CounterpartySnapshot',
     description:
@@ -81,7 +81,7 @@ const NewAddresses = Type.Optional(Type.Array(NewCounterpartyAddress, { maxItems
 /** The body of the route and the payload of `counterparty_create`. */
 export const CounterpartyCreation = Closed({
   name: Name,
-  kind: described(Enum(counterpartyKinds), 'What sort of party it is; policies and reports can select by it.'),
+  kind: described(Enum(counterpartyKinds), 'Kind of the counterparty; policies and reports can select by it.'),
   ...looks,
   addresses: described(NewAddresses, 'The on-chain addresses by which it is recognized.'),
 })
@@ -90,7 +90,7 @@ export const CounterpartyCreation = Closed({
 export const CounterpartyUpdate = Closed({
   name: Type.Optional(Name),
   kind: Type.Optional(
-    described(Enum(counterpartyKinds), 'What sort of party it is; policies and reports can select by it.'),
+    described(Enum(counterpartyKinds), 'Kind of the counterparty; policies and reports can select by it.'),
   ),
   ...looks,
   addAddresses: described(NewAddresses, 'On-chain addresses to add.'),

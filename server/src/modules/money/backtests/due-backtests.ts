@@ -20,7 +20,7 @@ async function runBacktest(deps: Deps, taken: BacktestRow, signal: AbortSignal):
   const { vault_id: vaultId, policies, moves } = taken
   try {
     const viewer = await findViewer(deps, taken)
-    if (viewer === null) return await backtestJobs.fail(db, taken, 'Who asked for it no longer may', clock())
+    if (viewer === null) return await backtestJobs.fail(db, taken, 'The requester may no longer run it', clock())
     const { administratorsId } = await listGroupIds(db, vaultId)
     await deleteChanges(db, taken)
     const rules = { vaultId, policies, moves, administratorsId }

@@ -273,7 +273,7 @@ describe('a long backtest', () => {
     await bench.vault.admin.delete(`/policy-groups/${auditors}/members/${auditor.userId}`)
     await runDueBacktests(bench.test.deps, new AbortController().signal)
     expect((await bench.vault.admin.get(`${url}/backtests/${id}`)).body).toMatchObject({
-      ...{ status: 'failed', result: null, failure: 'Who asked for it no longer may' },
+      ...{ status: 'failed', result: null, failure: 'The requester may no longer run it' },
     })
   })
 })

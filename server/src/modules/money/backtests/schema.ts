@@ -41,14 +41,14 @@ const Usd = (description: string) => Type.String({ description, examples: ['1250
 
 const BacktestSum = Closed(
   {
-    count: Count('How many decisions of the whole vault.'),
+    count: Count('Number of decisions of the whole vault.'),
     hiddenCount: Count(
-      'How many of them the requester may not see: the sum and the list of changes leave them out. 0 for administrators and auditors.',
+      'Number of decisions that the requester may not see. The sum and the list of changes omit them. 0 for administrators and auditors.',
     ),
-    usdValue: Usd('What the orders of the others are worth, at the rates of their day, in USD.'),
+    usdValue: Usd('USD value of the orders of the other decisions, at the rates of their day.'),
     unratedCount: Count('Orders among the others that no rate was known for, which the sum leaves out.'),
   },
-  { $id: 'BacktestSum', description: 'How many decisions, and what the orders that may be seen are worth.' },
+  { $id: 'BacktestSum', description: 'Number of decisions, and value of the orders that the requester may see.' },
 )
 
 export const backtestStates = ['queued', 'running', 'done', 'failed'] as const
@@ -60,7 +60,7 @@ export const Backtest = Closed(
     progress: Type.Integer({
       minimum: 0,
       maximum: 100,
-      description: 'How much of it is done, in per cent.',
+      description: 'Progress in per cent.',
       examples: [100],
     }),
     from: described(Timestamp, 'Beginning of the interval, in UTC.'),
@@ -70,28 +70,31 @@ export const Backtest = Closed(
       Nullable(
         Closed({
           evaluated: Count('Decisions that were made again; a payout is one.'),
-          same: described(Ref(BacktestSum), 'What would have been decided as it was.'),
-          stricter: described(Ref(BacktestSum), 'What would have taken more votes, or would have been refused.'),
-          looser: described(Ref(BacktestSum), 'What would have taken fewer votes, or would not have been refused.'),
-          undecidable: described(
+          same: described(Ref(BacktestSum), 'Decisions that would have been the same.'),
+          stricter: described(
             Ref(BacktestSum),
-            'What a policy asks a fact about that was not recorded: it is not guessed.',
+            'Decisions that would have required more votes, or would have been refusals.',
           ),
+          looser: described(
+            Ref(BacktestSum),
+            'Decisions that would have required fewer votes, or would not have been refusals.',
+          ),
+          undecidable: described(Ref(BacktestSum), 'Decisions whose record lacks a fact that a policy needs.'),
         }),
       ),
       'null until it is `done`.',
     ),
     failure: Nullable(
-      Type.String({ description: 'Why it could not be made.', examples: ['The backtest could not be made'] }),
+      Type.String({ description: 'Reason of the failure.', examples: ['The backtest could not be made'] }),
     ),
     createdAt: Timestamp,
-    startedAt: described(Nullable(Timestamp), 'When it began, in UTC; null before.'),
-    finishedAt: described(Nullable(Timestamp), 'When it ended, in UTC; null before.'),
+    startedAt: described(Nullable(Timestamp), 'Time of the start, in UTC; null before the start.'),
+    finishedAt: described(Nullable(Timestamp), 'Time of the end, in UTC; null before the end.'),
   },
   {
     $id: 'Backtest',
     description:
-      `What policies would have decided about the past; it changes nothing. Up to ${backtestInlineMax} decisions are made ` +
+      `Past decisions, made again under other policies; nothing is changed. Up to ${backtestInlineMax} decisions are made ` +
       `again at once, up to ${backtestDecisionsMax} in the background.`,
   },
 )
@@ -99,7 +102,7 @@ export type Backtest = Static<typeof Backtest>
 
 const BacktestOutcome = Closed(
   {
-    effect: described(DecisionEffect, 'What the policies decide. `deny`: no policy permits it.'),
+    effect: described(DecisionEffect, 'Decision of the policies; `deny` if no policy permits the action.'),
     decisionPolicy: DecisionPolicy,
     votesNeeded: Count('The largest number of votes that one policy asks for.'),
     trace: described(
@@ -117,15 +120,15 @@ export const BacktestChange = Closed(
   {
     subjectType: described(
       Enum(subjectTypes),
-      'What was decided. `decision`: it was refused, or carried out at once, and nothing else keeps it.',
+      'Type of the decided subject. `decision` stands for an action that was refused or carried out at once, without an object.',
     ),
     subjectId: described(Id, 'Identifier of the transfer, payout, approval request or kept decision.'),
     actionType: Type.String({ description: 'The action; of a chain the first.', examples: ['transfer'] }),
     createdAt: described(Timestamp, 'Instant of the decision, in UTC.'),
-    change: described(Changed, 'How the second decision compares with the first.'),
+    change: described(Changed, 'The second decision compared with the first.'),
     usdValue: described(
-      Nullable(Usd('What its orders are worth.')),
-      'What its orders are worth in USD; null without a rate, and for what moves no money.',
+      Nullable(Usd('Value of its orders.')),
+      'USD value of its orders; null without a rate, and for actions that move no funds.',
     ),
     lacking: Type.Array(Type.String({ examples: ['destinationAddedAt'] }), {
       description: 'The facts that a policy asks for and the record lacks; empty unless `undecidable`.',

@@ -223,7 +223,7 @@ describe('a long backtest of a voter', () => {
     await bench.vault.admin.post(`${url}/change-sets/${changeSetId}/cancel`)
     await run()
     expect((await read(id, bench.vault.admin)).body).toMatchObject({
-      ...{ status: 'failed', result: null, failure: 'Who asked for it no longer may' },
+      ...{ status: 'failed', result: null, failure: 'The requester may no longer run it' },
     })
   })
 })

@@ -205,7 +205,9 @@ async function send({ deps, connect, opened }: Parts, claim: Claim, begun: Begun
 /** Orders nothing while the books and the wallet service differ, or before they were compared. */
 function assertMayOrder(deps: Deps, connect: Connect, { vaultId }: Claim): Promise<void> {
   return assertCompared(deps, vaultId, () => connect(deps, vaultId)).catch((cause: unknown) => {
-    throw new NotSentError('What the wallet service accepted was not compared with the books', { cause })
+    throw new NotSentError('The list of accepted entries of the wallet service was not compared with the books', {
+      cause,
+    })
   })
 }
 

@@ -81,7 +81,7 @@ const sentences: Record<string, string> = {
   ABOVE_MAX_FEE: 'A replacement must pay more than the order permits',
   FEE_HIGH_ENOUGH: 'The transaction pays far more than what is usual now',
   INSUFFICIENT_FUNDS: 'The address cannot pay for a replacement',
-  AUTHORIZATION_REFUSED: 'What was signed does not permit a replacement any more',
+  AUTHORIZATION_REFUSED: 'The signatures no longer permit a replacement',
   TOO_MANY: 'The transaction was replaced too often',
 }
 

@@ -82,11 +82,11 @@ export const Deposit = Closed(
       Nullable(
         Closed({
           orphanedAt: described(Timestamp, 'Instant at which it was taken back, in UTC.'),
-          taken: described(RawAmount, 'What was available of the address and was taken back.'),
+          taken: described(RawAmount, 'Part that was taken back from the available balance of the address.'),
           takenDecimal: DecimalAmount,
           exposed: described(
             RawAmount,
-            'What had been spent or reserved by then, by which the address became exposed.',
+            'The part that had been spent or reserved by then, which is the exposure of the address.',
           ),
           exposedDecimal: DecimalAmount,
         }),
@@ -116,10 +116,10 @@ export const UncreditedEvent = Closed(
     fromAddress: Nullable(Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')),
     misses: described(
       Nullable(Enum(['address'])),
-      'What an unmatched event still misses: an `address` of a vault that its signature may credit. null if it is ignored.',
+      'The missing object of an unmatched event: an `address` of a vault that its signature may credit. null if the event is ignored.',
     ),
     isOrphaned: Type.Boolean({
-      description: 'Whether the event says that the chain lost the deposit (`DEPOSIT_ORPHANED`).',
+      description: 'True if the event reports that the chain lost the deposit (`DEPOSIT_ORPHANED`).',
       examples: [false],
     }),
     isOverdue: Type.Boolean({ description: 'Unmatched for more than a day.', examples: [false] }),
@@ -148,7 +148,7 @@ export const EventResolution = Closed(
       examples: ['The first report came from a node on another fork'],
     }),
   },
-  { $id: 'EventResolution', description: 'What becomes of a quarantined event.' },
+  { $id: 'EventResolution', description: 'Resolution of a quarantined event.' },
 )
 
 export const UncreditedQuery = Closed({
@@ -179,12 +179,12 @@ export const WebhookAnswer = Closed(
     received: described(Type.Literal(true), 'Always true: the service has stored the event.'),
     outcome: described(
       Enum(eventOutcomes),
-      'What the event caused. `duplicate`: it was received before, or is outdated, and nothing was changed. `orphaned`: ' +
-        'what had been credited was taken back.',
+      'Outcome of the event. `duplicate`: the event was received before, or is outdated, and nothing was changed. ' +
+        '`orphaned`: the credited amount was taken back.',
     ),
     reason: optional(
       Enum(eventReasons),
-      'Why the event credited nothing, or the deposit is held back; left out if it was credited.',
+      'Reason why the event credited nothing, or the deposit is quarantined; left out if it was credited.',
     ),
     depositId: optional(Id, 'Identifier of the deposit; left out if there is none.'),
   },
@@ -227,7 +227,7 @@ export const WalletEvent = Type.Object(
         ),
         occurrence: optional(
           Type.Integer({ minimum: 0, examples: [0] }),
-          'How often the deposit had been reported as orphaned before; 0 if it is left out.',
+          'Number of times that the deposit had been reported as orphaned before; 0 if left out.',
         ),
         fromAddress: optional(
           Nullable(Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')),

@@ -28,18 +28,18 @@ export const Hold = Closed(
   {
     id: Id,
     vaultId: Id,
-    subjectType: described(SubjectType, 'Kind of what is held.'),
-    subjectId: described(GivenId, 'Identifier of what is held.'),
+    subjectType: described(SubjectType, 'Kind of the held subject.'),
+    subjectId: described(GivenId, 'Identifier of the held subject.'),
     subjectName: described(
       Nullable(Type.String({ examples: ['Payroll'] })),
-      'What people call it now; null for a transfer or a deposit.',
+      'Present name of the subject; null for a transfer or a deposit.',
     ),
     origin: described(
       Enum(holdOrigins),
       '`people`, or `screening`: the screening service stopped it, or has not answered yet.',
     ),
     reason: described(ReasonText, 'Why it was placed.'),
-    isActive: Type.Boolean({ description: 'Whether it still holds.', examples: [true] }),
+    isActive: Type.Boolean({ description: 'True while the hold is active.', examples: [true] }),
     reserved: described(
       Nullable(
         Closed({
@@ -53,33 +53,33 @@ export const Hold = Closed(
     handedOverCount: Type.Integer({
       minimum: 0,
       description:
-        'How many transfers of the subject had been handed to the wallet service before and were not finished: these may ' +
-        'have been sent.',
+        'Number of unfinished transfers of the subject that had been handed to the wallet service before. They may have ' +
+        'been sent.',
       examples: [0],
     }),
-    placedById: described(Nullable(Id), 'Who placed it; null for the service itself.'),
+    placedById: described(Nullable(Id), 'User who placed the hold; null for the service itself.'),
     placedBy: ProfileBeside,
     createdAt: Timestamp,
     endsAt: described(
       Nullable(Timestamp),
-      'Of a hold on a person: when it ends unless a second person confirms it, in UTC; otherwise null.',
+      'End of a hold on a person unless a second person confirms it, in UTC; null for other holds.',
     ),
     confirmedAt: described(
       Nullable(Timestamp),
       'Instant at which a second person confirmed it; null before, and without `endsAt`.',
     ),
-    confirmedById: described(Nullable(Id), 'Who confirmed it.'),
+    confirmedById: described(Nullable(Id), 'User who confirmed the hold.'),
     confirmedBy: ProfileBeside,
     becauseOfId: described(
       Nullable(Id),
       'Of a suspension: the hold whose placing would have left too few people who vote, so that it suspends who placed it, too.',
     ),
     releasedAt: described(Nullable(Timestamp), 'Instant of the release, in UTC; null while it holds.'),
-    releasedById: described(Nullable(Id), 'Who asked for the release; others approved it.'),
+    releasedById: described(Nullable(Id), 'User who requested the release, which others approved.'),
     releasedBy: ProfileBeside,
     releaseReason: described(Nullable(ReasonText), 'Why it was released; null while it holds.'),
   },
-  { $id: 'Hold', description: 'What was stopped at once, and is released by two people.' },
+  { $id: 'Hold', description: 'A hold: the stop of a subject by one person, until two people release it.' },
 )
 
 export const HoldPlacing = Closed(
@@ -88,7 +88,7 @@ export const HoldPlacing = Closed(
     subjectId: described(GivenId, 'Identifier of what to hold; of the vault its own id.'),
     reason: described(ReasonText, 'Why, for everybody who reads the hold.'),
   },
-  { $id: 'HoldPlacing', description: 'What to stop, and why.' },
+  { $id: 'HoldPlacing', description: 'Subject and reason of a hold.' },
 )
 
 export const HoldRelease = Closed(
@@ -119,11 +119,11 @@ export const HoldOnPayment = Closed(
       Nullable(Id),
       'Identifier of the hold; null for a reader who may not read the hold, who learns its kind only.',
     ),
-    subjectType: described(SubjectType, 'Kind of what is held.'),
-    subjectId: described(Nullable(GivenId), 'Identifier of what is held.'),
+    subjectType: described(SubjectType, 'Kind of the held subject.'),
+    subjectId: described(Nullable(GivenId), 'Identifier of the held subject.'),
     subjectName: described(
       Nullable(Type.String({ examples: ['Harbour Trading'] })),
-      'What people call it now; also null for a transfer.',
+      'Present name of the subject; null for a deposit or a transfer.',
     ),
     origin: described(Enum(holdOrigins), '`people`, or `screening`; also for a reader who may not read the hold.'),
     reason: described(Nullable(ReasonText), 'Why it was placed.'),

@@ -60,7 +60,7 @@ const InboxTransfer = Closed({
 
 const InboxRequest = Closed({
   subject: Type.String({
-    description: 'What the action is about, in a few words: a name, an address label or a code; otherwise an id.',
+    description: 'Short name of the target: a name, an address label or a code; otherwise an id.',
     examples: ['Northwind Trading'],
   }),
 })
@@ -70,18 +70,18 @@ const InboxPayout = Closed({
   rows: Type.Integer({
     minimum: 1,
     maximum: rowsPerPayoutMax,
-    description: 'How many transfers it has.',
+    description: 'Number of its transfers.',
     examples: [300],
   }),
   sums: described(
     Type.Array(Closed({ tokenId: Id, code: Text('USDT'), symbol: Text('₮'), amountDecimal: DecimalAmount })),
-    'What it pays, per token.',
+    'Sums, per token.',
   ),
 })
 
 export const InboxItem = Closed(
   {
-    kind: described(Enum(inboxKinds), 'What is voted on. It is read, approved and rejected by the paths of its kind.'),
+    kind: described(Enum(inboxKinds), 'Subject of the vote. The paths of its kind read, approve and reject it.'),
     id: Id,
     vault: described(
       Closed({ id: Id, code: Text('main-vault'), name: Text('Main vault') }),
@@ -99,7 +99,10 @@ export const InboxItem = Closed(
       PayloadHash,
       'SHA-256 (hex) to which votes are bound; a vote may name what its voter was shown.',
     ),
-    myDecision: described(Nullable(Enum(['approve', 'reject'])), 'How the caller voted; null for no vote.'),
+    myDecision: described(
+      Nullable(Enum(['approve', 'reject'])),
+      'Vote of the caller; null if the caller has not voted.',
+    ),
     decidedAt: described(Nullable(Timestamp), 'Instant of the vote of the caller, in UTC; null for no vote.'),
     votes: described(
       Closed({
@@ -108,9 +111,9 @@ export const InboxItem = Closed(
       }),
       'Of the policy that lacks most votes, when several ask for votes; what is voted on names all.',
     ),
-    transfer: described(Nullable(InboxTransfer), 'What is paid; null for other kinds.'),
-    approvalRequest: described(Nullable(InboxRequest), 'What is asked for; null for other kinds.'),
-    payout: described(Nullable(InboxPayout), 'What is paid together; null for other kinds.'),
+    transfer: described(Nullable(InboxTransfer), 'The transfer; null for other kinds.'),
+    approvalRequest: described(Nullable(InboxRequest), 'The approval request; null for other kinds.'),
+    payout: described(Nullable(InboxPayout), 'The payout; null for other kinds.'),
   },
   { $id: 'InboxItem', description: 'Something that waits, or waited, for votes.' },
 )
@@ -129,17 +132,17 @@ export const InboxCount = Closed(
     waiting: Type.Integer({
       minimum: 0,
       maximum: inboxCountMax,
-      description: `How much waits for the vote of the caller, counted to ${inboxCountMax}.`,
+      description: `Number of items that wait for the vote of the caller, counted to ${inboxCountMax}.`,
       examples: [3],
     }),
     waitingCapped: Type.Boolean({ description: 'true: there is more than was counted.', examples: [false] }),
   },
-  { $id: 'InboxCount', description: 'How much waits for the caller, over all their vaults.' },
+  { $id: 'InboxCount', description: 'Numbers of items that wait for the caller, in all their vaults.' },
 )
 
 const voted = {
   vaultCode: described(VaultCode, 'Code of the vault.'),
-  kind: described(Enum(inboxKinds), 'What is voted on.'),
+  kind: described(Enum(inboxKinds), 'Subject of the vote.'),
   id: Type.String({
     minLength: 1,
     maxLength: 128,
@@ -182,7 +185,7 @@ export type BulkVoteResult = Static<typeof BulkVoteResult>
 
 export const BulkVoteResults = Closed(
   { items: Type.Array(BulkVoteResult, { description: 'One for each vote, in the order of the votes.' }) },
-  { $id: 'BulkVoteResults', description: 'What became of several votes.' },
+  { $id: 'BulkVoteResults', description: 'Results of several votes.' },
 )
 
 export const inboxComponents = [InboxItem, InboxCount, BulkVoteResults]

@@ -23,8 +23,8 @@ const SignedDecimal = Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', 
 const purposes = ['available', 'reserved', 'external', 'adjustment'] as const
 
 const exposureMeaning =
-  'What was spent of deposits that the chain took back, and is not covered yet, in the smallest unit of the token; "0" ' +
-  'normally. The address sends nothing while it is exposed.'
+  'Exposure in the smallest unit of the token: the spent part of deposits that the chain took back, as far as it is not ' +
+  'covered; normally "0". The address sends nothing while it is exposed.'
 
 const BalanceTotal = Closed({
   token: described(
@@ -39,7 +39,7 @@ const BalanceTotal = Closed({
   exposureDecimal: DecimalAmount,
   usdValue: described(
     Nullable(Text('1.50')),
-    'What available and reserved are worth at the newest rate that is at most 15 minutes old; null without one.',
+    'USD value of available and reserved, at the newest rate that is at most 15 minutes old; null without such a rate.',
   ),
 })
 
@@ -47,7 +47,7 @@ const BalanceAccount = Closed({
   id: Id,
   purpose: described(
     Enum(purposes),
-    'What the account is for: spendable or reserved funds of an address, or the other side of deposits, payments and adjustments.',
+    'Purpose of the account: available or reserved funds of an address, or the other side of deposits, payments and adjustments.',
   ),
   balance: SignedRaw,
   balanceDecimal: SignedDecimal,
@@ -80,14 +80,14 @@ export const Balances = Closed(
       Nullable(Text('1.50')),
       'The totals that have a rate together; null if none of those that are not zero has one.',
     ),
-    usdComplete: Type.Boolean({ description: 'Whether every total that is not zero has a rate.', examples: [true] }),
+    usdComplete: Type.Boolean({ description: 'True if every total other than zero has a rate.', examples: [true] }),
     accounts: optional(Type.Array(BalanceAccount), 'The accounts of those addresses; left out if `summary` is true.'),
     nextCursor: optional(
       Nullable(Text('MTc2ODAuY21pOGgyazFw')),
       'Value of `cursor` for the next page of accounts; null on the last page.',
     ),
   },
-  { $id: 'Balances', description: 'What the addresses of a vault hold.' },
+  { $id: 'Balances', description: 'Balances of the addresses of a vault.' },
 )
 
 const Key = (description: string) =>
@@ -110,7 +110,7 @@ export const LedgerEntry = Closed(
     id: Id,
     kind: described(
       Enum(entryKinds),
-      'What happened: a receipt, the reservation of a transfer, its settlement, its release, a network fee, an adjustment, ' +
+      'Kind of the entry: a receipt, the reservation of a transfer, its settlement, its release, a network fee, an adjustment, ' +
         'the hold of a deposit and its release, the correction of a deposit, a deposit that the chain took back and its ' +
         'return, or the cover of an exposure.',
     ),
@@ -204,7 +204,7 @@ export const Adjustment = Closed(
     reason: described(Text('Opening balance of the migration'), 'Why the balance was adjusted.'),
     isAgreed: Type.Boolean({
       description:
-        'Whether two people agreed on it. In a vault with governance or protection, policies count no other adjustment.',
+        'True if two people agreed on the adjustment. In a vault with governance or protection, policies count no other adjustment.',
       examples: [false],
     }),
     createdById: Id,
@@ -239,10 +239,10 @@ export const Reconciliation = Closed(
       Type.Array(
         Closed({
           kind: described(Text('cached balance'), 'The check that failed.'),
-          detail: described(Text('account … holds 5, its entries sum to 4'), 'What the check found.'),
+          detail: described(Text('account … holds 5, its entries sum to 4'), 'Finding of the check.'),
         }),
       ),
-      'What does not agree within the ledger; empty if all is well.',
+      'Contradictions within the ledger; empty if there are none.',
     ),
     tokens: described(
       Type.Array(
@@ -255,7 +255,7 @@ export const Reconciliation = Closed(
           cached: described(RawAmount, 'Sum of the balances as stored, in the smallest unit of the token.'),
           exposure: described(
             RawAmount,
-            'What addresses are exposed by: the chain should have `cached` less this, in the smallest unit of the token.',
+            'Sum of exposures in the smallest unit of the token: the chain should have `cached` less this amount.',
           ),
           recomputed: described(
             SignedRaw,
@@ -287,7 +287,7 @@ export const Reconciliation = Closed(
           onChain: described(RawAmount, 'On chain, in the smallest unit of the token.'),
           difference: described(
             SignedRaw,
-            'What neither the books, nor fees that are not posted yet, nor transfers on their way explain.',
+            'Difference that neither the books, nor fees that are not posted yet, nor transfers on their way explain.',
           ),
         }),
       ),

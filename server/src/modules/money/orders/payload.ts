@@ -20,7 +20,7 @@ export const TransferPayload = Closed(
     tokenId: Id,
     contractAddress: Nullable(Text('0x5FbDB2315678afecb367f032d93F642f64180aa3')),
     amount: RawAmount,
-    feeLevel: optional(Enum(feeLevels), 'How soon it should be mined; absent if the order has none.'),
+    feeLevel: optional(Enum(feeLevels), 'Urgency of the transaction; absent if the order has none.'),
     maxFee: optional(
       RawAmount,
       'The most that may be paid in fees, in the smallest unit of the coin; absent: no limit.',

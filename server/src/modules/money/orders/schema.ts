@@ -51,10 +51,7 @@ const orderFields = {
       examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
     }),
   ),
-  feeLevel: optional(
-    Enum(feeLevels),
-    'How soon the transfer should be mined; the wallet service takes `medium` when it is left out.',
-  ),
+  feeLevel: optional(Enum(feeLevels), 'Urgency of the transaction; `medium` if left out.'),
   maxFee: Type.Optional(
     Type.String({
       pattern: '^[1-9][0-9]{0,77}$',
@@ -94,14 +91,14 @@ const SignedOrder = Closed(
     rulesVersion: Type.Integer({ minimum: 0, description: 'As there.', examples: [7] }),
     vote: Ref(SignedVote),
   },
-  { description: 'What the initiator signed, as the preview gave it; in a protected vault.' },
+  { description: 'Document that the initiator signed, as in the preview; in a protected vault.' },
 )
 
 export const TransferOrder = Closed(
   { ...orderFields, signed: Type.Optional(SignedOrder) },
   {
     $id: 'TransferOrder',
-    description: 'What to pay, from which address and to whom.',
+    description: 'A payment order: source address, recipient, token and amount.',
     examples: [
       {
         fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
@@ -126,12 +123,13 @@ const PreviewedRequirement = Closed({
   groups: GroupThresholds,
   approversCount: Type.Integer({
     minimum: 0,
-    description: 'How many people and services could vote now, the caller only where the policy lets initiators vote.',
+    description:
+      'Number of people and services who could vote now. It includes the caller only if the policy lets initiators vote.',
     examples: [3],
   }),
   approvers: Type.Array(Ref(Profile), {
     maxItems: shownVotersMax,
-    description: `Who they are, by name; the first ${shownVotersMax}. Empty for a requirement that is waived.`,
+    description: `Profiles of the voters, by name; the first ${shownVotersMax}. Empty for a waived requirement.`,
   }),
 })
 
@@ -158,7 +156,7 @@ export const TransferPreview = Closed(
     decision: Closed({
       effect: described(
         Enum(['allow', 'block', 'approval', 'deny']),
-        'What the policies would decide. `deny`: no policy permits the transfer.',
+        'Decision that the policies would make; `deny` if no policy permits the transfer.',
       ),
       blockReason: described(
         Nullable(Text('Transfers are closed at weekends')),
@@ -172,11 +170,10 @@ export const TransferPreview = Closed(
     }),
     trace: Type.Array(Ref(PolicyTrace)),
     problems: Type.Array(PreviewProblem, {
-      description:
-        'What the order would meet now, first what it would be refused for. Empty: nothing is known against it.',
+      description: 'Present objections to the order, first those that would refuse it. Empty if there are none.',
     }),
     fee: AssetAmount('Estimate; null when the wallet service has none right now.'),
-    feeLevel: described(Enum(feeLevels), 'How soon it should be mined: that of the order, or `medium`.'),
+    feeLevel: described(Enum(feeLevels), 'Urgency of the transaction: the level of the order, or `medium`.'),
     maxFee: AssetAmount('The most that may be paid in fees; null when the order sets no limit.'),
     available: RawAmount,
     availableDecimal: DecimalAmount,
@@ -188,7 +185,7 @@ export const TransferPreview = Closed(
             'too little is available.',
         ),
       },
-      { description: 'What the source address would have available.' },
+      { description: 'Available balance of the source address after the transfer.' },
     ),
     usdValue: Nullable(
       Type.String({
@@ -204,14 +201,14 @@ export const TransferPreview = Closed(
         'count.',
       examples: [false],
     }),
-    order: optional(Ref(TransferPayload), 'What the initiator signs; in a protected vault.'),
+    order: optional(Ref(TransferPayload), 'The order that the initiator signs; in a protected vault.'),
     vote: optional(Ref(Vote), 'The vote of the initiator for it.'),
     warnings: Type.Array(Enum(['look_alike']), {
       description:
         '`look_alike`: `toAddress` begins and ends like an address that the caller knows, and is a different one.',
     }),
   },
-  { $id: 'TransferPreview', description: 'What an order would meet now; it changes nothing.' },
+  { $id: 'TransferPreview', description: 'The outcome that an order would have now; nothing is changed.' },
 )
 
 /** The body of an order. */

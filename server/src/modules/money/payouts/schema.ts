@@ -114,7 +114,7 @@ export const PayoutOrder = Closed(
           rulesVersion: Type.Integer({ minimum: 0, description: 'As there.', examples: [7] }),
           vote: Ref(SignedVote),
         },
-        { description: 'What the initiator signed, as the preview gave it; in a protected vault.' },
+        { description: 'Document that the initiator signed, as in the preview; in a protected vault.' },
       ),
     ),
   },
@@ -146,10 +146,10 @@ export const PayoutSum = Closed(
     network: Text('ethereum'),
     amount: RawAmount,
     amountDecimal: DecimalAmount,
-    rowsCount: Type.Integer({ minimum: 1, description: 'How many rows pay in this token.', examples: [300] }),
+    rowsCount: Type.Integer({ minimum: 1, description: 'Number of rows that pay in this token.', examples: [300] }),
     usdValue: described(Nullable(Text('1.50')), 'At the rate of the time of the order; null if none was fresh enough.'),
   },
-  { $id: 'PayoutSum', description: 'What a payout pays of one token.' },
+  { $id: 'PayoutSum', description: 'The payments of a payout in one token.' },
 )
 
 const counts = Object.fromEntries(
@@ -193,11 +193,11 @@ export const Payout = Closed(
     rowsCount: Type.Integer({
       minimum: 1,
       maximum: rowsPerPayoutMax,
-      description: 'How many transfers it has.',
+      description: 'Number of its transfers.',
       examples: [300],
     }),
-    sums: described(Type.Array(Ref(PayoutSum)), 'What it pays, per token.'),
-    transfers: optional(Closed(counts), 'How many of its transfers have which status; only of a single payout.'),
+    sums: described(Type.Array(Ref(PayoutSum)), 'Sums, per token.'),
+    transfers: optional(Closed(counts), 'Number of its transfers by status; only in the answer about a single payout.'),
     payloadHash: described(
       PayloadHash,
       'SHA-256 (hex) of the canonical JSON `{payoutId, vaultId, initiatorId, rows: [{externalId, transferId, ' +
@@ -231,7 +231,10 @@ export const PayoutRow = Closed(
     fromAddressId: described(Id, 'Identifier of the address of the vault that pays.'),
     fromAddress: described(Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'), 'Address of the vault that pays.'),
     toAddress: Text(evmAddress),
-    counterpartyName: described(Nullable(Text('Ann Example')), 'Who the recipient was at the order; null if unknown.'),
+    counterpartyName: described(
+      Nullable(Text('Ann Example')),
+      'Name of the recipient at the time of the order; null if unknown.',
+    ),
     network: Text('ethereum'),
     tokenId: Id,
     asset: Text('USDT'),
@@ -270,18 +273,21 @@ const PayoutProblem = Closed({
 
 export const PayoutPreview = Closed(
   {
-    decision: described(TransferPreview.properties.decision, 'What the policies would decide on the whole payout.'),
+    decision: described(
+      TransferPreview.properties.decision,
+      'Decision that the policies would make on the whole payout.',
+    ),
     view: described(
       Enum(['alone', 'together', 'source', 'token']),
-      'How the deciding row was looked at: by itself, with the others in its velocity, or with the sum of its source ' +
-        'and token, or of its token, as its amount.',
+      'View of the deciding row: `alone`, `together` with the other rows in its velocity, or with the sum of its `source` ' +
+        'and token, or of its `token`, as its amount.',
     ),
     row: Type.Integer({ minimum: 1, description: 'The row that decided.', examples: [1] }),
-    trace: described(Type.Array(Ref(PolicyTrace)), 'How the policies looked at that row.'),
-    rowsCount: Type.Integer({ minimum: 1, description: 'How many transfers it would have.', examples: [300] }),
-    sums: described(Type.Array(Ref(PayoutSum)), 'What it would pay, per token.'),
+    trace: described(Type.Array(Ref(PolicyTrace)), 'Trace of the policies for that row.'),
+    rowsCount: Type.Integer({ minimum: 1, description: 'Number of transfers that it would have.', examples: [300] }),
+    sums: described(Type.Array(Ref(PayoutSum)), 'Sums that it would pay, per token.'),
     problems: Type.Array(PayoutProblem, {
-      description: 'What the payout would be refused for now; the first hundred. Empty: nothing is known against it.',
+      description: 'Present objections to the payout; the first hundred. Empty if there are none.',
     }),
     toSign: Type.Optional(
       Closed(
@@ -290,11 +296,11 @@ export const PayoutPreview = Closed(
           orders: described(Type.Array(Ref(TransferPayload)), 'The orders of the rows, in their order.'),
           vote: described(Ref(Vote), 'The vote of the initiator for them.'),
         },
-        { description: 'What the initiator signs: docs/signed-orders.md; in a protected vault.' },
+        { description: 'Document for the initiator to sign (docs/signed-orders.md), in a protected vault.' },
       ),
     ),
   },
-  { $id: 'PayoutPreview', description: 'What a payout would meet now; it changes nothing.' },
+  { $id: 'PayoutPreview', description: 'The outcome that a payout would have now; nothing is changed.' },
 )
 
 export const PayoutQuery = Closed({

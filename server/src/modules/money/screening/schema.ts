@@ -7,7 +7,7 @@ export const Screening = Closed(
   {
     verdict: described(
       Nullable(Enum(verdicts)),
-      'What the screening service answered; null while there is no answer, which stops the subject like a hold.',
+      'Answer of the screening service; null while there is no answer, which stops the subject like a hold.',
     ),
     score: described(
       Nullable(Type.Integer({ minimum: 0, maximum: screeningScoreMax, examples: [12] })),
@@ -19,13 +19,13 @@ export const Screening = Closed(
     ),
     askedAt: described(Nullable(Timestamp), 'Instant of the first attempt to ask, in UTC; null before it.'),
     answeredAt: described(Nullable(Timestamp), 'Instant of the answer, in UTC; null without one.'),
-    attempts: Type.Integer({ minimum: 0, description: 'How often it was asked.', examples: [1] }),
+    attempts: Type.Integer({ minimum: 0, description: 'Number of requests to the screening service.', examples: [1] }),
     isWaived: Type.Boolean({
       description: 'Two people have released the hold of the screening, so that its answer counts no longer.',
       examples: [false],
     }),
   },
-  { $id: 'Screening', description: 'What the screening service says about a deposit or a transfer.' },
+  { $id: 'Screening', description: 'Result of the screening of a deposit or a transfer.' },
 )
 
 /** The screening, beside its subject. */

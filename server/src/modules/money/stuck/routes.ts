@@ -45,8 +45,8 @@ function replacementRoutes(api: Endpoints<'member'>, deps: Deps, executors: Exec
   api.calculate('previewTransferReplacement', '/vaults/:code/transfers/:id/replacement-preview', {
     summary: 'Preview the replacement of a transaction',
     description:
-      'What it would cost now to speed the transfer up or to cancel it on chain, and why either is impossible. For its ' +
-      'initiator, the owner of its source address and administrators, while it is `pending`.',
+      'Present cost of speeding the transfer up and of cancelling it on chain, or the reasons why they are impossible. For ' +
+      'its initiator, the owner of its source address and administrators, while it is `pending`.',
     errors: ['not_permitted', 'wrong_state', 'not_replaceable', 'wallet_service_failed'],
     answers: { 200: ReplacementPreview },
     handler: async (db, { member, params: { id } }) =>

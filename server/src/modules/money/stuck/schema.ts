@@ -28,7 +28,7 @@ export const ReplacementOrder = Closed(
       }),
     ),
   },
-  { $id: 'ReplacementOrder', description: 'Which transaction is replaced, and at what cost at most.' },
+  { $id: 'ReplacementOrder', description: 'The transaction to replace, and the highest fee of its replacement.' },
 )
 
 const ReplacementCost = Closed({
@@ -48,7 +48,7 @@ const ReplacementCost = Closed({
   ),
   needsApproval: Type.Boolean({
     description:
-      'Whether it costs more than the order permits, so that the policies decide on it as on an order with that `maxFee`.',
+      'True if the cost exceeds the limit of the order. Then the policies decide on it as on an order with that `maxFee`.',
     examples: [false],
   }),
 })
@@ -59,7 +59,7 @@ export const ReplacementPreview = Closed(
     speedUp: described(ReplacementCost, 'The same payment with a higher fee.'),
     cancelOnChain: described(ReplacementCost, 'A transaction that moves nothing in its place.'),
   },
-  { $id: 'ReplacementPreview', description: 'What it would cost now to replace the transaction of a transfer.' },
+  { $id: 'ReplacementPreview', description: 'Present cost of replacing the transaction of a transfer.' },
 )
 
 export const TransferResolution = Closed(
@@ -86,7 +86,7 @@ export const TransferResolution = Closed(
       examples: ['The wallet service was restored from a backup'],
     }),
   },
-  { $id: 'TransferResolution', description: 'How a halted or forgotten transfer is to end or to go on.' },
+  { $id: 'TransferResolution', description: 'The resolution of a halted or forgotten transfer.' },
 )
 
 export const stuckTransferComponents = [TransferResolution, ReplacementOrder, ReplacementPreview]

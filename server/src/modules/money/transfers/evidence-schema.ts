@@ -23,7 +23,7 @@ export const TransferEvidence = Closed(
     decision: Document('The decision with the matching policies as they were.'),
     signedVotes: described(
       Type.Array(Ref(VoteEvidence)),
-      'What people and services signed, in a protected vault: docs/signed-orders.md.',
+      'Votes that people and services signed in a protected vault: docs/signed-orders.md.',
     ),
     batch: Type.Optional(
       Document('Of a row of a payout that was signed: the document that was, and the place of the row in it.'),
@@ -32,7 +32,7 @@ export const TransferEvidence = Closed(
       Type.Array(
         Closed({
           sequence: described(Text('42'), 'Number of the entry in the ledger.'),
-          kind: described(Text('reserve'), 'What happened, such as `reserve` or `settle`.'),
+          kind: described(Text('reserve'), 'Kind of the entry, such as `reserve` or `settle`.'),
           tokenId: Id,
           debitAccountId: described(
             Nullable(Id),
@@ -53,7 +53,7 @@ export const TransferEvidence = Closed(
           ),
           createdAt: Timestamp,
           content: Type.String({
-            description: 'What the seal of the entry covers: canonical JSON whose SHA-256 is `hash`.',
+            description: 'Content that the seal of the entry covers: canonical JSON whose SHA-256 is `hash`.',
           }),
           hash: Hash,
           sealSequence: described(
@@ -84,7 +84,7 @@ export const TransferEvidence = Closed(
         Closed({
           sequence: described(Type.Integer({ examples: [12] }), 'Number of the seal in the chain of the ledger.'),
           previousHash: described(Hash, 'Hash of the seal before, which makes them a chain.'),
-          size: described(Type.Integer({ examples: [5] }), 'How many entries the seal covers.'),
+          size: described(Type.Integer({ examples: [5] }), 'Number of entries that the seal covers.'),
           sealedAt: described(Timestamp, 'Instant of the seal, in UTC.'),
           ...signedSeal,
           hash: Hash,

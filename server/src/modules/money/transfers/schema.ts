@@ -74,17 +74,17 @@ export const Recipient = Closed(
         Closed({
           id: Id,
           name: Text('Harbour Trading'),
-          kind: described(Enum(counterpartyKinds), 'What sort of party it is.'),
+          kind: described(Enum(counterpartyKinds), 'Kind of the counterparty.'),
           isArchived: Type.Boolean({
             description: 'true: the entry is archived, and a payment to it is refused.',
             examples: [false],
           }),
         }),
       ),
-      'Whose address it is now in the address book; null if it is in no entry.',
+      'Present counterparty of the address; null if the address book does not have the address.',
     ),
   },
-  { $id: 'Recipient', description: 'What the vault as a whole knows of a recipient at the moment of reading.' },
+  { $id: 'Recipient', description: 'Data of the whole vault about a recipient at the moment of reading.' },
 )
 
 /** The facts of the moment about a waiting transfer, in the answer to the read of one transfer or of the rows of a payout. */

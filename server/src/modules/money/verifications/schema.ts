@@ -12,15 +12,15 @@ export const LedgerVerification = Closed(
       '`done`: every check was made, whatever it found. `failed`: the checks could not be made.',
     ),
     createdAt: Timestamp,
-    startedAt: described(Nullable(Timestamp), 'When the checks began, in UTC; null before.'),
-    finishedAt: described(Nullable(Timestamp), 'When they ended, in UTC; null before.'),
+    startedAt: described(Nullable(Timestamp), 'Start of the checks, in UTC; null before the start.'),
+    finishedAt: described(Nullable(Timestamp), 'End of the checks, in UTC; null before the end.'),
     findings: described(
       Nullable(
         Type.Array(
           Closed({
-            check: Type.String({ description: 'What was checked.', examples: ['cached balance'] }),
+            check: Type.String({ description: 'Name of the check.', examples: ['cached balance'] }),
             message: Type.String({
-              description: 'What differs, with ids and raw amounts.',
+              description: 'Description of the difference, with ids and raw amounts.',
               examples: ['account cmi8h2k1p0a1b2c3d4e5f6g7h holds 7, its entries sum to 5'],
             }),
           }),

@@ -139,9 +139,9 @@ const CategoryGrant = Closed({
   subjectType: Subject,
   subjectUserId: described(Nullable(SubjectUserId), 'Identifier of the member; null for a group.'),
   subjectGroupId: described(Nullable(Id), 'Identifier of the policy group; null for a user.'),
-  canView: described(Type.Boolean({ examples: [true] }), 'Whether the subject sees the values.'),
-  canAssign: described(Type.Boolean({ examples: [true] }), 'Whether the subject assigns and unassigns the category.'),
-  canEdit: described(Type.Boolean({ examples: [false] }), 'Whether the subject edits the values.'),
+  canView: described(Type.Boolean({ examples: [true] }), 'True if the subject may see the values.'),
+  canAssign: described(Type.Boolean({ examples: [true] }), 'True if the subject may assign and unassign the category.'),
+  canEdit: described(Type.Boolean({ examples: [false] }), 'True if the subject may edit the values.'),
   user: ProfileBeside,
   grantorId: SubjectUserId,
   grantor: ProfileBeside,
@@ -198,7 +198,7 @@ export const OperationCategory = Closed(
     }),
     approvers: described(
       Type.Array(CategoryApprover),
-      'Who votes on changes of values; an empty list means the administrators.',
+      'Approvers of changes of values; an empty list means the administrators.',
     ),
   },
   { $id: 'OperationCategory', description: 'A category of operations, with its fields and rights.' },
@@ -250,11 +250,11 @@ export const CategoryGrants = Closed({
       canAssign: Type.Optional(
         described(
           Type.Boolean({ examples: [true] }),
-          'Whether the subject assigns and unassigns the category; defaults to false.',
+          'True if the subject may assign and unassign the category; defaults to false.',
         ),
       ),
       canEdit: Type.Optional(
-        described(Type.Boolean({ examples: [false] }), 'Whether the subject edits the values; defaults to false.'),
+        described(Type.Boolean({ examples: [false] }), 'True if the subject may edit the values; defaults to false.'),
       ),
     }),
     {

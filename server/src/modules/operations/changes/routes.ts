@@ -21,11 +21,11 @@ export function changeRoutes(app: App, deps: Deps): void {
   api.get('listChanges', '/changes', {
     summary: 'Wait for changes',
     description:
-      'What changed since `after` in the vaults of the caller, by ids and without content; of transfers, deposits, ' +
-      'approval requests, addresses, folders and adjustments only what the caller may see. With `wait` the answer ' +
-      'comes at the first change, or empty when the time is over. No change is left out: ask again with `nextCursor` ' +
-      'at once. A client with `reset` reads anew what it shows. 429 with Retry-After when too many requests of the ' +
-      'caller wait, 503 when too many do in all.',
+      'Lists the objects that changed since `after` in the vaults of the caller, by ids and without content. Transfers, ' +
+      'deposits, approval requests, addresses, folders and adjustments are listed only if the caller may see them. With ' +
+      '`wait` the answer comes at the first change, or empty at the end of the time. No change is left out: ask again with ' +
+      '`nextCursor` at once. After `reset`, read the shown objects again. 429 with Retry-After when too many requests of ' +
+      'the caller wait, 503 when too many requests wait in all.',
     errors: ['invalid_cursor', 'too_many_at_once', 'overloaded'],
     querystring: ChangesQuery,
     answers: { 200: Changes },

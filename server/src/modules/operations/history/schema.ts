@@ -55,8 +55,11 @@ export const HistoryItem = Closed(
     ),
     toAddressLabel: described(Nullable(Text('Payroll')), 'Label of the recipient, if the caller sees its address.'),
     initiatorId: Nullable(Id),
-    initiator: described(Nullable(Ref(MemberProfile)), 'Who ordered the transfer; null for a deposit.'),
-    expiresAt: described(Nullable(Timestamp), 'When a transfer expires unless it is approved before; null for others.'),
+    initiator: described(Nullable(Ref(MemberProfile)), 'Initiator of the transfer; null for a deposit.'),
+    expiresAt: described(
+      Nullable(Timestamp),
+      'Time at which a transfer expires unless it is approved before; null for other operations.',
+    ),
     decisionPolicyId: Nullable(Id),
     decisionPolicyCode: Nullable(Text('large-transfers')),
     counterparty: Nullable(Closed({ id: Id, name: Text('Northwind Trading') })),

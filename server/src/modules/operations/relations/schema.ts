@@ -31,7 +31,7 @@ const relation = {
   sourceOperationId: described(Id, 'Identifier of that operation.'),
   targetOperationType: TargetType,
   targetOperationId: described(Id, 'Identifier of that operation.'),
-  relationType: described(Enum(relationTypes), 'What the source is to the target.'),
+  relationType: described(Enum(relationTypes), 'Type of the relation from the source to the target.'),
   relatedAmountRaw: described(
     Nullable(RawAmount),
     'Part of the source amount that the relation is about, in the smallest unit of the token; null if it names none.',
@@ -51,7 +51,7 @@ export const OperationRelation = Closed(relation, {
 export const RelationOfOperation = Closed(
   {
     ...relation,
-    role: described(Enum(['source', 'target']), 'Whether the operation is the source or the target of the relation.'),
+    role: described(Enum(['source', 'target']), 'Role of the operation: source or target of the relation.'),
   },
   { $id: 'RelationOfOperation', description: 'A relation, with the role of the operation in it.' },
 )
@@ -66,7 +66,7 @@ export const RelationBody = Closed({
   sourceOperationId: described(GivenId, 'Identifier of that operation.'),
   targetOperationType: TargetType,
   targetOperationId: described(OtherKey, 'Identifier of that operation.'),
-  relationType: described(Enum(relationTypes), 'What the source is to the target.'),
+  relationType: described(Enum(relationTypes), 'Type of the relation from the source to the target.'),
   relatedAmountRaw: Type.Optional(
     Type.String({
       pattern: '^[1-9][0-9]{0,77}$',

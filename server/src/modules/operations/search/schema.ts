@@ -17,12 +17,15 @@ export type FoundKind = (typeof foundKinds)[number]
 
 export const FoundItem = Closed(
   {
-    kind: described(Enum(foundKinds), 'What was found; `person` is a person or a service of the vault.'),
+    kind: described(Enum(foundKinds), 'Kind of the object; `person` is a person or a service of the vault.'),
     id: Type.String({ examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
-    title: Type.String({ description: 'What it is called, or what it is of.', examples: ['Payroll'] }),
+    title: Type.String({
+      description: 'Name of the object, or of the object that it belongs to.',
+      examples: ['Payroll'],
+    }),
     subtitle: Nullable(
       Type.String({
-        description: 'What tells it from others: an on-chain address, a hash, a code.',
+        description: 'A distinguishing value: an on-chain address, a hash or a code.',
         examples: ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8'],
       }),
     ),
@@ -36,7 +39,7 @@ export const SearchResults = Closed(
     items: Type.Array(Ref(FoundItem), {
       maxItems: searchResultsMax,
       description:
-        'What was found by its id, hash or on-chain address, then by a name; each group in the order of the kinds.',
+        'Objects found by id, hash or on-chain address, then objects found by name; each group in the order of the kinds.',
     }),
   },
   { $id: 'SearchResults' },

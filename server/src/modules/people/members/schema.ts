@@ -20,10 +20,10 @@ import { Search } from '../users/schema.ts'
 const groups = Type.Array(Closed({ id: Id, name: Name }), {
   description: 'The groups of the vault that name them, by name. Every member is in `everyone` too, which is left out.',
 })
-const Outlook = described(Enum(outlooks), 'What the policies decide about it.')
-const isAdmin = Type.Boolean({ description: 'Whether they administer the vault.', examples: [false] })
+const Outlook = described(Enum(outlooks), 'Decision of the policies on the action.')
+const isAdmin = Type.Boolean({ description: 'True if the member administers the vault.', examples: [false] })
 const isAuditor = Type.Boolean({
-  description: 'Whether they read the whole vault and change nothing in it.',
+  description: 'True if the member is an auditor, who reads the whole vault and changes nothing in it.',
   examples: [false],
 })
 
@@ -36,8 +36,8 @@ export const Member = Closed(
     isAuditor,
     lastSeenAt: described(
       Nullable(Timestamp),
-      'When they last used a session, to within an hour. Null for callers who neither administer nor audit the vault, ' +
-        'of a service, and of a user who has no session.',
+      'Last use of a session, to within an hour. Null for a service, for a user without a session, and for callers who ' +
+        'are neither administrators nor auditors of the vault.',
     ),
   },
   { $id: 'Member', description: 'A person or service that is in a group of the vault and can use it.' },
@@ -48,13 +48,13 @@ const may = Closed(
   Object.fromEntries(actionTypes.map((action) => [action, Outlook])) as Record<ActionType, typeof Outlook>,
   {
     description:
-      'What the policies decide when the caller asks for each action: `allow`, `approval` (after votes), `deny`, or ' +
-      '`depends` if that is decided by more than who asks, such as the amount. Rights on addresses come in addition.',
+      'Decision of the policies on each action of the caller: `allow`, `approval` (after votes), `deny`, or `depends` if ' +
+      'the decision depends on more than the caller, such as the amount. Rights on addresses come in addition.',
   },
 )
 export const Membership = Closed(
   { userId: Id, groups, isAdmin, isAuditor, may },
-  { $id: 'Membership', description: 'What the caller is in a vault, and what the policies let them ask for.' },
+  { $id: 'Membership', description: 'Roles of the caller in a vault, and the actions that the policies permit.' },
 )
 export type Membership = Static<typeof Membership>
 

@@ -15,7 +15,7 @@ const AnsweredNonce = bytes('The `nonce` of the options that were answered', 128
 const ClientData = bytes('`clientDataJSON` of the answer', 4096, 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0')
 const Transports = Type.Array(
   Type.String({ maxLength: 32, pattern: '^[a-z-]+$', description: 'A way to reach it.', examples: ['internal'] }),
-  { maxItems: 8, description: 'How the browser reaches the authenticator.' },
+  { maxItems: 8, description: 'Transport between the browser and the authenticator.' },
 )
 const CredentialRef = Closed({
   type: Type.Literal('public-key', { description: 'Always `public-key`.', examples: ['public-key'] }),
@@ -35,7 +35,7 @@ export const Passkey = Closed(
     publicKey: bytes('Its public key, as SPKI in DER', 2048, 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7'),
     fingerprint: Fingerprint,
     isSynced: Type.Boolean({
-      description: 'Whether other devices of the person have it too, through the provider of the authenticator.',
+      description: 'True if the provider of the authenticator copies the passkey to other devices of the person.',
       examples: [true],
     }),
     createdAt: Timestamp,
@@ -71,7 +71,7 @@ export const Assertion = Closed(
     ),
     signature: bytes('`signature` of the answer', 1024, 'MEUCIQDnr0m3QmVZ1vZ0'),
   },
-  { $id: 'PasskeyAssertion', description: 'What `navigator.credentials.get` answered, with the nonce of its options.' },
+  { $id: 'PasskeyAssertion', description: 'Answer of `navigator.credentials.get`, with the nonce of its options.' },
 )
 export type Assertion = Static<typeof Assertion>
 
@@ -85,7 +85,7 @@ export const Attestation = Closed(
   },
   {
     $id: 'PasskeyAttestation',
-    description: 'What `navigator.credentials.create` answered, with the nonce of its options.',
+    description: 'Answer of `navigator.credentials.create`, with the nonce of its options.',
   },
 )
 export type Attestation = Static<typeof Attestation>
@@ -100,7 +100,7 @@ export const RequestOptions = Closed(
   {
     $id: 'PasskeyRequestOptions',
     description:
-      'What `navigator.credentials.get` takes as `publicKey`, with bytes in base64url. The client adds `rpId` and the ' +
+      'The `publicKey` of `navigator.credentials.get`, with bytes in base64url. The client adds `rpId` and the ' +
       '`challenge`, which it computes for its own origin.',
   },
 )
@@ -139,14 +139,17 @@ export const CreationOptions = Closed(
         }),
         userVerification: UserVerification,
       }),
-      'What the authenticator must be able to do.',
+      'Requirements for the authenticator.',
     ),
-    attestation: Type.Literal('none', { description: 'Who made the authenticator is not asked.', examples: ['none'] }),
+    attestation: Type.Literal('none', {
+      description: 'The maker of the authenticator is not asked for.',
+      examples: ['none'],
+    }),
   },
   {
     $id: 'PasskeyCreationOptions',
     description:
-      'What `navigator.credentials.create` takes as `publicKey`, with bytes in base64url. The client adds `rp.id` and the ' +
+      'The `publicKey` of `navigator.credentials.create`, with bytes in base64url. The client adds `rp.id` and the ' +
       '`challenge`, which it computes for its own origin.',
   },
 )

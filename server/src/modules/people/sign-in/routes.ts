@@ -116,8 +116,8 @@ export function authRoutes(app: App, deps: Deps): void {
   api.calculate('preparePasskeySignIn', '/auth/passkey/options', {
     summary: 'Prepare signing in with a passkey',
     description:
-      'What a browser needs to have any of your passkeys sign in. The answer of the authenticator works once, for five ' +
-      'minutes, in the browser that asked.',
+      'Options with which a browser signs you in with any of your passkeys. The answer of the authenticator works once, ' +
+      'for five minutes, in the browser that asked.',
     answers: { 200: RequestOptions },
     handler: async (_db, { now }, { reply }) => {
       const binding = newSecret()

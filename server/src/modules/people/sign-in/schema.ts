@@ -69,7 +69,7 @@ export const CurrentSession = Closed(
     user: Ref(Profile),
     isPlatformAdmin: described(
       Type.Boolean({ examples: [false] }),
-      'Whether the caller administers the platform: networks, tokens, rates and vaults.',
+      'True if the caller administers the platform: networks, tokens, rates and vaults.',
     ),
     expiresAt: described(
       Nullable(Timestamp),
@@ -81,7 +81,7 @@ export const CurrentSession = Closed(
           code: VaultCode,
           name: Name,
           logoUri: Nullable(Uri),
-          isAdmin: described(Type.Boolean({ examples: [true] }), 'Whether the caller administers the vault.'),
+          isAdmin: described(Type.Boolean({ examples: [true] }), 'True if the caller administers the vault.'),
         }),
       ),
       'The vaults that the caller is a member of.',
@@ -119,7 +119,7 @@ export const Session = Closed(
       'Instant of a recent request of the session, in UTC; it is not updated at every request.',
     ),
     expiresAt: described(Timestamp, 'Instant at which the session ends, in UTC.'),
-    current: Type.Boolean({ description: 'Whether it is the session of this request.', examples: [true] }),
+    current: Type.Boolean({ description: 'True for the session of this request.', examples: [true] }),
   },
   { $id: 'Session', description: 'A sign-in of a person that is not signed out.' },
 )

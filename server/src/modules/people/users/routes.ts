@@ -42,7 +42,7 @@ export function userRoutes(app: App, deps: Deps): void {
 
   api.get('getMyPreferences', '/users/me/preferences', {
     summary: 'Get your preferences',
-    description: 'What a user interface stored for the caller; an empty object before.',
+    description: 'Preferences that a user interface stored for the caller; an empty object if there are none.',
     answers: { 200: Preferences },
     handler: (db, { caller }) => getPreferences(db, caller.userId),
   })

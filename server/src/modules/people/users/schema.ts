@@ -21,15 +21,15 @@ import {
 import { nameLengthMax, noteLengthMax, preferencesBytesMax } from '../../../lib/limits.ts'
 
 const mails = {
-  approvals: Type.Boolean({ description: 'Whether to send a mail when a request waits for your vote.' }),
-  decisions: Type.Boolean({ description: 'Whether to send a mail when a request of yours was decided.' }),
+  approvals: Type.Boolean({ description: 'True to get a mail when a request waits for your vote.' }),
+  decisions: Type.Boolean({ description: 'True to get a mail when one of your requests was decided.' }),
 }
 
 /** The profile of the caller. Only they see which mails they receive. */
 export const OwnProfile = Closed(
   {
     ...Profile.properties,
-    notifications: described(Closed(mails), 'Which mails the person receives.'),
+    notifications: described(Closed(mails), 'Mails that the person receives.'),
   },
   { $id: 'OwnProfile' },
 )
@@ -42,7 +42,10 @@ export const UpdateProfile = Closed({
   color: Type.Optional(Nullable(Color)),
   emoji: Type.Optional(Nullable(Emoji)),
   notifications: Type.Optional(
-    described(Closed(Type.Partial(Type.Object(mails)).properties), 'Which mails to receive; what is left out stays.'),
+    described(
+      Closed(Type.Partial(Type.Object(mails)).properties),
+      'Mails to receive; a setting that is left out stays.',
+    ),
   ),
 })
 export type UpdateProfile = Static<typeof UpdateProfile>
@@ -51,7 +54,7 @@ export const Preferences = Type.Unsafe<Record<string, unknown>>({
   $id: 'Preferences',
   type: 'object',
   additionalProperties: true,
-  description: `What a user interface remembers for the caller; at most ${preferencesBytesMax} bytes of JSON.`,
+  description: `Preferences that a user interface stores for the caller; at most ${preferencesBytesMax} bytes of JSON.`,
   examples: [{ historyColumns: ['createdAt', 'amount'], theme: 'dark' }],
 })
 
@@ -66,13 +69,13 @@ export const PlatformUser = Closed(
     createdAt: Timestamp,
     lastSeenAt: described(
       Nullable(Timestamp),
-      'When they last used a session, to within an hour; null for a service and for a user who has no session.',
+      'Last use of a session, to within an hour; null for a service and for a user without a session.',
     ),
     vaults: Type.Array(Closed({ code: VaultCode, name: Name }), {
       description: 'The vaults in which they are in a group, by code.',
     }),
-    isPlatformAdmin: Type.Boolean({ description: 'Whether they administer the platform.', examples: [false] }),
-    disabledAt: described(Nullable(Timestamp), 'When they were disabled; null if they can use the service.'),
+    isPlatformAdmin: Type.Boolean({ description: 'True if the user administers the platform.', examples: [false] }),
+    disabledAt: described(Nullable(Timestamp), 'Time at which the user was disabled; null for an active user.'),
   },
   { $id: 'PlatformUser', description: 'A person or service of the platform.' },
 )
@@ -95,14 +98,16 @@ export type UserStatus = (typeof userStatuses)[number]
 export const PlatformUserQuery = Closed({
   ...pageQuery,
   search: Search,
-  status: Type.Optional(described(Enum(userStatuses), 'Who can use the service, or who was disabled.')),
+  status: Type.Optional(
+    described(Enum(userStatuses), '`active` lists users who can use the service, `disabled` those who cannot.'),
+  ),
 })
 
 /** The reason for which a user is disabled or enabled. */
 export const DisableUser = Closed({
   reason: described(
     Type.String({ minLength: 1, maxLength: noteLengthMax, pattern: '\\S', examples: ['Left the company'] }),
-    'Why; the audit log keeps it, and administrators of their vaults read it.',
+    'Reason, which the audit log keeps and administrators of the vaults of the user read.',
   ),
 })
 
@@ -126,13 +131,14 @@ export const Offboarding = Closed(
     withoutQuorum: Type.Integer({
       minimum: 0,
       description:
-        'How many transfers, payouts and approval requests wait for votes of theirs and can no longer get enough votes.',
+        'Number of transfers, payouts and approval requests that wait for votes of this user and can no longer get enough votes.',
       examples: [1],
     }),
   },
   {
     $id: 'Offboarding',
-    description: 'What a person or service leaves behind: administrators of the vaults revoke it.',
+    description:
+      'Service tokens, invitations and duties of a disabled user, which administrators of the vaults must take over or revoke.',
   },
 )
 export type Offboarding = Static<typeof Offboarding>

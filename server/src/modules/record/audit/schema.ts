@@ -25,7 +25,7 @@ export const AuditRecord = Closed(
         additionalProperties: true,
         examples: [{ code: 'treasury', enabled: true }],
       }),
-      'What the event was about, such as the changed fields; its members depend on `action`. Secrets are never in it.',
+      'Details of the event, such as the changed fields; the members depend on `action`. Details never contain secrets.',
     ),
     createdAt: Timestamp,
     content: Type.String({

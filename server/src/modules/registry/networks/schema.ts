@@ -34,7 +34,7 @@ export const Network = Closed(
       Nullable(ExplorerAddressUrl),
       'Link to an address in a block explorer; `{address}` is the address.',
     ),
-    type: described(Enum(networkTypes), 'How the network works, which decides the form of its addresses.'),
+    type: described(Enum(networkTypes), 'Technology of the network, which determines the form of its addresses.'),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },

@@ -10,7 +10,7 @@ export type PlatformChangeStatus = Static<typeof Status>
 export const PlatformChange = Closed(
   {
     id: Id,
-    action: described(Enum(platformActions), 'What is asked for: another name of a token, or that a user is enabled.'),
+    action: described(Enum(platformActions), 'Requested action: another name of a token, or that a user is enabled.'),
     targetId: described(Id, 'Identifier of the token or user.'),
     payload: described(
       Type.Record(Type.String(), Type.Unknown(), { examples: [{ symbol: 'USDT' }] }),

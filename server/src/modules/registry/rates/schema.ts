@@ -13,7 +13,7 @@ const Source = Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,62}$', examples: [
 export const RateBody = Closed({
   usdRate: described(UsdRate, 'USD per one unit of the token; at most 18 fraction digits.'),
   asOf: described(Timestamp, 'Instant for which the rate holds, in UTC.'),
-  source: described(Source, 'Where the rate comes from.'),
+  source: described(Source, 'Source of the rate.'),
 })
 
 export const TokenRate = Closed(
@@ -21,7 +21,7 @@ export const TokenRate = Closed(
     tokenId: Id,
     usdRate: UsdRate,
     asOf: described(Timestamp, 'Instant for which the rate holds, in UTC.'),
-    source: described(Source, 'Where the rate comes from.'),
+    source: described(Source, 'Source of the rate.'),
     createdAt: Timestamp,
   },
   { $id: 'TokenRate', description: 'A USD rate of a token.' },
@@ -44,7 +44,7 @@ export const HeldRate = Closed(
       }),
     ),
     asOf: described(Timestamp, 'Instant for which the rate holds, in UTC.'),
-    source: described(Source, 'Where the rate comes from.'),
+    source: described(Source, 'Source of the rate.'),
     status: described(HeldRateStatus, '`held` until a platform administrator confirms or rejects the rate.'),
     createdById: Nullable(Id),
     createdBy: ProfileBeside,

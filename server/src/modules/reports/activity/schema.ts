@@ -74,7 +74,7 @@ export const activityBlocks = {
   ),
   timeline: described(Type.Array(Ref(ActivityPeriod)), 'Figures per day, week or month, empty ones included.'),
   approvals: Ref(ActivityApprovals),
-  observations: described(Type.Array(Ref(ReportObservation)), 'What a reader should look at.'),
+  observations: described(Type.Array(Ref(ReportObservation)), 'Observations that deserve attention.'),
   dataQuality: Ref(ReportDataQuality),
   comparison: Ref(ReportComparison),
 }

@@ -16,8 +16,8 @@ export function balanceTimelineRoutes(app: App, deps: Deps): void {
   api.get('getBalanceTimeline', '/vaults/:code/balances/timeline', {
     summary: 'Get the timeline of balances',
     description:
-      'What the addresses held at the end of each hour, day, week or month, per token and in USD, from one snapshot: a ' +
-      'member’s own addresses, with `includeShared` also those shared with them, for administrators the whole vault.',
+      'Balances at the end of each hour, day, week or month, per token and in USD, from one snapshot. Members see their ' +
+      'own addresses, with `includeShared` also addresses shared with them; administrators see the whole vault.',
     querystring: BalanceTimelineQuery,
     answers: { 200: BalanceTimeline },
     handler: async (_db, { member, query, now }) => {

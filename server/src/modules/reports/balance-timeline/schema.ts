@@ -53,7 +53,7 @@ export const BalanceTimeline = Closed(
       'All tokens together, one point for each bucket.',
     ),
   },
-  { $id: 'BalanceTimeline', description: 'What addresses held at the end of each hour, day, week or month.' },
+  { $id: 'BalanceTimeline', description: 'Balances at the end of each hour, day, week or month.' },
 )
 
 const Key = (description: string) =>

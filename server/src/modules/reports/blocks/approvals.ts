@@ -13,7 +13,7 @@ export const ActivityApprovals = Closed(
     pendingOperations: Count,
     ...approvalSeconds,
   },
-  { $id: 'ActivityApprovals', description: 'How the transfers of the report were approved, and how long that took.' },
+  { $id: 'ActivityApprovals', description: 'Approvals of the transfers of the report, and their duration.' },
 )
 
 type ApprovalSeconds = Pick<Static<typeof ActivityApprovals>, keyof typeof approvalSeconds>

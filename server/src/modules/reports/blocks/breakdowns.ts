@@ -32,7 +32,7 @@ export const ActivityByAddressOwner = Closed(
   {
     ownerId: described(Id, 'Identifier of the owner of the addresses.'),
     owner: described(Profile, 'Profile of the owner.'),
-    isMe: described(Type.Boolean({ examples: [true] }), 'Whether the owner is the caller.'),
+    isMe: described(Type.Boolean({ examples: [true] }), 'True if the owner is the caller.'),
     operationsCount: Count,
     grossTurnoverUsd: Usd,
   },

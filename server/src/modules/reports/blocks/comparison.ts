@@ -13,7 +13,7 @@ const ChangeOf = (figure: string) =>
 
 export const ReportComparison = Closed(
   {
-    mode: described(Enum(comparisonModes), 'How the earlier interval was chosen.'),
+    mode: described(Enum(comparisonModes), 'Choice of the earlier interval.'),
     previousFrom: Bound('Start of the earlier interval, included'),
     previousTo: Bound('End of the earlier interval, excluded'),
     incomingUsdChangePercent: ChangeOf('`incomingUsd`'),

@@ -50,10 +50,7 @@ export const ReportExport = Closed(
       Enum(['queued', 'running', 'done', 'failed', 'expired']),
       '`queued` and `running` until the file is there; `expired` once it was deleted.',
     ),
-    percent: described(
-      Type.Integer({ minimum: 0, maximum: 100, examples: [40] }),
-      'How much of the work is done, in per cent.',
-    ),
+    percent: described(Type.Integer({ minimum: 0, maximum: 100, examples: [40] }), 'Progress in per cent.'),
     failure: Nullable(Type.String({ description: 'Why the export failed.', examples: ['Address not found'] })),
     download: Nullable(
       Type.String({

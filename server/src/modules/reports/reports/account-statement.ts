@@ -47,7 +47,7 @@ export const StatementTotals = Closed(
   { debits: Amount, credits: Amount },
   {
     $id: 'AccountStatementTotals',
-    description: 'What left and what reached the account in the interval: opening + credits - debits = closing.',
+    description: 'Debits and credits of the account in the interval: opening + credits - debits = closing.',
   },
 )
 
@@ -56,7 +56,7 @@ export const StatementLine = Closed(
     id: Id,
     kind: described(
       Enum(entryKinds),
-      'What happened: a receipt, the reservation of a transfer, its settlement, its release, a network fee, or an adjustment.',
+      'Kind of the entry: a receipt, the reservation of a transfer, its settlement, its release, a network fee, or an adjustment.',
     ),
     operationId: described(Id, 'Identifier of the transfer, deposit or adjustment.'),
     operationType: described(Nullable(Enum(['transfer', 'deposit'])), 'Kind of the operation; null for an adjustment.'),

@@ -52,17 +52,17 @@ export const ReportHeader = Closed(
     baseCurrency: described(Text('USD'), 'Currency of the values; always `USD`.'),
     classificationMode: described(
       Enum(classifications),
-      'Whether counterparties and folders are those of now or those of the creation of each operation.',
+      'Source of counterparties and folders: the present ones (`current`), or those at the creation of each operation (`historical`).',
     ),
     dataCutoff: described(Timestamp, 'Instant of the snapshot from which all figures come, in UTC.'),
     schemaVersion: described(Text('1'), 'Version of this format.'),
     generatedAt: described(Timestamp, 'Instant at which the report was computed, in UTC.'),
     generatedById: described(
       Text('cmi8h2k1p0a1b2c3d4e5f6g7h'),
-      'Identifier of the user or service that asked for it; what they may not see is not in it.',
+      'Identifier of the requester, a user or service. The report contains only objects that the requester may see.',
     ),
   },
-  { $id: 'ReportHeader', description: 'Which report it is, about what interval, and by which rules it was computed.' },
+  { $id: 'ReportHeader', description: 'Type of the report, its interval, and the rules of its computation.' },
 )
 
 export const asset = {

@@ -117,7 +117,10 @@ export const ApprovalRequest = Closed(
       }),
     ),
     quorumReachable: QuorumReachable,
-    results: described(Nullable(StepResults), 'What each step created or changed; null before it is applied.'),
+    results: described(
+      Nullable(StepResults),
+      'Objects that each step created or changed; null before the request is applied.',
+    ),
     resolvedResultId: described(
       Nullable(Id),
       'Identifier of what the action created or changed; null before, and for a chain.',

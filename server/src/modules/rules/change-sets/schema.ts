@@ -14,15 +14,16 @@ import { changesPerSetMax } from '../../../lib/limits.ts'
 import { Differences, ResultingDirection, VersionNumber } from '../rules-versions/schema.ts'
 import { governedActions } from './governed-actions.ts'
 
-const Title = described(Name, 'What the change is for, for those who vote.')
+const Title = described(Name, 'Reason for the change, for its voters.')
 const RuleChange = Closed({
-  action: described(Enum(governedActions), 'What is done; docs/governance.md lists the endpoint of each.'),
+  action: described(Enum(governedActions), 'Type of the change; docs/governance.md lists the endpoint of each type.'),
   targetId: Type.Optional(
     Nullable(
       Type.String({
         minLength: 1,
         maxLength: 128,
-        description: 'What is changed, as in the path of the endpoint; `$change:N` stands for what change N creates.',
+        description:
+          'Identifier of the changed object, as in the path of the endpoint; `$change:N` stands for the object that change N creates.',
         examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
       }),
     ),
@@ -83,7 +84,7 @@ const changeSetFields = {
       'final. `stale`: the rules changed first.',
   ),
   isDirect: Type.Boolean({ description: 'One change that its own endpoint asked for.', examples: [false] }),
-  authorId: described(Id, 'Who drafted it, and has no vote on it.'),
+  authorId: described(Id, 'Author of the draft, who has no vote on it.'),
   author: ProfileBeside,
   baseVersion: described(VersionNumber, 'The version of the rules that it was drafted on.'),
   newestVersion: described(
@@ -93,14 +94,17 @@ const changeSetFields = {
   direction: ResultingDirection,
   changeCount: described(Type.Integer({ minimum: 1, examples: [2] }), 'Number of changes.'),
   requestId: described(Nullable(Id), 'The approval request with its votes; null before it is submitted.'),
-  applyAt: described(Nullable(Timestamp), 'When an approved change takes effect, in UTC; null without a delay.'),
+  applyAt: described(
+    Nullable(Timestamp),
+    'Time at which an approved change takes effect, in UTC; null without a delay.',
+  ),
   appliedVersion: described(Nullable(VersionNumber), 'The version that it made; null unless it was applied.'),
   failureReason: Nullable(
     Type.String({ description: 'Why it was not applied.', examples: ['Version 8 of the rules came first'] }),
   ),
-  resolvedById: described(Nullable(Id), 'Who cancelled it; null otherwise.'),
+  resolvedById: described(Nullable(Id), 'User who cancelled the change set; null otherwise.'),
   resolvedBy: ProfileBeside,
-  resolvedAt: described(Nullable(Timestamp), 'When it ended, in UTC; null before.'),
+  resolvedAt: described(Nullable(Timestamp), 'Time of the end, in UTC; null before the end.'),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 }

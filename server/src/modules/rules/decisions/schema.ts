@@ -22,7 +22,7 @@ export const PolicyTrace = Closed(
   {
     policyId: Id,
     policyCode: Code,
-    matched: described(Type.Boolean(), 'Whether the policy matched: all its rules hold.'),
+    matched: described(Type.Boolean(), 'True if the policy matched, because all its rules hold.'),
     inDoubt: Type.Optional(
       Type.Boolean({
         description:
@@ -34,14 +34,14 @@ export const PolicyTrace = Closed(
       Type.Array(
         Closed({
           conditionType: Type.String({ examples: ['require'] }),
-          matched: described(Type.Boolean(), 'Whether the rule holds.'),
+          matched: described(Type.Boolean(), 'True if the rule holds.'),
           selectors: Type.Array(
             Closed({
               selectorType: SelectorType,
               matched: Type.Boolean({
                 description:
-                  'Whether the selector matched. If it could not be evaluated: true for policies that restrict, false for ' +
-                  'policies that allow.',
+                  'True if the selector matched. If it could not be evaluated, true for policies that restrict and false ' +
+                  'for policies that allow.',
               }),
               expected: Type.Unknown({
                 description: 'The value of the selector.',
@@ -66,7 +66,7 @@ export const PolicyTrace = Closed(
 export const GroupThresholds = Type.Array(
   Closed({
     groupId: described(Id, 'Identifier of the policy group.'),
-    threshold: described(GroupThreshold, 'How many of the votes its members must give.'),
+    threshold: described(GroupThreshold, 'Number of votes that members of the group must give.'),
   }),
   {
     description: 'The votes that groups must give, each of another person; empty if they may come from anybody asked.',
@@ -84,7 +84,7 @@ export const RulesVersionNumber = described(
 
 export const PolicyDecision = Closed(
   {
-    effect: described(DecisionEffect, 'What the policies decided. `deny`: no policy permits the action.'),
+    effect: described(DecisionEffect, 'Decision of the policies; `deny` if no policy permits the action.'),
     decisionPolicy: DecisionPolicy,
     trace: Type.Array(Ref(PolicyTrace)),
   },
@@ -93,7 +93,7 @@ export const PolicyDecision = Closed(
 
 export const PolicySimulation = Closed(
   {
-    effect: described(DecisionEffect, 'What the policies would decide. `deny`: no policy permits the action.'),
+    effect: described(DecisionEffect, 'Decision that the policies would make; `deny` if no policy permits the action.'),
     blockReason: Nullable(BlockReason),
     decisionPolicy: DecisionPolicy,
     requirements: described(
@@ -120,7 +120,7 @@ export const PolicySimulation = Closed(
       ),
     ),
   },
-  { $id: 'PolicySimulation', description: 'What the policies would decide about an action; it changes nothing.' },
+  { $id: 'PolicySimulation', description: 'Decision that the policies would make on an action; nothing is changed.' },
 )
 
 export const decisionComponents = [PolicyTrace, PolicyDecision, PolicySimulation]

@@ -4,7 +4,7 @@ import { governanceFields } from '../rules-versions/document-schema.ts'
 
 export const Governance = Closed(governanceFields, {
   $id: 'Governance',
-  description: 'Who must agree to changes of the rules of a vault, and how long an approved change waits.',
+  description: 'Votes and delays that changes of the rules of a vault need.',
 })
 export const GovernanceUpdate = Closed({
   ...governanceFields,

@@ -9,8 +9,8 @@ import { creation } from './schema.ts'
 /** The data from which a client draws a form for policies. */
 export const PolicySelectors = Closed(
   {
-    conditionTypes: described(Type.Array(ConditionType), 'How the selectors of a rule may be combined.'),
-    effects: described(Type.Array(PolicyEffect), 'What a policy may do when its rules match.'),
+    conditionTypes: described(Type.Array(ConditionType), 'Possible combinations of the selectors of a rule.'),
+    effects: described(Type.Array(PolicyEffect), 'Possible effects of a policy whose rules match.'),
     actionTypes: described(
       Type.Array(
         Closed({
@@ -20,14 +20,17 @@ export const PolicySelectors = Closed(
               Closed({
                 selectorType: SelectorType,
                 label: Type.String({ description: 'A title in words.', examples: ['Amount'] }),
-                summary: Type.String({ description: 'What it looks at.', examples: ['amount in token units'] }),
+                summary: Type.String({
+                  description: 'The property that the selector tests.',
+                  examples: ['amount in token units'],
+                }),
                 names: described(
                   Nullable(Enum(namedBySelectors)),
-                  'What the strings of the value name, for a choice: by id; tokens also by code, networks by slug, categories ' +
-                    'by key, segments by the codes of route and variant. null: nothing that the vault has a list of.',
+                  'Type of the objects that the strings of the value name, by id; tokens also by code, networks by slug, ' +
+                    'categories by key, segments by the codes of route and variant. null if the vault has no list of them.',
                 ),
                 operators: Type.Array(Type.String({ examples: ['gt'] }), {
-                  description: 'What `op` of the value may be. Empty for a set and for a window.',
+                  description: 'Permitted values of `op`. Empty for a set and for a window.',
                 }),
                 valueSchema: Type.Record(Type.String(), Type.Unknown(), {
                   description:

@@ -172,7 +172,7 @@ export async function findMissingReferences(
   const existing = await listNamedAmong(db, vaultId, named)
   return [
     ...missing(groups, existingGroups, 'is no policy group of the vault'),
-    ...missing(named('addressGroup'), existing.addressGroup, 'is no address group of the vault'),
+    ...missing(named('addressGroup'), existing.addressGroup, 'is no folder of the vault'),
     ...missing(users, members, 'is no member of the vault'),
     ...missing(named('network'), new Set(networks.map(({ slug }) => slug)), 'is no network of the vault'),
     ...missing(destinations, new Set(payable), 'is no address of a network of the vault'),

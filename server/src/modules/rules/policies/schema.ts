@@ -42,11 +42,11 @@ const ApprovalThreshold = Type.Integer({
   description: 'Number of approvals required.',
   examples: [2],
 })
-const groupThresholdText = 'How many of the votes the members of this group must give; each vote counts for one group. '
+const groupThresholdText = 'Number of votes that members of this group must give; each vote counts for one group. '
 
 const effect = described(
   PolicyEffect,
-  'What the policy does when its rules match: permit, refuse, or permit after votes.',
+  'Effect of the policy when its rules match: permit, refuse, or permit after votes.',
 )
 
 const policyFields = {
@@ -61,7 +61,7 @@ const policyFields = {
   approvalThreshold: ApprovalThreshold,
   adminBypass: Type.Boolean({ description: 'Waives the approval for an initiator who administers the vault.' }),
   allowInitiatorApproval: Type.Boolean(),
-  enabled: described(Type.Boolean(), 'Whether the policy takes part in decisions.'),
+  enabled: described(Type.Boolean(), 'True if the policy takes part in decisions.'),
   createdAt: Timestamp,
   updatedAt: Timestamp,
   rules: described(
@@ -95,7 +95,7 @@ const policyFields = {
         createdAt: Timestamp,
       }),
     ),
-    'Who may vote when the policy requires approval. If empty, all members of the group of the policy.',
+    'Approvers if the policy requires approval. If empty, all members of the group of the policy are approvers.',
   ),
 }
 
@@ -127,7 +127,7 @@ const settings = {
   adminBypass: Type.Optional(Type.Boolean({ examples: [false] })),
   allowInitiatorApproval: Type.Optional(Type.Boolean({ examples: [false] })),
   enabled: Type.Optional(
-    described(Type.Boolean({ examples: [true] }), 'Whether the policy takes part in decisions; defaults to true.'),
+    described(Type.Boolean({ examples: [true] }), 'True (the default) if the policy takes part in decisions.'),
   ),
   rules: Type.Optional(
     Type.Array(

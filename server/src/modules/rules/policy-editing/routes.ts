@@ -201,8 +201,8 @@ export function policyRoutes(app: App, deps: Deps): void {
   api.get('listPolicySelectors', '/vaults/:code/policies/selectors', {
     summary: 'List the selectors of policies',
     description:
-      'What a rule may look at, for each action: its title, its operators and the JSON Schema of its value, so that a ' +
-      'form can be drawn. For members of the vault.',
+      'The selectors of each action, with title, operators and the JSON Schema of the value, so that a client can draw a ' +
+      'form. For members of the vault.',
     access: 'member',
     answers: { 200: PolicySelectors },
     handler: async () => toPolicySelectors(),

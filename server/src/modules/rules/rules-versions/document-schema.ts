@@ -17,12 +17,15 @@ const Approver = Closed({
   kind: described(Enum(subjectKinds), '`user` for a member of the vault, `group` for the members of a policy group.'),
   id: described(MemberUserId, 'Identifier of the member or of the policy group.'),
 })
-const Approvers = described(Type.Array(Approver), 'Who may vote, by kind and id. If empty, all members of the group.')
+const Approvers = described(
+  Type.Array(Approver),
+  'Approvers, by kind and id. If empty, all members of the group are approvers.',
+)
 const PolicyApprover = Closed({
   ...Approver.properties,
   threshold: described(
     Nullable(Type.Integer({ minimum: 1, examples: [1] })),
-    'How many votes must come from this group; null: none in particular.',
+    'Number of votes that must come from this group; null if there is no such number.',
   ),
 })
 const Threshold = described(Type.Integer({ minimum: 0, examples: [2] }), 'Number of approvals required.')
@@ -35,11 +38,11 @@ export const governanceFields = {
   threshold: Type.Integer({
     minimum: 0,
     maximum: limits.approvalThresholdMax,
-    description: 'How many people besides the author must approve a change of the rules; 0: governance is off.',
+    description: 'Number of people besides the author who must approve a change of the rules; 0 if governance is off.',
     examples: [2],
   }),
   approverGroupId: described(Nullable(Id), 'The policy group whose members vote; null: the administrators.'),
-  looseningDelayHours: Hours('How long an approved change that may permit more waits before it takes effect.'),
+  looseningDelayHours: Hours('Time for which an approved change that may permit more waits before it takes effect.'),
   tighteningDelayHours: Hours('The same for an approved change that can only make decisions stricter.'),
 }
 
@@ -59,14 +62,14 @@ const Policy = Closed({
   name: Name,
   description: Nullable(Description),
   actionType: ActionType,
-  effect: described(PolicyEffect, 'What the policy does when its rules match.'),
+  effect: described(PolicyEffect, 'Effect of the policy when its rules match.'),
   blockReason: Nullable(
     Type.String({ description: 'The message for the initiator.', examples: ['Payments stop at the weekend'] }),
   ),
   approvalThreshold: Threshold,
   adminBypass: Type.Boolean({ description: 'Waives the approval for an administrator.', examples: [false] }),
   allowInitiatorApproval: Type.Boolean({ examples: [false] }),
-  enabled: described(Type.Boolean({ examples: [true] }), 'Whether the policy takes part in decisions.'),
+  enabled: described(Type.Boolean({ examples: [true] }), 'True if the policy takes part in decisions.'),
   rules: described(
     Type.Array(
       Closed({
@@ -81,13 +84,16 @@ const Policy = Closed({
     ),
     'All rules must hold for the policy to match.',
   ),
-  approvers: described(Type.Array(PolicyApprover), 'Who may vote, by kind and id. If empty, all members of the group.'),
+  approvers: described(
+    Type.Array(PolicyApprover),
+    'Approvers, by kind and id. If empty, all members of the group are approvers.',
+  ),
 })
 
 const Scope = (what: string) =>
   described(
     Type.String({ examples: ['owner_only'] }),
-    `Who may ${what}: \`owner_only\`, \`vault_members\` or \`restricted\`.`,
+    `Users who may ${what}: \`owner_only\`, \`vault_members\` or \`restricted\`.`,
   )
 const FieldKeys = (what: string) => described(Type.Array(Type.String({ examples: ['cost_center'] })), what)
 
@@ -95,7 +101,7 @@ const CategoryRights = Closed({
   id: Id,
   key: described(Type.String({ examples: ['payroll'] }), 'Key of the category.'),
   appliesTo: described(Type.String({ examples: ['both'] }), '`transfer`, `deposit` or `both`.'),
-  archived: described(Type.Boolean({ examples: [false] }), 'Whether no operation can be assigned to it any more.'),
+  archived: described(Type.Boolean({ examples: [false] }), 'True if the category accepts no new operations.'),
   viewScope: Scope('see its values'),
   assignScope: Scope('declare and assign it'),
   editScope: Scope('edit its values'),
@@ -108,19 +114,25 @@ const CategoryRights = Closed({
           Type.String({ examples: ['user:cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
           '`user:<id>` or `group:<id>`.',
         ),
-        canView: described(Type.Boolean({ examples: [true] }), 'Whether the subject sees the values.'),
-        canAssign: described(Type.Boolean({ examples: [true] }), 'Whether the subject declares and assigns it.'),
-        canEdit: described(Type.Boolean({ examples: [false] }), 'Whether the subject edits values and the category.'),
+        canView: described(Type.Boolean({ examples: [true] }), 'True if the subject may see the values.'),
+        canAssign: described(
+          Type.Boolean({ examples: [true] }),
+          'True if the subject may declare and assign the category.',
+        ),
+        canEdit: described(
+          Type.Boolean({ examples: [false] }),
+          'True if the subject may edit values and the category.',
+        ),
       }),
     ),
-    'Who was granted what, by subject.',
+    'Grants by subject.',
   ),
 })
 
 export const RulesDocument = Closed(
   {
     schemaVersion: described(Type.Integer({ minimum: 1, examples: [1] }), 'Version of this form, 1.'),
-    governance: described(Closed(governanceFields), 'Who must agree to changes of these rules.'),
+    governance: described(Closed(governanceFields), 'Votes and delays that changes of these rules need.'),
     groups: described(Type.Array(Group), 'Policy groups with their members, by code.'),
     policies: described(Type.Array(Policy), 'Policies, by code.'),
     invitations: described(
@@ -137,7 +149,7 @@ export const RulesDocument = Closed(
         Closed({
           id: Id,
           key: described(Type.String({ examples: ['invoice'] }), 'Key of the category.'),
-          approvalScope: described(Enum(categoryApprovalScopes), 'Which changes of values wait for votes.'),
+          approvalScope: described(Enum(categoryApprovalScopes), 'Changes of values that wait for votes.'),
           approvalThreshold: Threshold,
           allowInitiatorApproval: Type.Boolean({ examples: [false] }),
           approvers: Approvers,
@@ -151,7 +163,10 @@ export const RulesDocument = Closed(
         secretFingerprint: Fingerprint('Names the secret of the wallet service'),
         webhookSecretFingerprint: Fingerprint('Names the secret of its webhooks'),
         protection: Type.Optional(
-          described(Enum(['votes']), 'Nothing is handed over that people did not sign; left out: sessions suffice.'),
+          described(
+            Enum(['votes']),
+            'With `votes`, every order needs signed votes; without this field, sessions suffice.',
+          ),
         ),
       }),
       'The wallet service, which holds the keys.',
@@ -162,7 +177,9 @@ export const RulesDocument = Closed(
           id: Id,
           network: described(Type.String({ examples: ['ethereum'] }), 'Slug of the network.'),
           code: described(Type.String({ examples: ['USDC'] }), 'Code of the token.'),
-          symbol: Type.Optional(described(Type.String({ examples: ['USDC'] }), 'What people read beside an amount.')),
+          symbol: Type.Optional(
+            described(Type.String({ examples: ['USDC'] }), 'Symbol that is shown beside an amount.'),
+          ),
           name: Type.Optional(Name),
           contractAddress: Type.Optional(
             described(
@@ -189,7 +206,7 @@ export const RulesDocument = Closed(
           code: described(Type.String({ examples: ['ops'] }), 'Code of the variant.'),
           pathId: described(Type.Integer({ minimum: 0, examples: [1] }), 'Its value in the derivation path.'),
           name: Name,
-          enabled: described(Type.Boolean({ examples: [true] }), 'Whether new addresses may use it.'),
+          enabled: described(Type.Boolean({ examples: [true] }), 'True if new addresses may use the variant.'),
           tokenId: described(Nullable(Id), 'Identifier of the primary token; null for none.'),
         }),
       ),
@@ -214,7 +231,7 @@ export const RulesDocument = Closed(
     categoryRights: Type.Optional(
       described(
         Type.Array(CategoryRights),
-        'Who may see, declare and edit operation categories, by key; left out without any and in earlier versions.',
+        'Rights to see, declare and edit operation categories, by key; absent if there are none, and in earlier versions.',
       ),
     ),
     folders: Type.Optional(

@@ -32,7 +32,7 @@ export function rulesVersionRoutes(app: App, deps: Deps): void {
 
   api.get('compareRulesVersions', '/vaults/:code/rules/versions/:number/diff', {
     summary: 'Compare two versions of the rules',
-    description: `What differs between a version and the version \`to\`. ${readers}`,
+    description: `Differences between a version and the version \`to\`. ${readers}`,
     params: versionParams,
     querystring: DifferenceQuery,
     answers: { 200: RulesDifference },

@@ -43,7 +43,10 @@ export const ResultingDirection = described(
 const versionFields = {
   number: described(VersionNumber, 'Number of the version; the first is 1.'),
   hash: described(Fingerprint, 'SHA-256 of the canonical JSON of the document, in hexadecimal digits.'),
-  authorId: described(Nullable(Id), 'Who published it; null for the first, and for what changed outside of the vault.'),
+  authorId: described(
+    Nullable(Id),
+    'User who published the version; null for the first version, and for changes outside of the vault.',
+  ),
   author: ProfileBeside,
   changeSetId: described(Nullable(Id), 'The change set that was applied; null for a change by one endpoint.'),
   direction: described(Nullable(Direction), `null for the first. ${Direct}`),
@@ -63,7 +66,7 @@ export const RulesDifference = Closed(
     direction: ResultingDirection,
     differences: Differences,
   },
-  { $id: 'RulesDifference', description: 'What differs between two versions of the rules.' },
+  { $id: 'RulesDifference', description: 'Differences between two versions of the rules.' },
 )
 
 export const versionParams = { number: described(VersionNumber, 'Number of the version.') }

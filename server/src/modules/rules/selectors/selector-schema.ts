@@ -7,12 +7,12 @@ import { describeSelectors } from './selectors.ts'
 /** The parts of values in words. */
 const meanings: Readonly<Record<string, string>> = {
   selectorType: 'The property of the action that is compared.',
-  op: 'How it is compared; both ends of `between` are included.',
-  value: 'What it is compared with. What is named must exist in the vault.',
+  op: 'Operator of the comparison; `between` includes both bounds.',
+  value: 'Value of the comparison. Named objects must exist in the vault.',
   min: 'Lower bound, as a decimal string.',
   max: 'Upper bound, as a decimal string.',
   windowSeconds: 'Length of the window that ends now.',
-  per: 'Whose transfers count.',
+  per: 'Scope of the transfers that count.',
   timezone: 'A zone of the IANA database, such as `Europe/Berlin`.',
   days: 'The days on which the window begins.',
   from: 'First minute of the window on the wall clock.',
@@ -27,7 +27,7 @@ const nameOf = (actionType: ActionType): string =>
 
 function toComponent(actionType: ActionType) {
   const $id = nameOf(actionType)
-  const description = `What a rule of a policy for \`${actionType}\` may look at, each with the form of its value.`
+  const description = `The selectors of a policy for \`${actionType}\`, each with the form of its value.`
   const described = JSON.stringify(describeSelectors(actionType))
   const first = actionTypes.find((other) => JSON.stringify(describeSelectors(other)) === described)!
   if (first !== actionType) return Type.Unsafe<object>({ $id, description, allOf: [Type.Ref(nameOf(first))] })

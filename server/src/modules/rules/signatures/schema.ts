@@ -31,12 +31,12 @@ const authorityOfVote = described(
 const SignedAt = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
   format: 'date-time',
-  description: 'When it was signed, by the clock of the signer.',
+  description: 'Time of the signature, by the clock of the signer.',
   examples: ['2026-01-31T09:30:00.000Z'],
 })
 
 const voteParts = {
-  subject: described(Enum(voteSubjects), 'What is voted on.'),
+  subject: described(Enum(voteSubjects), 'Subject of the vote.'),
   hash: Type.String({
     pattern: '^[0-9a-f]{64}$',
     description: 'Its hash: the `payloadHash`.',
@@ -53,7 +53,7 @@ export const Vote = Closed(
     authority: authorityOfVote,
     signedAt: SignedAt,
   },
-  { $id: 'Vote', description: 'What is signed: its canonical JSON.' },
+  { $id: 'Vote', description: 'The signed vote, as canonical JSON.' },
 )
 
 /** A vote that was kept before format 2 has the first format and neither an authority nor a time. */
@@ -64,7 +64,7 @@ export const KeptVote = Closed(
     authority: Type.Optional(authorityOfVote),
     signedAt: Type.Optional(SignedAt),
   },
-  { $id: 'KeptVote', description: 'What was signed: its canonical JSON.' },
+  { $id: 'KeptVote', description: 'The signed vote, as canonical JSON.' },
 )
 
 const signatureParts = {

@@ -52,12 +52,12 @@ export async function verifySigned(
   if (vote.hash !== hash) {
     throw conflict(
       'payload_changed',
-      'What was signed is not what would be carried out; read it again and compare it before you sign',
-      'hash is not that of what would be carried out',
+      'The signed document differs from the one that would be carried out; read it again and compare it before you sign',
+      'hash is not the hash of the document that would be carried out',
     )
   }
   if (vote.subject !== subject || vote.decision !== decision || vote.person !== member.userId)
-    throw signatureRequired('What was signed is another decision, or another person’s')
+    throw signatureRequired('The signature is for another decision, or by another person')
   const signedAt = new Date(vote.signedAt).getTime()
   if (!(signedAt <= now.getTime() + skewMilliseconds))
     throw signatureRequired('It was signed at a time that has not come yet; check the clock of the device')

@@ -15,7 +15,7 @@ export const approverFields = {
   votedAt: described(Nullable(Timestamp), 'Instant of the vote, in UTC; null before.'),
   createdAt: Timestamp,
   counts: Type.Boolean({
-    description: 'Whether there is a vote that counts; after the resolution, whether it counted.',
+    description: 'True if the approver has a vote that counts or, after the resolution, a vote that counted.',
     examples: [true],
   }),
   voidReason: Nullable(
@@ -23,12 +23,12 @@ export const approverFields = {
       Type.String({
         enum: ['not_entitled'],
         description:
-          'Why a vote does not count: the voter was disabled or is no longer a member of the group that made them an approver.',
+          'Reason why a vote does not count: the voter was disabled or is no longer a member of the group that made them an approver.',
         examples: ['not_entitled'],
       }),
     ),
   ),
-  canVote: Type.Boolean({ description: 'Whether this approver can still vote now.', examples: [false] }),
+  canVote: Type.Boolean({ description: 'True if this approver can vote now.', examples: [false] }),
   user: Ref(Profile),
 }
 
@@ -38,19 +38,22 @@ export const Approver = Closed(approverFields)
 export const groupVoteFields = {
   votesMissing: Type.Integer({
     minimum: 0,
-    description: 'How many more approvals it takes at least, those of groups included.',
+    description: 'Minimum number of further approvals, including those of groups.',
     examples: [1],
   }),
   groups: Type.Array(
     Closed({
       groupId: described(Id, 'Identifier of the policy group.'),
-      threshold: described(Type.Integer({ minimum: 1, examples: [2] }), 'How many of the votes its members must give.'),
+      threshold: described(
+        Type.Integer({ minimum: 1, examples: [2] }),
+        'Number of votes that members of the group must give.',
+      ),
       approvalsCount: described(
         Type.Integer({ minimum: 0, examples: [1] }),
-        'How many of them its members gave. A vote of somebody in several groups is shown in each and counts for one.',
+        'Number of these votes that members gave. A vote of a member of several groups is shown in each of them, and counts for one.',
       ),
     }),
-    { description: 'The votes that groups must give; empty if they may come from anybody who is asked.' },
+    { description: 'The votes that groups must give; empty if any approver may give them.' },
   ),
 }
 

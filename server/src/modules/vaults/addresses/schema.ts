@@ -40,7 +40,7 @@ const AddressBalance = Closed(
     reservedDecimal: OutDecimal,
     exposure: described(
       RawAmount,
-      'What was spent of deposits that the chain took back, and is not covered yet; the address sends nothing meanwhile.',
+      'Exposure: the spent part of deposits that the chain took back, as far as it is not covered. The address sends nothing meanwhile.',
     ),
     exposureDecimal: OutDecimal,
   },
@@ -100,15 +100,15 @@ export const Address = Closed(
     owner: Ref(AddressOwner),
     access: described(
       Closed({
-        isOwner: described(Type.Boolean({ examples: [true] }), 'Whether the caller owns the address.'),
-        isAdmin: described(Type.Boolean({ examples: [false] }), 'Whether the caller administers the vault.'),
-        canView: described(Type.Boolean({ examples: [true] }), 'Whether the caller sees the address; always true.'),
+        isOwner: described(Type.Boolean({ examples: [true] }), 'True if the caller owns the address.'),
+        isAdmin: described(Type.Boolean({ examples: [false] }), 'True if the caller administers the vault.'),
+        canView: described(Type.Boolean({ examples: [true] }), 'True if the caller sees the address; always true.'),
         canTransfer: described(
           Type.Boolean({ examples: [true] }),
-          'Whether the caller may order transfers from the address; policies decide about each.',
+          'True if the caller may order transfers from the address; policies decide on each transfer.',
         ),
       }),
-      'What the caller may do with the address.',
+      'Rights of the caller on the address.',
     ),
   },
   { $id: 'Address', description: 'An address of a vault, with its balances and what the caller may do with it.' },

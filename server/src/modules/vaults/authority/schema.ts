@@ -7,7 +7,7 @@ const Hash = Type.String({ examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2
 const Slug = Type.String({ examples: ['ethereum'] })
 const OnchainAddress = Type.String({ examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'] })
 const Group = Type.String({ description: 'Id of one of the groups.', examples: ['treasurers'] })
-const Votes = Type.Integer({ description: 'How many of its people.', examples: [2] })
+const Votes = Type.Integer({ description: 'Number of people of the group who must vote.', examples: [2] })
 
 const Origin = Type.String({ description: 'Origin of a page.', examples: ['https://sign.example.org'] })
 
@@ -19,7 +19,7 @@ export const SigningPages = Closed({
 const PendingAuthority = Closed({
   version: Type.Integer({ examples: [2] }),
   hash: described(Hash, 'Its fingerprint, computed here: people compare it with what the wallet service shows.'),
-  inForceAt: described(Timestamp, 'When it comes into force, unless it is cancelled before.'),
+  inForceAt: described(Timestamp, 'Time at which the version comes into force, unless it is cancelled before.'),
   trustsServicePage: Type.Boolean({
     description: 'Keys of other pages than that of the wallet service may sign once it is in force.',
     examples: [false],
@@ -51,14 +51,17 @@ export const VaultAuthority = Closed({
     description: 'Keys of other pages than that of the wallet service may sign, such as those of this service.',
     examples: [false],
   }),
-  delayHours: Type.Integer({ description: 'How long the next version waits once it is signed.', examples: [24] }),
+  delayHours: Type.Integer({
+    description: 'Time for which the next version waits after it was signed.',
+    examples: [24],
+  }),
   pending: described(
     Nullable(PendingAuthority),
     'The next version, which was signed and comes into force after the delay; null: none waits.',
   ),
   votesToCancel: Type.Integer({
     description:
-      'How many people of `change.group` cancel the version that waits: one fewer than sign one, at least one.',
+      'Number of people of `change.group` who can cancel the pending version: one fewer than sign a version, at least one.',
     examples: [1],
   }),
   highest: described(
@@ -78,24 +81,24 @@ export const VaultAuthority = Closed({
       Closed({
         id: Type.String({ description: 'Id of the key.', examples: ['AQIDBAUGBwgJCgsMDQ4PEA'] }),
         person: described(Id, 'User id of whose key it is.'),
-        name: Type.String({ description: 'What people call it.', examples: ['Phone'] }),
+        name: Type.String({ description: 'Name of the key.', examples: ['Phone'] }),
         kind: described(Enum(['passkey', 'service']), '`service`: an Ed25519 key of a program.'),
         fingerprint: described(Hash, 'SHA-256 of the public key.'),
         rpId: described(Nullable(Type.String({ examples: ['sign.example.org'] })), 'Host of a passkey.'),
-        origins: described(Type.Array(Origin), 'Where it signs.'),
+        origins: described(Type.Array(Origin), 'Origins of the pages on which the key signs.'),
       }),
     ),
-    'Whose signatures count.',
+    'Keys whose signatures count.',
   ),
   groups: described(
     Type.Array(Closed({ id: Group, persons: described(Type.Array(Id), 'User ids of its people.') })),
-    'Who votes together.',
+    'Groups of signers.',
   ),
   addresses: described(
     Type.Array(Closed({ network: Slug, address: OnchainAddress })),
     'The signed address book; everything else is unlisted.',
   ),
-  change: described(Closed({ group: Group, votes: Votes }), 'Who signs the next version.'),
+  change: described(Closed({ group: Group, votes: Votes }), 'Signers of the next version.'),
   rules: described(
     Type.Array(
       Closed({

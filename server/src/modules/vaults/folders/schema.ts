@@ -33,18 +33,18 @@ export const AddressGroup = Closed(
     memberCount: Type.Integer({ minimum: 0, description: 'Addresses in the folder.', examples: [4] }),
     access: Type.Unsafe<FolderAccess>({
       ...Enum(folderAccesses),
-      description: 'How the caller has access: as manager, by a grant, or as administrator, in this order.',
+      description: "Source of the caller's access, the first that applies: manager, grant or administrator.",
     }),
     sharing: described(
       Closed({
-        isShared: described(Type.Boolean({ examples: [true] }), 'Whether anybody besides the manager has a grant.'),
+        isShared: described(Type.Boolean({ examples: [true] }), 'True if anybody besides the manager has a grant.'),
         participantCount: Type.Integer({
           minimum: 0,
           description: 'Number of people with a grant, directly or through a group, without the manager.',
           examples: [3],
         }),
       }),
-      'Whether others see the folder.',
+      'Sharing of the folder.',
     ),
   },
   { $id: 'AddressGroup', description: 'A folder of addresses.' },

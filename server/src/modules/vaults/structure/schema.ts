@@ -79,7 +79,7 @@ export const Variant = Closed(
     code: VariantCode,
     name: Name,
     description: Nullable(Description),
-    enabled: described(Type.Boolean({ examples: [true] }), 'Whether new addresses may use the variant.'),
+    enabled: described(Type.Boolean({ examples: [true] }), 'True if new addresses may use the variant.'),
     tokenId: described(
       Nullable(Id),
       'Identifier of the token that new addresses of the variant have as their primary token; null for none.',
@@ -149,7 +149,7 @@ export const Vault = Closed(
     halt: described(
       Nullable(
         Closed({
-          since: described(Timestamp, 'When the halt began.'),
+          since: described(Timestamp, 'Start of the halt.'),
           reason: described(
             Enum(['books_behind', 'wallet_behind']),
             '`books_behind`: the wallet service has accepted what the books do not have. `wallet_behind`: it no longer has what it ' +
@@ -183,7 +183,7 @@ export const VariantInput = Closed({
   name: Name,
   description: Type.Optional(Nullable(Description)),
   enabled: Type.Optional(
-    described(Type.Boolean({ examples: [true] }), 'Whether new addresses may use the variant; defaults to true.'),
+    described(Type.Boolean({ examples: [true] }), 'True (the default) if new addresses may use the variant.'),
   ),
   token: Type.Optional(
     described(
@@ -204,7 +204,7 @@ const RouteInput = Closed({
   dynamic: Type.Optional(
     described(
       Type.Boolean({ examples: [false] }),
-      'Whether the value of the segment is the index of the address; defaults to false.',
+      'True if the value of the segment is the index of the address; defaults to false.',
     ),
   ),
   description: Type.Optional(Nullable(Description)),
@@ -269,7 +269,7 @@ export const VariantUpdate = Closed({
   enabled: Type.Optional(
     described(
       Type.Boolean({ examples: [true] }),
-      'Whether new addresses may use the variant. Existing ones are not affected.',
+      'True if new addresses may use the variant. Existing addresses are not affected.',
     ),
   ),
   token: Type.Optional(described(Nullable(TokenCode), 'Code of the primary token of new addresses; null for none.')),

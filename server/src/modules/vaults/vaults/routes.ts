@@ -113,9 +113,9 @@ export function vaultsRoutes(app: App, deps: Deps): void {
   api.get('getAuthority', '/vaults/:code/authority', {
     summary: 'Get the authority of a protected vault',
     description:
-      'Whose signatures the wallet service demands, as it answers now (docs/signed-orders.md). For all members of the vault, ' +
-      'because it says what they sign. 404 when the wallet service has none. A service that was taken over could show another one: ' +
-      'compare `hash` with what the wallet service itself shows.',
+      'The authority of the wallet service, as it answers now (docs/signed-orders.md): the keys and votes that it requires. ' +
+      'For all members of the vault. 404 when the wallet service has none. A service that was taken over could show another ' +
+      'authority: compare `hash` with the hash that the wallet service itself shows.',
     access: 'member',
     errors: ['wallet_service_failed'],
     answers: { 200: VaultAuthority },
@@ -154,9 +154,9 @@ export function vaultsRoutes(app: App, deps: Deps): void {
   api.put('updateProtection', '/vaults/:code/protection', {
     summary: 'Update the protection of a vault',
     description:
-      'Whether what leaves the vault must be signed (docs/signed-orders.md). For administrators of the vault, one of whose ' +
-      'passkeys confirms it. A change of the rules in both directions: where governance is on, it waits for ' +
-      'votes. What waits unsigned when it is switched on must be ordered again.',
+      'Switches on or off that people sign every payment of the vault (docs/signed-orders.md). For administrators of the ' +
+      'vault, who confirm it with a passkey. Both directions are changes of the rules, which wait for votes under governance. ' +
+      'Unsigned orders that wait when protection is switched on must be ordered again.',
     confirmed: true,
     errors: ['limit_reached', 'quorum_unreachable'],
     body: ProtectionUpdate,
