@@ -8,7 +8,7 @@ import type { WalletUnderTest } from '../wallet-under-test.ts'
 
 const section = 'get-transactionshashnetwork' as const
 
-/** The part of the protocol by which people prove what became of a stuck transfer. Optional for a wallet service. */
+/** The part of the protocol by which people prove the outcome of a halted transfer. Optional for a wallet service. */
 export const transactions: Category = {
   name: 'transactions',
   title: 'Transactions (optional)',

@@ -56,7 +56,7 @@ function halted(stack: () => Stack, open: Open): void {
     await expect.poll(async () => (await read()).haltReason).not.toBeNull()
 
     const { page, faults } = await open('admin', `/v/${vaultCode}/transfers/${id}`)
-    await page.getByRole('heading', { name: 'This transfer is stuck' }).waitFor()
+    await page.getByRole('heading', { name: 'This transfer is halted' }).waitFor()
     await page.getByRole('button', { name: 'Resolve the transfer' }).click()
     await page.getByRole('dialog').getByLabel('Reason').fill('The row was repaired from the record')
     expect(await axeViolations(page)).toEqual([])

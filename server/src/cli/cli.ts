@@ -179,7 +179,7 @@ verifier(auditCommand.command('verify'))
 
 auditCommand
   .command('heads')
-  .description('print the newest seal of each chain; keep it somewhere else')
+  .description('print the newest seal of each seal chain; keep it somewhere else')
   .action(async () => (await openVerifiers()).printHeads('audit'))
 
 program

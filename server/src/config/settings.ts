@@ -150,7 +150,7 @@ export const settings: Setting[] = [
   {
     name: 'WITNESSES',
     about:
-      'who keeps the heads of the chains of seals, separated by commas: file:/path, mailto:auditor@example.org, https://…',
+      'witnesses that keep the heads of the seal chains, separated by commas: file:/path, mailto:auditor@example.org, https://…',
     example: 'file:/mnt/heads,mailto:auditor@example.org,https://witness.example.org/heads',
     fallback: '',
   },

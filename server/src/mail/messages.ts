@@ -147,7 +147,7 @@ export function headsMessage({ origin, at, count, block }: Heads): Message {
   return layOut({
     subject: `Heads of the records of ${origin}`,
     lines: [
-      `These are the heads of the ${count} chains of seals of ${origin}, at ${formatMinute(at)}.`,
+      `These are the heads of the ${count} seal chains of ${origin}, at ${formatMinute(at)}.`,
       [
         'Keep this mail: nobody who cuts the record or the ledger short, or computes either anew, can bring these heads back.',
         'Save it as a file, and "strongroom audit verify --head FILE" and "strongroom ledger verify --head FILE" compare.',

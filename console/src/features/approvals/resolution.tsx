@@ -23,7 +23,7 @@ export type TransferResolutionPayload = {
   }
 }
 
-/** The resolution of a stuck transfer that people vote on, in words, with the state that the server found. */
+/** The resolution of a halted transfer that people vote on, in words, with the state that the server found. */
 export function TransferResolution({ payload }: { payload: TransferResolutionPayload }) {
   const { outcome, txHash, reason, evidence } = payload
   const { order, wallet, proof, finding, difference, haltReason, askedAt } = evidence
@@ -35,7 +35,7 @@ export function TransferResolution({ payload }: { payload: TransferResolutionPay
     [t('Transaction'), code(txHash)],
     [t('What was found'), proofWords()[proof] ?? finding],
     [t('In the words of the server'), finding],
-    [t('Why it is stuck'), haltReason],
+    [t('Halted because'), haltReason],
     [t('Rows that were changed'), difference],
     [t('From'), code(order.fromAddress)],
     [t('To'), code(order.toAddress)],

@@ -69,7 +69,7 @@ export function actionOf(action: InboxItem['actionType'] | ApprovalRequest['acti
     category_edit: t('Change of a category of an operation'),
     hold_release: t('Release of a hold'),
     composite: t('Several changes together'),
-    transfer_resolve: t('Resolution of a stuck transfer'),
+    transfer_resolve: t('Resolution of a halted transfer'),
     event_resolve: t('Decision on a held deposit'),
     transfer_replace: t('Higher fee of a transfer'),
     rules_change: t('Change of the rules'),

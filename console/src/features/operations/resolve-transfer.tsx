@@ -12,12 +12,12 @@ import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 
 type Values = { outcome: TransferResolution['outcome']; txHash: string; reason: string }
 
-/** A stuck transfer: the reason, and the resolutions that people can request. */
-export function StuckTransfer({ code, transfer, mayAsk }: { code: string; transfer: Transfer; mayAsk: boolean }) {
+/** A halted transfer: the reason, and the resolutions that people can request. */
+export function HaltedTransfer({ code, transfer, mayAsk }: { code: string; transfer: Transfer; mayAsk: boolean }) {
   const [open, setOpen] = useState(false)
   const [requestId, setRequestId] = useState<string | null>(null)
   return (
-    <Card title={t('This transfer is stuck')}>
+    <Card title={t('This transfer is halted')}>
       <p className="[overflow-wrap:anywhere]">{transfer.haltReason}</p>
       <p className="mt-2 text-quiet">
         {t('Its amount stays reserved until two people settle, release or resume it together.')}

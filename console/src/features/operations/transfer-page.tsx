@@ -13,7 +13,7 @@ import { LateRate } from './late-rate.tsx'
 import { MetadataCard } from './metadata-card.tsx'
 import { addressQuery, transferQuery } from './queries.ts'
 import { RelationsCard } from './relations-card.tsx'
-import { StuckTransfer } from './resolve-transfer.tsx'
+import { HaltedTransfer } from './resolve-transfer.tsx'
 import { ScreeningCard } from './screening-card.tsx'
 import { stepsOf } from './steps.ts'
 import { CancelTransfer, EvidenceButton } from './transfer-actions.tsx'
@@ -44,7 +44,7 @@ function Detail({ code, transfer, categories }: { code: string; transfer: Transf
   const mayCancel = transfer.status === 'awaiting_approval' && (isAdmin || transfer.initiator.id === userId)
   const isOnItsWay = transfer.status === 'pending' && transfer.txHash !== null && transfer.haltReason === null
   const mayReplace = isAdmin || transfer.initiator.id === userId || (source?.access.isOwner ?? false)
-  const isStuck =
+  const isHalted =
     transfer.haltReason !== null && (transfer.status === 'awaiting_approval' || transfer.status === 'pending')
   const actions = (
     <>
@@ -74,7 +74,7 @@ function Detail({ code, transfer, categories }: { code: string; transfer: Transf
       <TwoColumns
         main={
           <>
-            {isStuck && <StuckTransfer code={code} transfer={transfer} mayAsk={isAdmin} />}
+            {isHalted && <HaltedTransfer code={code} transfer={transfer} mayAsk={isAdmin} />}
             <TransferFacts code={code} transfer={transfer} sourceLabel={source?.label ?? null} />
             <ScreeningCard screening={transfer.screening} />
             <DecisionCard code={code} transfer={transfer} />

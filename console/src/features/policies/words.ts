@@ -22,7 +22,7 @@ export function actionWords(): Record<ActionType, string> {
     counterparty_group_remove: t('a removal from a group of the address book'),
     hold_place: t('a hold'),
     hold_release: t('the release of a hold'),
-    transfer_resolve: t('the resolution of a stuck transfer'),
+    transfer_resolve: t('the resolution of a halted transfer'),
     event_resolve: t('the decision on a held deposit'),
   }
 }

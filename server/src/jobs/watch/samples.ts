@@ -36,7 +36,7 @@ export const gauges = {
   strongroom_ledger_unsealed_entries: 'Entries of the ledger that are not sealed yet.',
   strongroom_ledger_unsealed_oldest_seconds:
     'Age of the oldest entry of the ledger that is not sealed yet; 0 when all entries are sealed.',
-  strongroom_witnesses_due: 'Witnesses that are to be handed the heads of the chains of seals, and were not yet.',
+  strongroom_witnesses_due: 'Witnesses that wait for the heads of the seal chains.',
   strongroom_witnesses_due_oldest_seconds:
     'Time since the heads were due at the witness that has waited longest; 0 when no witness waits.',
   strongroom_authorities_fallen: 'Vaults whose wallet service shows an older authority than before.',

@@ -20,7 +20,7 @@ let service: Client
 let address: Address
 let stuckId: string
 let forgottenId: string
-/** A transaction that pays exactly the stuck transfer, so that every resolution has a proof. */
+/** A transaction that pays exactly the halted transfer, so that every resolution has a proof. */
 const paying = fakeTxHash('it was paid')
 const requestIds: string[] = []
 /** The policies of the current sequence. The policies of thousands of sequences would all be asked for votes. */

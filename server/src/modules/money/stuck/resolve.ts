@@ -56,7 +56,7 @@ export type ResolutionEvidence = {
 /** `evidence` is null only for a request that the policies refuse: the wallet service is asked only for callers with the permission. */
 type ResolutionPayload = ResolutionWish & { evidence: ResolutionEvidence | null }
 
-/** Asks the wallet service about a stuck transfer, without an open transaction. @throws 409 with the finding in place of a proof; 502 */
+/** Asks the wallet service about a halted transfer, without an open transaction. @throws 409 with the finding in place of a proof; 502 */
 export async function gatherEvidence(
   deps: Deps,
   { vaultId, id }: { vaultId: string; id: string },
@@ -75,7 +75,7 @@ export async function gatherEvidence(
   return { askedAt: deps.clock().toISOString(), proof, finding, difference, order, haltReason, version, wallet }
 }
 
-/** Settles, releases or resumes a stuck transfer, by two people and with evidence (contract 10.8). */
+/** Settles, releases or resumes a halted transfer, by two people and with evidence (contract 10.8). */
 export function transferResolveExecutor(deps: Deps): Executor {
   return {
     async prepare(db, { vaultId }, step) {
@@ -198,7 +198,7 @@ async function recordResumption(
   await audit(trx, { vaultId, actorId, now }, 'transfer.resumed', { type: 'transfer', id }, details)
 }
 
-/** Reads a stuck transfer. @throws 409 when its audit records do not form a consistent state */
+/** Reads a halted transfer. @throws 409 when its audit records do not form a consistent state */
 async function readStuck(
   db: Db | Trx,
   { vaultId, id, delivery }: { vaultId: string; id: string; delivery: DeliveryState },

@@ -102,7 +102,7 @@ function replacementRoutes(api: Endpoints<'member'>, deps: Deps, executors: Exec
   }
 }
 
-/** Two people end a stuck transfer, or let it continue (contract 10.8). */
+/** Two people end a halted transfer, or let it continue (contract 10.8). */
 function resolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: Executors): void {
   const gate = createGate(deps, executors)
   api.send.post('resolveTransfer', '/vaults/:code/transfers/:id/resolve', {

@@ -82,7 +82,7 @@ export const TransferEvidence = Closed(
     ledgerSeals: described(
       Type.Array(
         Closed({
-          sequence: described(Type.Integer({ examples: [12] }), 'Number of the seal in the chain of the ledger.'),
+          sequence: described(Type.Integer({ examples: [12] }), 'Number of the seal in the seal chain of the ledger.'),
           previousHash: described(Hash, 'Hash of the seal before, which makes them a chain.'),
           size: described(Type.Integer({ examples: [5] }), 'Number of entries that the seal covers.'),
           sealedAt: described(Timestamp, 'Instant of the seal, in UTC.'),

@@ -29,7 +29,7 @@ export type Movement = {
   changes?: DeliveryChanges
   /** Postings to write in the same statement, such as the network fee. */
   extraPostings?: Posting[]
-  /** The resolution of a stuck transfer by two people; kept in the audit record. */
+  /** The resolution of a halted transfer by two people; kept in the audit record. */
   resolution?: Record<string, unknown>
 }
 

@@ -25,7 +25,7 @@ export function auditRoutes(app: App, deps: Deps): void {
   api.list('listAuditSeals', '/vaults/:code/audit-log/seals', {
     summary: 'List audit seals of a vault',
     description:
-      'For administrators and auditors of the vault, newest first: the chain of seals with everything that their ' +
+      'For administrators and auditors of the vault, newest first: the seal chain, with everything that the ' +
       'hashes cover, so that the log can be verified from the answers alone (docs/audit.md).',
     ...seals,
     load: (db, { member, query }, page) => listSealsBefore(db, member.vault.id, query.sequence ?? null, page),
@@ -33,7 +33,7 @@ export function auditRoutes(app: App, deps: Deps): void {
 
   api.list('listPlatformAuditSeals', '/audit-log/seals', {
     summary: 'List audit seals of the platform',
-    description: 'For platform administrators, newest first: the chain of seals of the record of the platform.',
+    description: 'For platform administrators, newest first: the seal chain of the record of the platform.',
     access: 'platform',
     ...seals,
     load: (db, { query }, page) => listSealsBefore(db, platformChain, query.sequence ?? null, page),

@@ -85,7 +85,7 @@ export const AuditSeal = Closed(
   },
   {
     $id: 'AuditSeal',
-    description: 'A link of the chain of seals of an audit log, with everything that its hash covers.',
+    description: 'A seal of the seal chain of an audit log, with everything that its hash covers.',
   },
 )
 

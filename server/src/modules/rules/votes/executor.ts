@@ -22,7 +22,7 @@ export type GatedAction = (typeof gatedActions)[number]
 
 export type Step = {
   action: GatedAction
-  /** The id of the target; null for a creation. `$step:N` if an earlier step of the chain creates it. */
+  /** The id of the target; null for a creation. `$step:N` if an earlier step of the request creates it. */
   targetId: string | null
   payload: Record<string, unknown>
 }
@@ -68,7 +68,7 @@ export type Executor = {
   decide?(trx: Trx, context: StepContext, prepared: PreparedStep, initiator: Initiator): Promise<Decision>
   /**
    * Carries out the step, with every reference resolved. Locks the target and compares its version with `baseVersion`.
-   * That is null if an earlier step of the chain created or changed the target. `fetched` is the result of `prefetch`.
+   * That is null if an earlier step of the request created or changed the target. `fetched` is the result of `prefetch`.
    * @throws StaleError when the target has another version; an AppError such as 409 when the step cannot be carried out
    */
   apply(
