@@ -101,7 +101,7 @@ describe('T79 challenges of sign-in, registration and confirmation', () => {
     expect(challengeOfServer(terms)).toBe(Buffer.from(await challengeOf(terms)).toString('base64url'))
   })
 
-  it('T79 each is another one, and none is what a service answered', async () => {
+  it('T79 all challenges differ, and none equals an answer of a service', async () => {
     const { challenges } = await vectors()
     const all = challenges.map(({ challenge }) => challenge)
     expect(new Set([...all, hashOfVote, nonce]).size).toBe(all.length + 2)

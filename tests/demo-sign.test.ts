@@ -80,7 +80,7 @@ const signatures = () => sent.map(({ body }) => body.signature ?? body.signed?.v
 describe.each(['order', 'approve'] as const)(
   'T80 a service that was taken over, and %s of the demo’s tool',
   (command) => {
-    it('T80 signs what was typed, and prints all of it', async () => {
+    it('T80 signs the typed values, and prints all of them', async () => {
       const told = await run(commands[command])
       expect(signatures()).toMatchObject([{ vote: { subject: 'transfer', hash: await hashOf(honest), person: 'ada' } }])
       const { vaultId, network, contractAddress, amount, ...shown } = honest
@@ -138,7 +138,7 @@ describe.each(['order', 'approve'] as const)(
   },
 )
 
-it('T80 a limit of the fee that was typed is the one that the demo’s tool signs', async () => {
+it('T80 the demo’s tool signs the typed limit of the fee', async () => {
   payload = { ...honest, maxFee: '2000000000000000' }
   await run([...commands.order, '0.002'])
   expect(signatures()).toMatchObject([{ vote: { hash: await hashOf(payload) } }])

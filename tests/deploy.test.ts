@@ -106,7 +106,7 @@ describe('deploy/compose', () => {
     expect(made.map((path) => readFileSync(path, 'utf8'))).toEqual(before)
   })
 
-  it('its nodes and its wallet service start with what init.sh made', () => {
+  it('its nodes and its wallet service start with the files of init.sh', () => {
     for (const node of ['node-1', 'node-2']) {
       const env = environmentOf(node)
       expect(strangersIn(Object.keys(env), ofServer)).toEqual([])
@@ -166,7 +166,7 @@ describe('deploy/compose', () => {
       expect(compose.networks[network]).toEqual({ internal: true })
   })
 
-  it('what is ours runs without rights and with a root that is read-only', () => {
+  it('our containers run without privileges and with a read-only root', () => {
     const ours = Object.entries(compose.services).filter(([, { image }]) => image.startsWith('strongroom:'))
     expect(ours.map(([name]) => name)).toEqual(['migrate', 'node-1', 'node-2', 'wallet'])
     for (const [, service] of ours) {
@@ -234,7 +234,7 @@ describe('deploy/kubernetes', () => {
   const modelsOf = (apiVersion: string) =>
     createRequire(import.meta.url)(`kubernetes-models/${apiVersion}`) as Record<string, Model>
 
-  it('each manifest is one that the schema of Kubernetes takes', () => {
+  it('each manifest is valid under the schema of Kubernetes', () => {
     const kinds: string[] = []
     for (const manifest of manifests.filter(({ kind }) => !ofOperators.includes(kind))) {
       const Model = modelsOf(manifest.apiVersion)[manifest.kind]!
@@ -255,7 +255,7 @@ describe('deploy/kubernetes', () => {
     expect(() => new (modelsOf('apps/v1').Deployment!)(wrong).validate()).toThrow()
   })
 
-  it('pods start with what init.sh made, and name no setting that there is not', () => {
+  it('pods start with the files of init.sh, and name only existing settings', () => {
     const [{ secretGenerator = [] }] = kustomizations as [Kustomization]
     const configMap = Object.fromEntries(
       readFileSync(join(place, '.env'), 'utf8')

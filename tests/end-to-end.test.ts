@@ -276,7 +276,7 @@ it('T75 above the limit of its order it is sped up after a vote, without anybody
   expect(await verifyTransfers(server.deps.db)).toEqual({ checked: 3, differences: [] })
 })
 
-it('T16 T17 what the chain takes back leaves the books, is missed where it was spent, and comes back', async () => {
+it('T16 T17 a deposit that the chain takes back leaves the books, exposes what was spent of it, and can come back', async () => {
   const treasurer = await signIn('treasurer@example.org')
   const operator = await signIn('operator@example.org')
   const approver = await signIn('first.approver@example.org')

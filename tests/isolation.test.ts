@@ -70,7 +70,7 @@ const runOf: fc.Arbitrary<Run> = fc.record({
   seed: fc.integer(),
 })
 
-it('T40 no answer to a member changes by what happens to what they may not see', async () => {
+it('T40 changes of hidden objects change no answer to a member', async () => {
   const happened = new Set<Verb>()
   const property = fc.asyncProperty(runOf, async (run) => {
     for (const verb of await judge(run)) happened.add(verb)

@@ -100,7 +100,7 @@ const paid: Command[][] = [
   [{ type: 'wallet', pick: 0, outcome: 'confirm', fee: 5, paidByOther: false }],
 ]
 
-it('T5 the books are what a model of them says, whatever happens at once', async () => {
+it('T5 the books equal a model of them, whatever happens at the same time', async () => {
   const settings = { seed, numRuns: runs, endOnFailure: true, examples: [[paid]] as [Command[][]][] }
   await fc.assert(fc.asyncProperty(batchesOf, runAgainstModel), settings)
   expect((await verifyLedger(bench.test.deps.db)).differences).toEqual([])

@@ -53,7 +53,7 @@ it('ends with 2 when every check was skipped', async () => {
   expect(result.err).toBe('strongroom-wallet-conformance: Nothing was checked\n')
 })
 
-it('ends with 1 when a check fails, and shows what was sent and received without the secret', async () => {
+it('ends with 1 when a check fails, and shows the request and the answer without the secret', async () => {
   const url = await serve((request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ address: '0x1', authorization: request.headers.authorization, text: '\u001b[31m' }))

@@ -173,7 +173,7 @@ it('lets the passkeys of the protected vault sign under another origin, which th
   await expect(signAs('nobody', 'approve', id)).rejects.toThrow(/npm run demo:sign -- order NAME/)
 })
 
-it('clears away what a killed supervisor left behind', async () => {
+it('removes the processes and files of a killed supervisor', async () => {
   const orphans = livingPids(dataDir)
   demo.process.kill('SIGKILL')
   await until(async () => demo.process.signalCode !== null)

@@ -49,7 +49,7 @@ function writeJson(name: string, value: unknown): string {
   return path
 }
 
-it('the payout service pays each entry once, and names what was refused', async () => {
+it('the payout service pays each entry once, and names refused entries', async () => {
   const payouts = [
     { reference: 'salary-1', toAddress: supplier, token: 'TUSD', amount: '25' },
     { reference: 'salary-2', toAddress: supplier, token: 'TUSD', amount: '30.5' },
@@ -73,7 +73,7 @@ it('the payout service pays each entry once, and names what was refused', async 
   expect(refused.output).toMatch(/^yacht refused amount/)
 })
 
-it('the deposit reconciler compares what is owed with what has arrived', async () => {
+it('the deposit reconciler compares expected with received payments', async () => {
   const { address } = stack.address
   const invoices = [
     { invoice: '4711', address, token: 'TUSD', amount: '50000.00' },

@@ -53,7 +53,7 @@ function install(...filenames: string[]): void {
 }
 
 describe('the package', () => {
-  it('holds what is needed and no more, in 600 kB without signing and evidence', () => {
+  it('contains only needed files, in 600 kB without signing and evidence', () => {
     const paths = packed.files.map(({ path }) => path)
     expect(paths).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json']))
     expect(paths.filter((path) => !path.startsWith('dist/')).length).toBe(4)

@@ -26,7 +26,7 @@ test('T59 a browser remembers the highest version of each vault, and names it wh
   expect(findFallen(seen, 'vault', version(2))).toEqual(version(3))
 })
 
-test('T59 who compared an older one takes it for the newest, and what is unreadable is as nothing', () => {
+test('T59 a comparison with an older version makes it the newest, and an unreadable memory counts as empty', () => {
   const seen = memory()
   findFallen(seen, 'vault', version(2))
   remember(seen, 'vault', version(1))

@@ -16,7 +16,7 @@ describe('amounts', () => {
     expect(fromRaw(0n, 18)).toBe('0')
   })
 
-  it('refuse what is not exact', () => {
+  it('refuse inexact amounts', () => {
     for (const amount of ['1.234', '1e3', '', '1.', '.5', '+1', '1,5', ' 1', '0x10', 'NaN']) {
       expect(() => toRaw(amount, 2), amount).toThrow(RangeError)
     }

@@ -165,7 +165,7 @@ describe('T80 scale, token and end are read and signed', () => {
     expect(requests).toEqual([])
   })
 
-  it('T80 an end later than 30 days, or one that has passed, is not signed even if it was shown', async () => {
+  it('T80 an expiry after more than 30 days, or in the past, is not signed even if it was shown', async () => {
     const authority = await authorityOf()
     const { signer } = signerOf('ada')
     for (const expiresAt of [inDays(31), '9999-12-31T00:00:00.000Z', inDays(-1)]) {
@@ -186,7 +186,7 @@ describe('T80 scale, token and end are read and signed', () => {
     expect(() => describeOrder(orderWith(), other)).toThrow('vaultId is another vault')
   })
 
-  it('T80 an amount is built from what was entered, exactly', async () => {
+  it('T80 an amount is built exactly from the entered value', async () => {
     const authority = await authorityOf()
     const built = (amount: string | bigint, contractAddress: string | null) =>
       orderOf({ ...expectedFor(orderWith({ contractAddress }), null), amount, terms: termsOf(orderWith()) }, authority)

@@ -79,7 +79,7 @@ describe('strongroom start', () => {
     expect(result.err).not.toContain('hunter2')
   })
 
-  it('T54 reports in one line that its embedded database is gone, ends with 1, and starts again with what was committed', async () => {
+  it('T54 reports in one line that its embedded database is gone, ends with 1, and starts again with all commits', async () => {
     const embeddedDir = join(dataDir, 'embedded')
     copyEmptyCluster(embeddedDir)
     const start = async () => {
@@ -185,7 +185,7 @@ describe('commands beside a running server', () => {
     expect(result).toEqual({ code: 2, out: '', err: 'strongroom: User not found\n' })
   })
 
-  it('disable a person and print what they leave behind, and enable them again, on the record', async () => {
+  it('disable a person, print their service tokens and invitations, and enable them again, on the record', async () => {
     const disable = (email: string) => run(['admin', 'disable', email, '--reason', 'Left the company'])
     expect((await run(['admin', 'add', 'third@example.org'])).code).toBe(0)
     const done = await disable('Second@example.org')
@@ -237,7 +237,7 @@ describe('commands beside a running server', () => {
     ).toEqual([{ reason: 'Nobody else has one' }])
   })
 
-  it('name what an operator must look at, and end with 1 when a check is red', async () => {
+  it('name the checks that need an operator, and end with 1 when a check is red', async () => {
     const well = await run(['doctor'])
     expect([well.code, well.err]).toEqual([0, ''])
     expect(well.out).toContain('ok   The database answers\n')
@@ -267,7 +267,7 @@ describe('commands beside a running server', () => {
     expect(JSON.parse(out)).toMatchObject({ differences: [], checked: { entries: 0 } })
   })
 
-  it('T57 verify the state of what decides, and end with 1 when a row was forged', async () => {
+  it('T57 verify the rows on which decisions rest, and end with 1 when a row was forged', async () => {
     const sound = await run(['state', 'verify'])
     expect([sound.code, sound.out], sound.err).toEqual([0, expect.stringMatching(/0 differences\.\n$/)])
     await query(`insert into passkeys (id, user_id, credential_id, public_key, signatures, transports, is_synced, name, created_at)

@@ -25,7 +25,7 @@ const must = async <Body>(answer: Promise<Answer<Body>>): Promise<Body> => {
   return body
 }
 
-describe('T57 the state of what decides', () => {
+describe('T57 the rows on which decisions rest', () => {
   it('T57 is as recorded after changes of every kind', async () => {
     const { checked, differences } = await verifyState(bench.test.deps.db)
     expect(differences).toEqual([])

@@ -116,7 +116,7 @@ describe('settings', () => {
     }
   })
 
-  it('T77 witnesses are files, mailboxes and safe URLs, and what is posted to them is signed', () => {
+  it('T77 witnesses are files, mailboxes and safe URLs, and documents that are posted to them are signed', () => {
     const WITNESS_SECRET = randomBytes(24).toString('base64')
     const WITNESSES = 'file:/mnt/heads, mailto:auditor@example.org, https://witness.example.org/heads'
     const on = { ...production, WITNESSES, WITNESS_SECRET }

@@ -36,7 +36,7 @@ const kept: Record<string, { columns: string[]; deletes: boolean }> = {
   },
 }
 
-test('T8 what was written stays: the role of the service changes and deletes no more of it than is said here', async () => {
+test('T8 rows stay as they were written: the role of the service changes and deletes only the listed columns and tables', async () => {
   const { rows } = await sql<{ name: string; columns: string[]; deletes: boolean }>`
     select c.relname as name, has_table_privilege('strongroom_app', c.oid, 'delete')
       or has_table_privilege('strongroom_app', c.oid, 'truncate') as deletes,

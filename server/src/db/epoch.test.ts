@@ -66,7 +66,7 @@ describe('a table that the service writes', () => {
     await owner.query(statement)
   })
 
-  it('refuses what this version writes after a later one has migrated the database', async () => {
+  it('refuses writes of this version after a later version has migrated the database', async () => {
     const { db } = openDatabase({ url: database.url, onError: () => {} })
     const write = () => sql`delete from sessions where false`.execute(db)
     await write()

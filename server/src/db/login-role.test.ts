@@ -133,7 +133,7 @@ describe('T8 the login of the running service', () => {
     await expectPowerless(service, ownerName)
   })
 
-  it('T8 is what the doctor asks for, and warns of when it is the owner', async () => {
+  it('T8 is a check of the doctor, which warns when the role is the owner', async () => {
     const advice = async (deps: Parameters<typeof readSamples>[0]) =>
       judge(await readSamples(deps))
         .filter(({ check, red }) => check.severity === 'info' && red.length > 0)
@@ -144,7 +144,7 @@ describe('T8 the login of the running service', () => {
     await asOwner.stop()
   })
 
-  it('starts a node without the owner while there is nothing to migrate, and says what is missing otherwise', async () => {
+  it('starts a node without the owner if there is nothing to migrate, and otherwise names what is missing', async () => {
     const config = settings({ DATABASE_URL: login.url }, dataDir)
     await (await startServer(config)).stop()
     const last = `(select name from schema_migrations order by name desc limit 1)`
@@ -180,7 +180,7 @@ describe('the making of the login', () => {
     expect(await ensureLogin(database.url, database.url)).toBe(false)
   })
 
-  it('says what an administrator runs when the owner may not make roles', async () => {
+  it('prints the statements for an administrator when the owner may not create roles', async () => {
     const [weak, wanted] = [newLogin(), newLogin()]
     await owner.query(`create role ${weak.name} login password '${password}'`)
     const failure = await ensureLogin(weak.url, wanted.url).catch((error: Error) => error.message)

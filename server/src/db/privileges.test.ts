@@ -59,7 +59,7 @@ describe('a migration of a database that is up to date', () => {
     expect(await read()).toBe(right)
   })
 
-  it('T8 refuses what it cannot undo: a privilege that everybody has', async () => {
+  it('T8 refuses a state that it cannot undo: a privilege of PUBLIC', async () => {
     await owner.query('grant delete on audit_records to public')
     await expect(migrate(database.url)).rejects.toThrow('delete on audit_records is too much; run "strongroom migrate"')
     await owner.query('revoke delete on audit_records from public')

@@ -135,7 +135,7 @@ describe('one connection that falls silent', () => {
     await db.destroy()
   })
 
-  it('is not one that works on a slow statement', async () => {
+  it('is not a connection that works on a slow statement', async () => {
     const connect = vi.spyOn(pg.Client.prototype, 'connect')
     const holder = new pg.Client({ connectionString: test.databaseUrl })
     await holder.connect()

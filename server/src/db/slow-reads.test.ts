@@ -75,7 +75,7 @@ describe('T69 slow reads in turns', () => {
     expect(begun).toEqual(['a1', 'b1'])
   })
 
-  it('are refused: 429 beyond what one caller may have waiting, 503 beyond what all may', async () => {
+  it('are refused: 429 when a caller has too many waiting, 503 when all callers have', async () => {
     const { ask, settled } = createWorld({ waitingPerCallerMax: 2, waitingMax: 3 })
     for (const name of ['a1', 'a2', 'a3', 'b1', 'b2']) void ask(name)
     await settled()

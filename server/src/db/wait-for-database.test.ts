@@ -39,7 +39,7 @@ it('waits until the database answers, and says so once', async () => {
   expect(said).toEqual([expect.stringContaining('ECONNREFUSED')])
 })
 
-it('ends with the failure after its time, and at once with one that time does not mend', async () => {
+it('ends with the failure after its time, and at once if waiting cannot help', async () => {
   const said: string[] = []
   const wait = (url: string, seconds: number) => waitForDatabase(url, { seconds, say: (reason) => said.push(reason) })
   await expect(wait('postgresql://nobody@127.0.0.1:1/none', 0)).rejects.toMatchObject({ code: 'ECONNREFUSED' })

@@ -117,7 +117,7 @@ describe('after a crash', () => {
     expect(await readRows(second.url)).toEqual(['kept'])
   })
 
-  test('a server that is gone is noticed, one that was stopped is not taken for that', async () => {
+  test('a server that died is reported, and a server that was stopped is not', async () => {
     copyEmptyCluster(dataDir)
     const first = await start()
     process.kill(first.pid, 'SIGKILL')
@@ -183,7 +183,7 @@ describe('after a crash', () => {
 })
 
 describe('a second process', () => {
-  test('finds the running server, and null when there is none', async () => {
+  test('returns the running server, or null when there is none', async () => {
     expect(await connectEmbeddedPostgres(dataDir)).toBeNull()
     copyEmptyCluster(dataDir)
     expect(await connectEmbeddedPostgres(dataDir)).toBeNull()

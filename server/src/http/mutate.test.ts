@@ -242,7 +242,7 @@ describe('T50 Idempotency-Key', () => {
     expect((await again()).body).toBe(answer.body)
   })
 
-  it('keeps the answer of the request that has the key, not of one that ran for too long', async () => {
+  it('stores the answer of the request that holds the key, not of a request that ran for too long', async () => {
     let release = () => {}
     hold = new Promise((resolve) => {
       release = resolve

@@ -43,7 +43,7 @@ describe('shareComponents', () => {
     expect(shared.components.parameters).toEqual({ From: instant, ListDaysFrom: day })
   })
 
-  it('shares the answer of each error, but not one that an operation describes in its own words', () => {
+  it('shares the answers of errors, except answers that an operation describes itself', () => {
     const responses = { 200: { description: 'Success' }, 404: { description: 'Not found' } }
     const answers = { 409: { description: 'The vault is locked' } }
     const shared = share(documentOf({ one: { responses: { ...responses, ...answers } }, two: { responses } }))

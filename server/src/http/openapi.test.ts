@@ -42,7 +42,7 @@ describe('openapi.json', () => {
     expect(text).not.toMatch(/localhost|127\.0\.0\.1/)
   })
 
-  it('says who may call each operation, and what each group of them is about', () => {
+  it('documents the callers of each operation, and the subject of each group of operations', () => {
     const operations = operationsOf(document)
     const named = new Set(shared.tags?.map(({ name }) => name))
     expect(operations.filter(({ operation }) => !named.has(operation.tags![0]!)).map(({ label }) => label)).toEqual([])

@@ -91,7 +91,7 @@ describe('T71 every text of every request', () => {
     expect(texts).toBeGreaterThan(150)
   })
 
-  it('refuses it in what no schema describes: the values of a category, the payload of a step', async () => {
+  it('refuses it in parts without a schema: the values of a category, the payload of a step', async () => {
     const values = await person.put(
       '/vaults/main-vault/operations/transfer/cmi8h2k1p0a1b2c3d4e5f6g7h/categories/cmi8h2k1p0a1b2c3d4e5f6g7h',
       { values: { cost_center: `cc${override}100` } },

@@ -128,7 +128,7 @@ describe('T35 mails about changes to the rules', () => {
     expect(sent[0]!.text).toContain('The service token "Voting robot" was created.\n- groups: ["group approvers"]')
   })
 
-  it('gather what changes within a minute in one mail, oldest first', async () => {
+  it('gather the changes of a minute in one mail, oldest first', async () => {
     for (const code of ['first', 'second', 'third']) {
       await createPolicy(vault, { code, name: `The ${code}`, actionType: 'transfer', effect: 'allow' })
     }
@@ -216,7 +216,7 @@ describe('T35 mails about changes to the rules', () => {
     expect(await recipients()).toEqual([admin.email, second.email])
   })
 
-  it('are claimed for a time, and sent again as the same mail without what changed since', async () => {
+  it('are claimed for a time, and sent again as the same mail without later changes', async () => {
     await createPolicy(vault, { code: 'early', name: 'Early', actionType: 'transfer', effect: 'allow' })
     test.clock.advance(61_000)
     const claims = [
@@ -283,7 +283,7 @@ describe('T35 mails about data that a vault relies on', () => {
     expect(text).toContain('- walletServiceSecret: "replaced"')
   })
 
-  it('report a webhook secret that was set and of one that was removed', async () => {
+  it('report that a webhook secret was set or removed', async () => {
     const walletWebhookSecret = 'Zq3vN8xK2mR7wT5yB9cL4hJ6'
     expect((await admin.patch('/vaults/main-vault', { walletWebhookSecret })).status).toBe(200)
     const [toAdmin, toSecond] = await mails()
@@ -332,7 +332,7 @@ describe('T35 mails about data that a vault relies on', () => {
     )
   })
 
-  it('notify the subject, before and after, what an administrator shares with them, and nothing of other members', async () => {
+  it('notify the subject of a share by an administrator, before and after, and of nothing about other members', async () => {
     const sharedAddress = await createAddress(admin, { token: 'USDT' })
     const folder = (await admin.post('/vaults/main-vault/address-groups', { name: 'Suppliers' })).body
     await mails()

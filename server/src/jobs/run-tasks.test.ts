@@ -44,7 +44,7 @@ describe('a background task', () => {
     expect(lines.map(({ msg }) => msg)).toEqual(['a background task failed', 'a background task works again'])
   })
 
-  it('never has two runs at once, and a stop waits for the run under way and for what it left going on', async () => {
+  it('never has two runs at once, and a stop waits for the run under way and the work that it started', async () => {
     let runs = 0
     let running = 0
     let most = 0
@@ -90,7 +90,7 @@ describe('a background task', () => {
     await stop()
   })
 
-  it('that is woken during a run runs again, and what wakes it while it rests is done together', async () => {
+  it('that is woken during a run runs again, and several wake-ups during its rest cause one run', async () => {
     let runs = 0
     const run = async () => {
       runs += 1

@@ -70,7 +70,7 @@ const redAlerts = async () => {
   return findings.filter(({ red }) => red.length > 0).map(({ check }) => check.alert)
 }
 
-it('T77 a file, a mailbox and a service are handed the heads, each once, and what fails is tried again', async () => {
+it('T77 a file, a mailbox and a service get the heads once each, and a failed delivery is repeated', async () => {
   await sendHeads(test.deps)
   await sendHeads(test.deps)
   expect(await lines()).toHaveLength(1)

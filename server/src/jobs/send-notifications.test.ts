@@ -82,7 +82,7 @@ async function mails(): Promise<string[]> {
 }
 
 describe('alarms', () => {
-  it('T25 about one transfer are mailed again with what is found next, every few minutes at most', async () => {
+  it('T25 about one transfer are mailed again with the next finding, every few minutes at most', async () => {
     const id = await order()
     const alarm = async (reason: string) => {
       await test.deps.db.updateTable('transfers').set({ halt_reason: reason }).where('id', '=', id).execute()
@@ -127,7 +127,7 @@ describe('mails about approvals', () => {
     ])
   })
 
-  it('are not sent for what was decided meanwhile, nor to an initiator who decided', async () => {
+  it('are not sent for subjects that were decided meanwhile, nor to an initiator who decided', async () => {
     const before = (await mails()).length
     const id = await order()
     expect((await owner.post(`/vaults/main-vault/transfers/${id}/cancel`)).status).toBe(200)
@@ -164,7 +164,7 @@ describe('mails about approvals', () => {
     await smtp.close()
   })
 
-  it('T35 are sent by another node when the one that claimed them died', async () => {
+  it('T35 are sent by another node when the node that claimed them died', async () => {
     const before = (await mails()).length
     const id = await order()
     const claimed = await claimNotifications(test.deps.db, 20, test.clock.now())

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseStrictJson, StrictJsonError } from './strict-json.ts'
 
 describe('strict JSON', () => {
-  it('reads what JSON.parse reads', () => {
+  it('reads JSON like JSON.parse', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 4 }), (text) => {
         fc.pre(!text.includes('__proto__'))

@@ -52,7 +52,7 @@ describe('the console', () => {
     }
   })
 
-  it('announces what a page needs before its scripts ask for it', async () => {
+  it('announces the files of a page before its scripts request them', async () => {
     const linksOf = async (path: string) => String((await browser().get(path)).headers.link).split(', ')
     const approval = await linksOf('//v/treasury/approvals/transfer/c123?from=mail')
     expect(approval.filter((link) => link.includes('/api/'))).toEqual([

@@ -103,7 +103,7 @@ it('exports the rules, and finds no differences', async () => {
   expect(await apply()).toMatchObject({ code: 0 })
 })
 
-it('applies at once without governance what it planned; a token that only reads can plan', async () => {
+it('applies its plan at once without governance; a token that only reads can plan', async () => {
   await edit((text) => text.replace(/^policies: \[\]$/m, 'policies:'))
   await edit(addPolicy('small'))
   const planned = await plan(reader)

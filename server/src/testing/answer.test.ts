@@ -6,7 +6,7 @@ import type { Client } from './app.ts'
 
 type Preview = BodyOf<'post', `/vaults/${string}/transfers/preview`>
 
-it('the body of an answer is what openapi.json documents for its URL', () => {
+it('the body of an answer has the type that openapi.json documents for its URL', () => {
   expectTypeOf<BodyOf<'get', '/vaults/main/members?limit=1'>['items']>().toEqualTypeOf<Member[]>()
   expectTypeOf<BodyOf<'get', `/vaults/${string}/policies`>['items']>().toEqualTypeOf<PolicyListItem[]>()
   expectTypeOf<Preview>().toExtend<TransferPreview>()

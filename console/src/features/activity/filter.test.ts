@@ -64,7 +64,7 @@ it('offers periods that end today, and the month before', () => {
   ])
 })
 
-it('says in words what is filtered by', () => {
+it('describes every filter in words', () => {
   const filter = { direction: 'in', status: 'pending,failed', tokenId: 't1', counterpartyId: 'c1', to: '2026-03-03' }
   const chips = chipsOf(filter, (_name, id) => (id === 't1' ? 'USDT' : undefined))
   expect(chips.map(({ text }) => text)).toEqual([

@@ -42,7 +42,7 @@ describe('the body of a field', () => {
     expect(fieldBodyOf(values(change))).toMatchObject(body)
   })
 
-  it('leaves out what its type does not have', () => {
+  it('omits properties that its type does not have', () => {
     const body = fieldBodyOf(values({ type: 'text', options: 'a', scale: '2', unit: 'kg', currencyFieldKey: 'x' }))
     expect(Object.keys(body).toSorted()).toEqual(
       ['defaultJson', 'helpText', 'key', 'label', 'required', 'sensitive', 'type'].toSorted(),
@@ -105,7 +105,7 @@ describe('a field that moves', () => {
 })
 
 describe('a changed field', () => {
-  it('sends what was changed and nothing else', () => {
+  it('sends only changed properties', () => {
     const before = values({ type: 'select', options: 'a = b = c' })
     expect(fieldChangeOf(before, { ...before, label: 'New' })).toEqual({ label: 'New' })
     expect(fieldChangeOf(before, { ...before, helpText: ' Why ', required: true })).toEqual({

@@ -14,14 +14,14 @@ describe('a draft', () => {
     expect(withChange([group('a'), group('b')], group('c'), 0)).toEqual([group('c'), group('b')])
   })
 
-  it('knows which changes need what another one creates', () => {
+  it('knows which changes need an object that another change creates', () => {
     const changes = [group('a'), group('b'), pay('$change:1', '$change:0'), pay('$change:1', 'x')]
     expect(dependentsOf(changes, 0)).toEqual([2])
     expect(dependentsOf(changes, 1)).toEqual([2, 3])
     expect(dependentsOf(changes, 3)).toEqual([])
   })
 
-  it('keeps what its changes mean when one is taken out', () => {
+  it('keeps the meaning of its changes when a change is removed', () => {
     const changes = [group('a'), group('b'), group('c'), pay('$change:2', '$change:0')]
     expect(withoutChange(changes, 1)).toEqual([group('a'), group('c'), pay('$change:1', '$change:0')])
   })

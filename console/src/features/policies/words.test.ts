@@ -61,7 +61,7 @@ describe('templates', () => {
     expect(templates().map((template) => template.id)).toContain(id)
   })
 
-  it('read as what they do', () => {
+  it('describe their effect', () => {
     const [ceiling] = policiesOf('daily_ceiling', slots, [])
     const policy = { ...draftOf(partsOf(ceiling!)) }
     expect(sentenceOf(policy, names)).toBe(

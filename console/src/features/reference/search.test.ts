@@ -55,7 +55,7 @@ describe('the search of the reference', () => {
     expect(lost).toEqual([])
   })
 
-  it('puts names before fields and fields before descriptions, and says what it found an operation by', () => {
+  it('ranks names before fields and fields before descriptions, and names the match of each operation', () => {
     const [first] = search(index, words, 'transfer create')
     expect(first).toMatchObject({ operation: { id: 'createTransfer' }, because: null })
     const hits = search(index, words, 'insufficient_funds')
@@ -73,7 +73,7 @@ describe('the search of the reference', () => {
 })
 
 describe('the reference', () => {
-  it('says of every reason what it means, and shows each operation in the group of its tag', () => {
+  it('explains every reason, and shows each operation in the group of its tag', () => {
     const named = new Set(index.reasons.map(({ name }) => name))
     const silent = operations.flatMap(({ operation }) => reasonsOf(operation).filter((reason) => !named.has(reason)))
     expect(silent).toEqual([])

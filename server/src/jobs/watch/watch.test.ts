@@ -39,7 +39,7 @@ describe('metrics for operators', () => {
     )
   })
 
-  it('counts transfers by phase, with the age of the oldest and what is stuck', async () => {
+  it('counts transfers by phase, with the age of the oldest, and stuck transfers', async () => {
     const address = await bench.fundedAddress()
     const { body: waiting } = await bench.order(address.id, '500')
     const { body: sent } = await bench.order(address.id, '1')
@@ -61,7 +61,7 @@ describe('metrics for operators', () => {
     for (const { id } of [waiting, sent]) await bench.act(bench.owner, id, 'cancel')
   })
 
-  it('tells how old the news of wallet services is, while transfers are in flight, and what they did not tell', async () => {
+  it('reports the age of the news of wallet services while transfers are in flight, and changes that they did not report', async () => {
     expect(valueIn(await read(), 'strongroom_changes_lag_seconds')).toBe(0)
     await bench.sql(
       `insert into followings (vault_id, cursor, heard_at, ask_at, found_by_question, strangers)

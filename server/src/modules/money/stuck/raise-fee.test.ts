@@ -156,7 +156,7 @@ describe('a raised limit', () => {
     expect((await bench.read(id)).txHash).toBe(newHash)
   })
 
-  it('is decided by the policies for the initiator of the transfer, whoever requests it', async () => {
+  it('is decided by the policies for the initiator of the transfer, not for the requester', async () => {
     const { id, txHash } = await waiting()
     const answer = await ask(bench.vault.admin, id, { txHash, maxFee: needed })
     expect([answer.status, answer.body.request.decisionPolicyCode]).toEqual([202, 'dear'])

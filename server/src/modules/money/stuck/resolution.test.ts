@@ -182,7 +182,7 @@ describe('resume', () => {
     expect(judged('resume', { transaction: waiting }, { knownTxHash: '0xab' })).toContain('not final yet')
   })
 
-  it('refuses a transfer that would halt again, and one that differs from its record for good', () => {
+  it('refuses a transfer that would halt again, and a transfer that differs from its record for good', () => {
     expect(judged('resume', { transfer: transfer({ amount: '41' }) })).toContain('It would be halted again')
     expect(judged('resume', {}, { lasting: 'its votes were changed' })).toContain('its votes were changed')
   })

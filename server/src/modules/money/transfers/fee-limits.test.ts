@@ -17,7 +17,7 @@ const handedOver = (id: string) =>
   bench.vault.wallet.requests.find(({ method, body }) => method === 'POST' && body?.id === id)?.body
 
 describe('T63 a limit of the fee', () => {
-  it('is part of what is hashed, voted on and handed over', async () => {
+  it('is part of the order that is hashed, voted on and handed over', async () => {
     const { status, body } = await bench.order(address.id, '40', limits)
     expect([status, body.payload]).toEqual([201, expect.objectContaining(limits)])
     expect(body.payloadHash).toBe(hashPayload(body.payload as Payload).toString('hex'))

@@ -4,7 +4,7 @@ import { allowAll } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
 /** The answer to an order is made from the written values, without reading them again. */
-describe('the answer to an order equals what is read afterwards', () => {
+describe('the answer to an order equals the transfer that is read afterwards', () => {
   let bench: TransferBench
   let address: Address
 

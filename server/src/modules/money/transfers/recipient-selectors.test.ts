@@ -85,7 +85,7 @@ describe('destinationAgeHours', () => {
 })
 
 describe('firstPaymentToDestination', () => {
-  it('T34 is over when a transfer of the vault was confirmed, whoever ordered it', async () => {
+  it('T34 ends when a transfer of the vault by any initiator is confirmed', async () => {
     const known = fakeAddress('paid before')
     await pay(known)
     const pending = fakeAddress('ordered before')

@@ -16,7 +16,7 @@ const waiting = async () => (await bench.order(address.id, '200')).body.id
 const memberOf = (person: Person) => `/policy-groups/${bench.approversId}/members/${person.userId}` as const
 
 /** The answer to a vote and to a cancellation is made from read and written values, without reading them again. */
-describe('the answer equals what is read afterwards', () => {
+describe('the answer equals the transfer that is read afterwards', () => {
   async function isReadAs(by: Person, id: string, verb: 'approve' | 'reject' | 'cancel', more?: { comment: string }) {
     bench.test.clock.advance(1234)
     const answer = await bench.act(by, id, verb, more)
@@ -45,7 +45,7 @@ describe('the answer equals what is read afterwards', () => {
     expect([vetoed.status, vetoed.failureReason]).toEqual(['rejected', null])
   })
 
-  it('of a vote beside one that no longer counts', async () => {
+  it('of a vote beside a vote that no longer counts', async () => {
     const id = await waiting()
     await bench.act(bench.firstApprover, id, 'approve')
     expect((await bench.vault.admin.delete(memberOf(bench.firstApprover))).status).toBe(204)

@@ -107,7 +107,7 @@ describe('expiry', () => {
     expect(await bench.audited('transfer.expired', id)).toBe(1)
   })
 
-  it('of one transfer is not delayed by another one that cannot be moved', async () => {
+  it('of one transfer is not delayed by another transfer that cannot be moved', async () => {
     const broken = await waiting()
     const other = await bench.fundedAddress()
     const later = (await bench.order(other.id, '300')).body.id

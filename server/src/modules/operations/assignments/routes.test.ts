@@ -293,7 +293,7 @@ describe('category assignments are refused', () => {
     expect(await keys(admin)).toContain(hidden.key)
   })
 
-  it('T39 grants of a person or a group open what is restricted, each right alone', async () => {
+  it('T39 grants to a person or a group give each right on a restricted category by itself', async () => {
     const accounting = await ensureGroup(bench.vault, 'accounting')
     const scopes = { viewScope: 'restricted', assignScope: 'restricted', editScope: 'restricted' }
     const granted = (rights: object) => ({ subjectType: 'group', subjectGroupId: accounting, canView: true, ...rights })

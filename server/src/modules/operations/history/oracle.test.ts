@@ -275,7 +275,7 @@ describe('history against a plain loop over everything', () => {
     }
   })
 
-  it('T40 no page and no cursor of a member changes with what happens to others', async () => {
+  it('T40 operations of others change no page and no cursor of a member', async () => {
     const additions = fc.sample(anyOperation, { numRuns: 40, seed: seed + 4 })
     const queries = fc.sample(anyQuery, { numRuns: 480, seed: seed + 4 })
     let grown = 0

@@ -113,7 +113,7 @@ describe('one page of 30,000 operations', () => {
     expect(rowsOf.operations_feed).toBeLessThan(100)
   })
 
-  it('what is shared is found by who it is shared with, not among the grants of the vault', async () => {
+  it('shared addresses are found by their grantee, not among all grants of the vault', async () => {
     const { indexes } = await costOf(false, feedQueries(world).includeShared!)
     const ofGrants = indexes.filter((index) => index.startsWith('address_g'))
     expect(new Set(ofGrants)).toEqual(

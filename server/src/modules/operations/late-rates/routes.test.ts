@@ -151,7 +151,7 @@ describe('the database refuses', () => {
   const update = (set: string, { id }: { id: string }) =>
     bench.rolledBack((query) => query(`update operations set ${set} where id = $1`, [id]))
 
-  it('another rate, no rate, and one that is not marked as added', async () => {
+  it('another rate, no rate, and a rate that is not marked as added', async () => {
     const [rated, bare] = [await unrated(), await unrated()]
     await record('1', rated, 1)
     await addRate(rated)

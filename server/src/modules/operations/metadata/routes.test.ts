@@ -54,7 +54,7 @@ const nothing = { category: null, tags: [], paymentPurpose: null, note: null }
 const text = (more: object = {}) => ({ key: 'invoice', label: 'Invoice', type: 'text', ...more })
 
 describe('the metadata of an operation', () => {
-  it('change one by one, are cleared by null, and leave a record of what they were', async () => {
+  it('change one by one, are cleared by null, and leave a record of the earlier values', async () => {
     const id = await order()
     const { key } = await category()
     const all = { category: key, tags: ['march', 'payroll'], paymentPurpose: 'Invoice 4711', note: 'Agreed' }

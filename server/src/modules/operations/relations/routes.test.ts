@@ -436,7 +436,7 @@ describe('permissions', () => {
     return answer[0].id as string
   }
 
-  it('T39 an end that is not there and one that is not theirs are the same 404', async () => {
+  it('T39 a missing operation and a hidden operation give the same 404', async () => {
     const mine = await depositOf('10')
     const hidden = await depositOf('10', usdtContract, foreign)
     const wrongType: End = { type: 'transfer', id: mine.id }

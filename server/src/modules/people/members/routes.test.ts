@@ -69,7 +69,7 @@ describe('GET /vaults/{code}/members', () => {
     await test.deps.db.deleteFrom('policy_group_memberships').where('user_id', '=', auditor.userId).execute()
   })
 
-  it('finds by a part of name, username and e-mail address, and takes wildcards for what they are', async () => {
+  it('finds by a part of name, username and e-mail address, and treats wildcards as plain characters', async () => {
     await bob.patch('/users/me', { username: 'Harbour' })
     expect(await idsOf('?search=ANN')).toEqual([ann.userId])
     expect(await idsOf('?search=arbo')).toEqual([bob.userId])
@@ -136,7 +136,7 @@ describe('GET /vaults/{code}/me', () => {
     expect((await vault.admin.get(url)).body).toMatchObject({ isAdmin: true, groups: [{ name: 'Administrators' }] })
   })
 
-  it('says for each action what the policies decide, and agrees with the order', async () => {
+  it('shows the decision of the policies on each action, which agrees with an order', async () => {
     const mayOf = async (person: Person) => (await person.get(url)).body.may
     expect(new Set(Object.values(await mayOf(ann)))).toEqual(new Set(['deny']))
     await allowAll(vault, 'counterparty_create')

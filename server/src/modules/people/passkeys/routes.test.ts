@@ -92,7 +92,7 @@ describe('POST /users/me/passkeys', () => {
     },
   )
 
-  it('takes another one only with the confirmation of one that the person has', async () => {
+  it('accepts another passkey only with the confirmation of a passkey that the person has', async () => {
     const { person, key } = await withPasskey()
     const other = new Authenticator()
     expect((await add(person, other)).body.reason).toBe('passkey_required')
@@ -124,7 +124,7 @@ describe('POST /users/me/passkeys', () => {
     expect((await person.get('/users/me/passkeys')).body.items).toEqual([])
   })
 
-  it('refuses the nonce of another person, a used one, one that ended, and one that was changed', async () => {
+  it('refuses a nonce of another person, and a used, expired or changed nonce', async () => {
     const [person, stranger] = [await newPerson(), await newPerson()]
     const { creation } = await optionsFor(stranger)
     const send = (credential: unknown) => person.post('/users/me/passkeys', { name: 'Phone', credential })
@@ -284,7 +284,7 @@ describe('T79 an answer of a passkey whose signatures are not counted is believe
   })
 })
 
-describe('T79 refuses an answer in a frame of another origin, and one that readers understand differently', () => {
+describe('T79 refuses an answer in a frame of another origin, and an ambiguous answer', () => {
   const alterations: [what: string, alter: (json: string) => string | Buffer][] = [
     ['crossOrigin true', (json) => json.replace('"crossOrigin":false', '"crossOrigin":true')],
     ['crossOrigin null', (json) => json.replace('"crossOrigin":false', '"crossOrigin":null')],

@@ -181,7 +181,7 @@ describe.each(sealLogs)('the %s chain of a vault', (log) => {
 describe('the heads that a witness keeps', () => {
   const later = () => stateHeads(bench.test.deps.db, { sealKey, origin: 'http://localhost:8420', now: new Date() })
 
-  it('T77 is read from a file of lines, a document, a quoted mail and what the commands print', async () => {
+  it('T77 is read from a file of lines, a document, a quoted mail and the output of the commands', async () => {
     const { db } = bench.test.deps
     const heads = await listHeads(db, 'audit')
     expect(heads.map((head) => head.chain)).toEqual([chain, 'platform'].sort())

@@ -233,7 +233,7 @@ describe('T64 a rate that jumps', () => {
     expect((await setRate(first, tokenId, '0.4')).status).toBe(201)
   })
 
-  it('is measured from what two people agreed on, and from the newest rate however old that is', async () => {
+  it('is measured from the rate on which two people agreed, and from the newest rate of any age', async () => {
     const tokenId = await newToken()
     await setRate(first, tokenId, '1')
     const { body } = await setRate(first, tokenId, '3')
@@ -353,7 +353,7 @@ describe('T64 a rate that jumps', () => {
 })
 
 describe('T64 rates of the provider', () => {
-  it('that jump are held back once, until one platform administrator confirms what the provider still reports', async () => {
+  it('that jump are held once, until a platform administrator confirms the rate that the provider still reports', async () => {
     const tokenId = await newToken('SOLO')
     const steady = await newToken('STEADY')
     await poll({ SOLO: '1', STEADY: '1' })

@@ -254,7 +254,7 @@ describe('T49 the connections of the wallet client', () => {
     expect(seen).toEqual([])
   })
 
-  it('resolves a name once per connection and connects to what was checked, so rebinding gains nothing', async () => {
+  it('resolves a name once per connection and connects to the checked address, so rebinding gains nothing', async () => {
     let lookups = 0
     const dispatcher = createGuardedDispatcher({
       allowedHosts: [],

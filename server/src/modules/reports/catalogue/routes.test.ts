@@ -1038,7 +1038,7 @@ describe('faults', () => {
 })
 
 describe('the visibility of reports', () => {
-  it('no figure of a member changes with what another member does', async () => {
+  it('actions of other members change no figure of a member', async () => {
     const partner = await world.addCounterparty(`Partner ${year}`)
     await add({ at: month.on(1), amount: '10', counterparty: partner })
     await add({ type: 'transfer', at: month.on(2), amount: '3' })

@@ -33,7 +33,7 @@ async function insertCounterparty(name = 'Contoso'): Promise<string> {
 }
 
 describe('a single gated action', () => {
-  it('waits with 202, shows what is voted on, and is done by the last vote', async () => {
+  it('waits with 202, shows the subject of the votes, and is carried out by the last vote', async () => {
     const body = { network: 'ethereum', segments: { purpose: 'ops' }, label: 'Waiting' }
     const response = await bench.maker.post('/vaults/main-vault/addresses', body)
     expect(response.status).toBe(202)

@@ -67,7 +67,7 @@ describe('in a protected vault without governance', () => {
     expect(outcome(await bare(allowing('bare'), bench.admins[1]))).toEqual(refused)
   })
 
-  it('a passkey changes exactly what it signed, once', async () => {
+  it('a signature of a passkey authorises exactly its request, once', async () => {
     const headers = await confirmationOf(admin, key, allowing('signed'))
     expect(outcome(await bare(governance(), admin, headers))).toEqual(refused)
     expect((await bare(allowing('signed'), admin, headers)).status).toBe(201)

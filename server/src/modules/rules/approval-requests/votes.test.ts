@@ -154,7 +154,7 @@ async function forge(id: string): Promise<void> {
   ])
 }
 
-describe('T27 T56 votes are bound to what was recorded', () => {
+describe('T27 T56 votes are bound to the record', () => {
   it.each<[what: string, difference: string, change: (id: string) => Promise<unknown>]>([
     ['payload', payloadDifference, ofRequest(`steps = jsonb_set(steps, '{0,step,payload,name}', '"Somebody else"')`)],
     ['payload with its hash', payloadDifference, forge],
@@ -213,7 +213,7 @@ describe('T27 T56 votes are bound to what was recorded', () => {
     expect(await named(id)).toEqual(['it is rejected, and according to its audit records pending'])
   })
 
-  it('T28 shows what was hashed: the wire reads the stored steps', async () => {
+  it('T28 the API shows the hashed document: it reads the stored steps', async () => {
     const id = await waiting()
     await bench.sql(
       `update approval_requests set steps = jsonb_set(steps, '{0,step,payload,name}', '"Somebody else"') where id = $1`,

@@ -289,7 +289,7 @@ describe('evaluatePolicy', () => {
     expect(withDoubt(rule('any', 'F'))).toMatchObject({ matched: false, inDoubt: false })
   })
 
-  it('the trace shows each selector as it was assumed, with what it expected and saw', () => {
+  it('the trace shows each selector as it was assumed, with its expected and observed value', () => {
     const trace = evaluatePolicy(block('p', { rules: [rule('exclude', 'FU')] }), facts)
     expect(trace).toEqual({
       policyId: 'p',

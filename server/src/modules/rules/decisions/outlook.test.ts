@@ -37,7 +37,7 @@ function policy(effect: PolicyEffect, selectors: Selector[] = [], rest: Partial<
 }
 const outlook = (...policies: PolicySnapshot[]) => outlooksOf(policies, me).transfer
 
-describe('what the policies let somebody ask for', () => {
+describe('the outlook of a member on each action', () => {
   it('is denied without a policy, and each action has its own answer', () => {
     const { transfer, create_address: address } = outlooksOf([policy('allow')], me)
     expect([transfer, address]).toEqual(['allow', 'deny'])

@@ -110,7 +110,7 @@ describe('T36 orders in flight', () => {
   })
 })
 
-describe('what is announced', () => {
+describe('announced sums', () => {
   it.each([
     '0',
     '1',

@@ -136,7 +136,7 @@ describe('T36 fifty requests at once never slip past a limit', () => {
   })
 })
 
-describe('what a velocity counts', () => {
+describe('the transfers that a velocity counts', () => {
   it('waiting, pending and confirmed transfers, but not failed or rejected ones', async () => {
     const address = (await bench.fundedAddress()).id
     await blockAbove('velocityAmount', '400', 'sourceAddress')

@@ -124,7 +124,7 @@ const calls: Call[] = [
   },
 ]
 
-it(`T74 nothing that one administrator does widens what anybody may do, in ${sequences} sequences`, async () => {
+it(`T74 no action of one administrator widens anybody’s rights, in ${sequences} sequences`, async () => {
   let tightened = 0
   for (let seed = firstSeed; seed < firstSeed + sequences; seed += 1) {
     const pick = picker(seed)

@@ -154,7 +154,7 @@ describe('T83 addressGroupIds', () => {
     }
   })
 
-  it('the vault changes it by votes, whoever its manager is', async () => {
+  it('the vault changes it by votes, whoever is its manager', async () => {
     const { folder, other } = world.folders[1]!
     const add = { action: 'address_group_member_add', targetId: folder.id, payload: { addressId: other.id } }
     const draft = await bench.draft([add])
@@ -320,8 +320,8 @@ describe('T83 each fact', () => {
   it.each(Object.entries(rows))('%s is not changed by one person alone', (_, attack) => attack())
 })
 
-describe('T83 what the platform says of tokens and users', () => {
-  it('one platform administrator does not change what people read of a token, two do', async () => {
+describe('T83 tokens and users of the platform', () => {
+  it('two platform administrators, not one, change the names of a token that people read', async () => {
     const { id } = bench.vault.tokens.usdt
     const url = `/tokens/${id}` as const
     const [operator, second] = [

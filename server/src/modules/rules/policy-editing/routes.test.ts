@@ -737,7 +737,7 @@ describe('policies', () => {
     expect(simulated.body.trace).toMatchObject([{ policyId: stale.id, matched: false, inDoubt: false }])
   })
 
-  it('a threshold above the number of approvers is accepted: what is asked for is refused when it is decided', async () => {
+  it('a threshold above the number of approvers is accepted, and requests under it are refused', async () => {
     const user = { kind: 'user', userId: member.userId }
     for (const approvers of [[], [user], [user, { kind: 'group', groupId: treasury }]]) {
       const { id } = await createdPolicy(allowAll({ ...approval, approvers }))
@@ -897,7 +897,7 @@ describe('who may', () => {
     expect((await admin.get(`/policy-groups/${group.id}`)).body).toMatchObject({ name: 'A group', memberships: [] })
   })
 
-  it('T40 lists of one vault do not change with what happens in another', async () => {
+  it('T40 changes in another vault do not change the lists of a vault', async () => {
     const before = await member.get('/vaults/main-vault/policies?limit=100')
     const groupsBefore = await member.get('/vaults/main-vault/policy-groups?limit=100')
     await createdPolicy(allowAll(), { by: stranger, groupId: otherVault.groups.everyone })

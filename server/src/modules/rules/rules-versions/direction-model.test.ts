@@ -104,7 +104,7 @@ const without = <Item>(items: readonly Item[], gone: Item | undefined): Item[] =
 const replaced = <Item extends { id: string }>(items: Item[], { id }: { id: string }, fields: Partial<Item>): Item[] =>
   items.map((item) => (item.id === id ? { ...item, ...fields, id } : item))
 
-it(`T74 what one administrator may change alone widens nothing, in ${sequences} sequences`, () => {
+it(`T74 changes that one administrator may make alone widen no right, in ${sequences} sequences`, () => {
   let taken = 0
   let tightened = 0
   for (let seed = firstSeed; seed < firstSeed + sequences; seed += 1) {

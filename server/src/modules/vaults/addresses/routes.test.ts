@@ -388,7 +388,7 @@ describe('reading addresses', () => {
     expect(new Set(seen).size).toBe(all.length)
   })
 
-  it('filters by token and searches address and label for exactly what is written', async () => {
+  it('filters by token, and searches address and label for the exact text', async () => {
     const labelled = await createAddress(owner, { label: '100%_safe\\here' })
     await createAddress(owner, { label: '100 safe' })
     const idsFor = async (query: string) => (await owner.get(`${addresses}?${query}`)).body.items.map(({ id }) => id)

@@ -128,7 +128,7 @@ describe('T59 both files of the wallet service restored from one snapshot', () =
     expect(await isHandedOver(waiting)).toBe(true)
   })
 
-  it('is noticed without an order, and by whoever reads the authority', async () => {
+  it('is noticed without an order, and by every read of the authority', async () => {
     show(second())
     await watchAuthorities(bench.test.deps)
     show(first())

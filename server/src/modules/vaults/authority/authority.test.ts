@@ -55,7 +55,7 @@ const answered = (authority: ReturnType<typeof documentOf>, more: { hash?: strin
 }
 
 describe('T58 GET /vaults/{code}/authority', () => {
-  it('shows what the wallet service demands, with the fingerprint of each key, and where it signs', async () => {
+  it('shows the authority of the wallet service, with the fingerprint and the pages of each key', async () => {
     const place = { rpId: 'sign.example.org', origins: ['https://sign.example.org'] }
     const [service] = documentOf().keys
     const document = documentOf({ keys: [service, { ...service, id: 'phone', kind: 'passkey', ...place }] })

@@ -183,7 +183,7 @@ describe('folders', () => {
     expect((await manager.delete(`${folders}/${folder.id}`)).status).toBe(404)
   })
 
-  it('cannot be deleted while a rule of a policy names them, and a policy cannot name one that is gone', async () => {
+  it('cannot be deleted while a rule of a policy names them, and a policy cannot name a deleted folder', async () => {
     const [folder, spare] = [await createFolder(), await createFolder()]
     const rules = (...ids: string[]) => [
       { conditionType: 'exclude', selectors: [{ selectorType: 'addressGroup', value: ids }] },
@@ -423,7 +423,7 @@ describe('refused', () => {
     expect((await createFolder({ name: 'x'.repeat(200) })).name).toHaveLength(200)
   })
 
-  it('T39 an address that is not one’s own answers as one that does not exist, even if one sees it', async () => {
+  it('T39 an address of another owner answers like an address that does not exist, even if the caller sees it', async () => {
     const folder = await createFolder({}, viewer)
     const shared = await createAddress(manager)
     await manager.post(`${addresses}/${shared.id}/grants`, toUser(viewer, { canTransfer: true }))

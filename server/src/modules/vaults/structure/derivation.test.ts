@@ -63,7 +63,7 @@ describe('parseDerivationPath', () => {
     expect((outcome as { fault: string }).fault).toContain(fault)
   })
 
-  it('reads what formatDerivationPath writes', () => {
+  it('reads paths of formatDerivationPath', () => {
     expect(parseDerivationPath(formatDerivationPath(60, [2, 41]), structure)).toMatchObject({
       segments: [{ pathId: 2 }, { pathId: 41 }],
     })

@@ -133,7 +133,7 @@ describe('T60 a row that names another wallet service', () => {
     await moved.close()
   })
 
-  it('T60 gets no new secret either: one that is set without a URL is for the recorded wallet service', async () => {
+  it('T60 gets no new secret either: a secret that is set without a URL is for the recorded wallet service', async () => {
     await point({ url: listener.url })
     const answer = await bench.vault.admin.patch(vaultUrl(), { walletServiceSecret: newSecret() })
     expect(answer.status).not.toBe(200)

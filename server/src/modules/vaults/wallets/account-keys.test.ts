@@ -74,7 +74,7 @@ describe('T61 the keys of a vault', () => {
     expect(await differences()).toEqual([])
   })
 
-  it('T61 refuse another address than the one that follows, and nothing is written', async () => {
+  it('T61 refuse any address but the derived one, and nothing is written', async () => {
     const before = await make()
     const records = await rows('select count(*)::int as n from audit_records where chain = $1', [vault.id])
     for (const lie of [
@@ -122,7 +122,7 @@ describe('T61 the keys of a vault', () => {
     expect(await differences()).toEqual([])
   })
 
-  it('T61 cannot be replaced by the role of the service, and one that it adds is signed by nobody', async () => {
+  it('T61 cannot be replaced by the role of the service, and a key that it adds lacks a signature', async () => {
     const { db } = test.deps
     const change = db.updateTable('vaults').set({ wallet_key: 'other' }).where('id', '=', vault.id).execute()
     await expect(change).rejects.toThrow('is pinned')

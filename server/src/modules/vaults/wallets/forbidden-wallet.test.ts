@@ -123,7 +123,7 @@ describe('T49 a wallet URL that the guard forbids is not answered with 503, whic
     expect(bench.vault.wallet.requests.filter(({ body }) => body?.id === ordered.body.id)).toHaveLength(1)
   })
 
-  it('for the replacement of a transaction, and what it would cost', async () => {
+  it('for the replacement of a transaction, and its cost', async () => {
     const { id, txHash } = await waiting()
     const at = `${base}/transfers/${id}`
     expect(await ask(bench.owner, 'POST', `${at}/replacement-preview`)).toEqual(refused)
