@@ -52,7 +52,7 @@ it('T73 the reference screener lets the service credit, hold and refuse', async 
   await bench.expectSoundLedger()
 })
 
-it('answers nobody who does not know the secret', async () => {
+it('refuses callers who do not know the secret', async () => {
   const body = JSON.stringify({ id: 'x', subject: { type: 'order' }, fromAddress: null, toAddress: held })
   const headers = { 'webhook-id': 'x', 'webhook-timestamp': String(Math.floor(Date.now() / 1000)) }
   const ask = (more: object) => fetch(url, { method: 'POST', body, headers: { ...headers, ...more } })

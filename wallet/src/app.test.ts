@@ -145,7 +145,7 @@ describe('balances', () => {
 })
 
 describe('fees', () => {
-  test('a fee is estimated, also for what the address cannot pay', async () => {
+  test('a fee is estimated, also for a transfer that the address cannot pay', async () => {
     const fromAddress = await deriveTestAddress(wallet.url, 'm/44/60/5/0')
     const token = await deployTestToken(faucet)
     const question = { network: 'ethereum', fromAddress, toAddress: recipient, contractAddress: null, amount: '1000' }
@@ -180,7 +180,7 @@ describe('transfers', () => {
     expect(await call(wallet.url, `/transfers/${id}x`)).toMatchObject({ status: 400, body: { code: 400 } })
   })
 
-  test('T25 the from-address must be the one of the path and of this client', async () => {
+  test('T25 fromAddress must be the address of the path and of this client', async () => {
     const fromAddress = await deriveTestAddress(wallet.url, 'm/44/60/6/1')
     const order = { id: 'foreign-1', derivationPath: 'm/44/60/6/2', fromAddress, toAddress: recipient, amount: '1' }
     expect(await orderTestTransfer(wallet.url, order)).toMatchObject({

@@ -22,7 +22,7 @@ const faultsOf = (changes: Record<string, string | undefined>) => {
   }
 }
 
-test('right settings are read, and what is left out has a safe default', () => {
+test('valid settings are read, and omitted settings have safe defaults', () => {
   expect(readWalletConfig(right)).toEqual({
     databaseUrl: right.DATABASE_URL,
     passphrase: right.WALLET_PASSPHRASE,

@@ -81,7 +81,7 @@ test('T59 the doctor says when an authority cannot be used, or its directory is 
   )
 })
 
-test('T81 the doctor says what an authority that is in force, or waits, lets others do', async () => {
+test('T81 the doctor names the rights that an authority in force, or a pending version, gives to others', async () => {
   const protect = async (name: string, changes: Partial<Authority>) => {
     await addClient(pool, await openKeyring(pool, testPassphrase), name)
     const clientId = (await findClientByName(pool, name))!

@@ -72,7 +72,7 @@ describe('T48 the session cookie', () => {
     expect(writes).toBe(before)
   })
 
-  it('does not matter to a request with a token of its own', async () => {
+  it('does not matter for a request with a bearer token', async () => {
     const headers = { authorization: `Bearer ${person.token}`, origin: 'https://evil.example' }
     const answer = await shell.inject({ method: 'POST', url: '/thing', headers })
     expect(answer.statusCode).toBe(200)

@@ -40,7 +40,7 @@ describe('the console', () => {
     expect((await test.anonymous.get('//')).body).toContain('E-mail me a sign-in link')
   })
 
-  it('shows the reference to anybody, and asks who it is only where there is a cookie', async () => {
+  it('shows the reference to anybody, and asks for the user only if there is a cookie', async () => {
     for (const path of ['//docs', '//docs/transfers/createTransfer']) {
       const { status, body, headers } = await test.anonymous.get(path)
       expect([path, status]).toEqual([path, 200])

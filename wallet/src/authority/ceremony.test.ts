@@ -43,7 +43,7 @@ function place(directory: string | undefined = join(folder, 'authorities')) {
   return { pool, directory, around, lines, print: (line: string) => void lines.push(line) }
 }
 
-test('T58 T59 the typed digits must be right, and what was pinned is never pinned again', async () => {
+test('T58 T59 the typed digits must be right, and a client with a pinned authority cannot get another one', async () => {
   const file = await write('first.json', authority)
   const digits = toFingerprint(hashOf(authority)).slice(0, 9)
   await expect(initAuthority({ ...place(), directory: undefined }, 'vault', file, digits)).rejects.toThrow(
@@ -81,7 +81,7 @@ test('T59 the next version needs the votes of the version before', async () => {
   expect(shown.lines).toEqual(put.lines)
 })
 
-test('T81 the version that waits is shown with who signed it, and whose votes against it are kept', async () => {
+test('T81 the pending version is shown with its signers, and with the people whose votes against it are kept', async () => {
   const directory = join(folder, 'late')
   await addClient(pool, await openKeyring(pool, testPassphrase), 'late')
   const late = { ...authority, vaultId: 'vault-late', delayHours: 24 }

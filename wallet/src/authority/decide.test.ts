@@ -59,7 +59,7 @@ const initiation = (by = anna) => signVote(by, { hash: hashOf(order), decision: 
 const approval = (by: typeof anna, assertion: Assertion = {}) =>
   signVote(by, { hash: hashOf(order), decision: 'approve' }, assertion)
 
-test('T58 what the people whom the authority names have signed is permitted', () => {
+test('T58 an order is permitted when the people whom the authority names have signed it', () => {
   expect(codeOf({})).toBe('ok')
   expect(codeOf({ authorization: JSON.parse(JSON.stringify(valid())) })).toBe('ok')
   const small = { ...order, amount: '10', toAddress: listed, initiatorId: 'payroll' }
@@ -70,7 +70,7 @@ test('T58 what the people whom the authority names have signed is permitted', ()
   expect(codeOfSigned(ofToken, authorize(ofToken, { by: annaToo }))).toBe('ok')
 })
 
-describe('T58 an order that differs from what was signed', () => {
+describe('T58 an order that differs from the signed order', () => {
   test.each<[string, Partial<Ordered>]>([
     ['replay under another id', { id: 'transfer-2' }],
     ['another recipient', { toAddress: listed }],
@@ -146,7 +146,7 @@ describe('T58 votes that do not count', () => {
     expect(codeOfSigned(byBen, authorize(byBen, { by: ben, approvers: [anna, annaToo, carla] }))).toBe('ok')
   })
 
-  test('who may not order does not, whatever was approved', () => {
+  test('an order of a person who may not order is refused, whatever was approved', () => {
     const byCarla = { ...order, initiatorId: 'carla' }
     expect(codeOfSigned(byCarla, authorize(byCarla, { by: carla, approvers: [anna, ben] }))).toBe('NOT_INITIATED')
   })
@@ -309,7 +309,7 @@ describe('T58 the authority', () => {
   })
 })
 
-describe('T58 what cannot be read', () => {
+describe('T58 unreadable documents', () => {
   const good = JSON.parse(JSON.stringify(valid()))
   test.each<[string, unknown]>([
     ['a text', 'yes'],

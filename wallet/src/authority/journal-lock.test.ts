@@ -68,7 +68,7 @@ test('T58 processes that sign at once share the amount of a day, and none signs 
   expect(lines).toHaveLength(3)
 })
 
-test('T58 what was stopped after it was verified is not signed, and a stop waits for what is being signed', async () => {
+test('T58 an order that was stopped after its verification is not signed, and a stop waits for a running signature', async () => {
   const row = rowOf('stopped', '1')
   const stop = () => {
     const { order: stopped } = row.signed_order as Authorization

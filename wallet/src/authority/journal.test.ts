@@ -34,7 +34,7 @@ test('T58 an order has one nonce, also for another process, and a line that a cr
   expect(await other.claim(client, claim('b', 2), at(1))).toMatch(/^ALREADY_SIGNED: .* nonce 1/)
 })
 
-test('T58 what was signed of a token within 24 hours counts, and nothing else', async () => {
+test('T58 only orders of a token that were signed within 24 hours count', async () => {
   const journal = new SigningJournal(directory)
   expect(await journal.claim(client, claim('c', 2), at(2))).toMatch(/^PER_DAY_EXCEEDED: 80 of 100/)
   expect(await journal.claim(client, claim('d', 2, { amount: '20' }), at(2))).toBeNull()
@@ -44,7 +44,7 @@ test('T58 what was signed of a token within 24 hours counts, and nothing else', 
   expect(await journal.claim(client, claim('c', 5), at(27))).toBeNull()
 })
 
-test('what can neither be repeated nor counts any more is forgotten in the end', async () => {
+test('entries that can neither be repeated nor count any more are deleted in the end', async () => {
   const journal = new SigningJournal(directory)
   const spent = Array.from({ length: 1_001 }, (_, index) => {
     const { fee: _fee, ...entry } = claim(`old-${index}`, index)

@@ -30,7 +30,7 @@ afterAll(() => bench?.stop())
 const fileOf = async (name: string) => join(bench.directory, `${await bench.clientIdOf(name)}.json`)
 
 describe('T58 orders of a protected client', () => {
-  test('what people signed is mined; the bearer secret alone, and what they did not sign, is a 403 and is not stored', async () => {
+  test('a signed order is mined; an order with the bearer secret alone, or with other content, is a 403 and is not stored', async () => {
     const { make, token, fromAddress } = await bench.protect('ordering')
     const large = make('large', { amount: '2000', toAddress: unlisted })
     const right = authorize(large, { by: anna, approvers: [ben, carla] })
@@ -64,7 +64,7 @@ describe('T58 orders of a protected client', () => {
     expect((await bench.hand(token, { ...first, amount: '1501' }, null)).status).toBe(409)
   })
 
-  test('a client without authority refuses what was signed for one, and has none to show', async () => {
+  test('a client without an authority refuses signed orders, and has no authority to show', async () => {
     const token = bench.tokenOf('bare')
     const derivationPath = 'm/44/60/0/99'
     const fromAddress = await deriveTestAddress(bench.url(), derivationPath, token)
@@ -77,7 +77,7 @@ describe('T58 orders of a protected client', () => {
     expect((await bench.send(token, '/authority', { authority, votes: [] })).status).toBe(404)
   })
 
-  test('what may be ordered within 24 hours is one amount for orders that come at once, and for forged ones', async () => {
+  test('the limit of 24 hours holds for simultaneous orders together, and for forged orders', async () => {
     const { make, sign, token, clientId } = await bench.protect('day', {
       rules: [{ ...coin, floors: [], perDay: '100' }],
     })
@@ -97,7 +97,7 @@ describe('T58 orders of a protected client', () => {
 })
 
 describe('T58 rows of a payout', () => {
-  test('that people signed once are mined, each once; none that is not in it, twice, altered or with fewer votes', async () => {
+  test('are mined once each when people signed the payout once; rows that are foreign, repeated, altered or lack votes are not', async () => {
     const { make, token, clientId, fromAddress } = await bench.protect('paying')
     const rows = [400, 500, 600].map((amount, i) => make(`row-${i}`, { amount: String(amount), toAddress: unlisted }))
     const handed = (i: number, authorization: unknown, signed = rows[i]!) => bench.hand(token, signed, authorization)
@@ -300,7 +300,7 @@ test('T58 a speed-up never costs more than people signed, and is refused for a c
 })
 
 describe('T59 the version never goes back', () => {
-  test('the next version is put in force by those who may change it, once', async () => {
+  test('the people who may change the authority put its next version in force, once', async () => {
     const { pinned, token } = await bench.protect('versions')
     const show = () =>
       call<{ version: number; hash: string; authority: Authority }>(bench.url(), '/authority', { token })

@@ -25,7 +25,7 @@ type Decision = SignedVote['vote']['decision']
 const stop = (token: string, votes: unknown) => bench.send<{ stopped: string[] } & Refused>(token, '/stops', { votes })
 
 describe('T58 a signed veto or cancellation at the wallet service', () => {
-  test('stops what was not handed over yet, whatever votes come with it, also after a restore of the database', async () => {
+  test('stops an order before its hand-over, whatever votes come with it, also after a restore of the database', async () => {
     const { make, token, clientId } = await bench.protect('early')
     const order = make('early-1', { amount: '2000' })
     const hash = hashOf(order)
@@ -43,7 +43,7 @@ describe('T58 a signed veto or cancellation at the wallet service', () => {
     expect((await bench.hand(token, other, authorize(other, { by: anna, approvers: [ben, carla] }))).status).toBe(202)
   })
 
-  test('stops what waits to be signed, and what was signed is sped up no more', async () => {
+  test('stops an order that waits to be signed, and a signed transaction is not sped up any more', async () => {
     const { make, token } = await bench.protect('queued')
     const waiting = make('queued-1', { maxFee: '1' })
     expect((await bench.hand(token, waiting)).status).toBe(202)
@@ -108,7 +108,7 @@ describe('T58 a signed veto or cancellation at the wallet service', () => {
     expect((await bench.send(`${token}x`, '/stops', { votes: [reject()] })).status).toBe(401)
   })
 
-  test('by as many people as the order needed lets its cancellation pay what the network asks for', async () => {
+  test('by as many people as the order needed lets its cancellation pay the fee that the network requires', async () => {
     const { make, token } = await bench.protect('dear')
     await bench.chain.setAutomine(false)
     await bench.chain.mine(1_000_000_000n)
@@ -146,7 +146,7 @@ test('T58 who is in no group of the authority stops nothing, although it has the
   expect(readStops({ ...authority, groups }, votes, now)).toMatchObject({ refused: { code: 'KEY_UNKNOWN' } })
 })
 
-test('T58 stops are kept for 61 days at least, each once, and forgotten when there are many older ones', async () => {
+test('T58 stops are kept once each, for 61 days at least, and older stops are deleted when there are many', async () => {
   const journal = new StopJournal(bench.directory)
   const at = (days: number) => new Date(Date.UTC(2026, 0, 1) + days * 86_400_000)
   const of = (hash: string) => [{ hash, person: 'anna', decision: 'reject' as const }]

@@ -66,7 +66,7 @@ const take = (clientId: string, next: ReturnType<typeof follow>) =>
   updateAuthority(pool, new AuthorityStore(directory), clientId, next, around)
 const received = () => smtp.mails.splice(0)
 
-test('T81 contacts of both versions are told of the one that waits, each once, also after refusals and a crash', async () => {
+test('T81 contacts of both versions get one mail each about the pending version, also after refusals and a crash', async () => {
   const { clientId, pinned } = await protect('treasury', 24)
   expect(await startTeller().tell()).toBe(0)
   const next = follow(pinned, { contacts: [contact('anna'), contact('mallory')] }, [dora, emil])
@@ -88,7 +88,7 @@ test('T81 contacts of both versions are told of the one that waits, each once, a
   }
 })
 
-test('T81 a version without delay is told, too; one that was cancelled before its mail was sent is not', async () => {
+test('T81 a version without delay causes a mail, too; a version that was cancelled before the mail was sent does not', async () => {
   const now = await protect('hasty', 0)
   await take(now.clientId, follow(now.pinned, { contacts: [] }, [dora, emil]))
   const late = await protect('cancelled', 24)
@@ -103,7 +103,7 @@ test('T81 a version without delay is told, too; one that was cancelled before it
   for (const { text } of mails) expect(text).toContain('Version 2 of the authority of hasty was signed. It is in force')
 })
 
-test('T81 the running service mails at once what is put to it', async () => {
+test('T81 the running service mails at once when a version is put', async () => {
   const { clientId, pinned } = await protect('running', 24)
   const token = 'token-of-the-running-client-1'
   await pool.query('update wallet.clients set token_hash = sha256($2::bytea) where id = $1', [clientId, token])
@@ -125,7 +125,7 @@ test('T81 the running service mails at once what is put to it', async () => {
   expect(body.warning).toMatch(/^no mail server is set up/)
 })
 
-test('T81 the answer warns where nobody can be told', async () => {
+test('T81 the answer warns when no contact can get a mail', async () => {
   const { clientId, pinned } = await protect('quiet', 24)
   const shown = await take(clientId, follow(pinned, {}, [dora, emil]))
   expect(untoldWarning(shown, { sendsMail: true })).toBeNull()

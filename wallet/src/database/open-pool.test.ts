@@ -114,7 +114,7 @@ describe('a wallet service that starts before its database', () => {
     await new Promise((resolve) => late.close(resolve))
   })
 
-  test('does not wait for what time does not mend', async () => {
+  test('does not wait when waiting cannot help', async () => {
     const address = new URL(url)
     address.password = 'wrong'
     const refused = openPool(address.href, log)

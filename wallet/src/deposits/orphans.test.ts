@@ -153,7 +153,7 @@ test('T17 a transaction that is mined again elsewhere, deep enough, is not told 
   expect(rows).toEqual([{ block_number: blockNumber.toString() }])
 })
 
-test('T16 T17 what is mined again and not deep enough is gone until it is', async () => {
+test('T16 T17 a deposit that is mined again counts as gone until it is deep enough', async () => {
   await wallet.stop()
   wallet = await start({ confirmations: 3 })
   const address = await newAddress()

@@ -273,7 +273,7 @@ test('two wallets on one database report a deposit once', async () => {
   }
 })
 
-test('T17 a rewound chain is read again: what stays is not told twice, what is new is told', async () => {
+test('T17 a rewound chain is read again: known deposits are not reported twice, new deposits are reported', async () => {
   const address = await newAddress()
   await sendCoin(address, '0.4')
   await watched()

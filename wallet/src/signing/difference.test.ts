@@ -45,7 +45,7 @@ test('whatever differs in the next authority stands in a sentence of its own', a
   expect(said.size).toBeGreaterThan(40)
 })
 
-test('what is added, taken away or only stands elsewhere is said', async () => {
+test('added, removed and moved parts are named', async () => {
   for (const list of ['keys', 'groups', 'addresses', 'rules', 'contacts'] as const) {
     const without = { ...present, [list]: present[list]!.slice(1) }
     expect((await differenceOf(present, without)).length, `without one of ${list}`).toBe(1)

@@ -114,7 +114,7 @@ describe('T58 a veto that its person brings to the wallet service', () => {
     await expect.poll(async () => (await unknown()).status).toBe(404)
   })
 
-  test('is answered alike by a vault that nobody knows and by one that is not protected', async () => {
+  test('has the same answer for an unknown vault and for an unprotected vault', async () => {
     const vote = signVote(ben, { hash: 'a'.repeat(64), decision: 'reject' })
     for (const path of ['/sign/stop', '/sign/authority/cancel']) {
       const unknown = await bring(path, { vaultId: 'vault-of-nobody', vote })

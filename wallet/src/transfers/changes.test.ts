@@ -92,7 +92,7 @@ test('a question without a cursor begins at this moment', async () => {
   ])
 })
 
-test('pages list every change once and end; what changes again moves to the end', async () => {
+test('pages list every change once and end; a transfer that changes again moves to the end', async () => {
   const { cursor: first } = await ask()
   const ids = await settled(5)
   await setStatus(pool, ids[0]!, 'CANCELLED: the reason alone is no change')
@@ -112,7 +112,7 @@ test('pages list every change once and end; what changes again moves to the end'
   expect((await ask({ after: first })).ids).toEqual(listed)
 })
 
-test('a change that is committed late is not skipped, and holds nobody up', async () => {
+test('a change that is committed late is not skipped, and delays no reader', async () => {
   const [late, early] = await settled(2)
   const { cursor } = await ask()
   const client = await pool.connect()
@@ -174,7 +174,7 @@ test('a question waits for a change of its client, whichever process commits it,
   expect((await waitingOther).changes).toEqual([])
 })
 
-test('a wallet that stops answers what it holds', async () => {
+test('a wallet that stops answers the waiting requests', async () => {
   const second = await start()
   const { body } = await call<Changes>(second.url, '/transfers/changes')
   const waiting = call<Changes>(second.url, `/transfers/changes?after=${body.cursor}&wait=25`)
@@ -214,7 +214,7 @@ test('a cursor is of its client, and has the form of one', async () => {
   expect((await call(wallet.url, '/transfers/changes', { token: null })).status).toBe(401)
 })
 
-test('a database that was restored no longer knows the cursor; one that only ran on does', async () => {
+test('a restored database no longer knows the cursor; a database that kept running knows it', async () => {
   // PostgreSQL is not started again here: instead, the marks of the time before become those of another start.
   const timeBefore = 'c8f8a4c5ae8ce16b0ddf2ea4ef5e1bd4'
   const marked = (cursor: string) => {

@@ -46,7 +46,7 @@ async function waiting(): Promise<number> {
   return rowCount!
 }
 
-test('an order waits neither for other orders of its client nor for what is being signed', async () => {
+test('an order waits neither for other orders of its client nor for running signatures', async () => {
   await inTransaction(pool, async (tx) => {
     await lockOrder(tx, clientId, 'other')
     await lockDay(tx, clientId, coin)

@@ -219,7 +219,7 @@ describe('T75 replacement', () => {
     expect((await stateOf('lost')).txHashes).toHaveLength(2)
   })
 
-  test('what was signed is stored before it is sent, and cannot be changed', async () => {
+  test('a signed transaction is stored before it is sent, and cannot be changed', async () => {
     const { txHash } = await stuckTransfer('kept')
     proxy.control.fault = 'dropSend'
     const { body } = await replace('kept', 'speed-up', txHash)
@@ -235,7 +235,7 @@ describe('T75 replacement', () => {
     expect(await mineUntilSettled('kept')).toMatchObject({ status: 'confirmed', txHash: body.txHash })
   })
 
-  test('is refused for what is mined, final, unsigned, unknown or of another client', async () => {
+  test('is refused for a mined, final, unsigned or unknown transaction, and for another client', async () => {
     const { txHash } = await stuckTransfer('done')
     await replace('done', 'speed-up', txHash)
     const { txHash: minedHash } = await mineUntilSettled('done')
@@ -291,7 +291,7 @@ describe('T63 the highest fee', () => {
     expect(BigInt((await mineUntilSettled('patient', low)).fee!)).toBeLessThanOrEqual(BigInt(maxFee))
   })
 
-  test('a replacement keeps to it, and to what the caller permits', async () => {
+  test('a replacement keeps to it, and to the limit of the caller', async () => {
     const maxFee = (21_000n * parseGwei('60')).toString()
     const { txHash } = await stuckTransfer('bounded', { maxFee })
     const quote = (await call<ReplacementQuote>(wallet.url, '/transfers/bounded/replacement')).body
@@ -333,7 +333,7 @@ describe('T63 the highest fee', () => {
     expect(await mineUntilSettled('raised')).toMatchObject({ status: 'confirmed', txHash: body.txHash })
   })
 
-  test('what is not signed yet is cancelled without a transaction', async () => {
+  test('an unsigned transfer is cancelled without a transaction', async () => {
     const from = await fundedAddress()
     await order({ id: 'unsigned', ...from, maxFee: '1' })
     expect((await replace('unsigned', 'speed-up', null)).body).toMatchObject({

@@ -45,7 +45,7 @@ async function cancelUntilRefused(token: string, id: string, maxFee?: string) {
   throw new Error('it was never refused')
 }
 
-describe('T58 what can be paid for an order stays within what was signed', () => {
+describe('T58 the fee of an order stays within its signed limit', () => {
   test('cancellations with a limit of their own pay no more than the maxFee that people signed', async () => {
     const { make, token } = await bench.protect('bearer')
     await bench.chain.setAutomine(false)

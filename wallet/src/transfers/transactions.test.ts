@@ -102,7 +102,7 @@ describe('GET /transactions/{hash}', () => {
 })
 
 describe('replacedBy', () => {
-  test('a transfer whose nonce somebody else used says by which transaction', async () => {
+  test('a transfer whose nonce another transaction used names that transaction', async () => {
     const derivationPath = 'm/44/60/1/0'
     const fromAddress = await deriveTestAddress(wallet.url, derivationPath)
     await faucet.sendTransaction({ to: fromAddress, value: parseEther('1'), chain: null })

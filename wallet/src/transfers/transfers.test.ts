@@ -324,7 +324,7 @@ describe('T22 T23 outages', () => {
   })
 })
 
-test('T75 what was signed cannot be replaced in the database', async () => {
+test('T75 a signed transaction cannot be replaced in the database', async () => {
   const change = pool.query("update wallet.transfers set raw_transaction = '0x00' where id = 'coin-1'")
   await expect(change).rejects.toThrow('cannot be replaced')
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { signWebhook } from './sign-webhook.ts'
 
-test('the signature is the one of the example in the Standard Webhooks specification', () => {
+test('the signature equals the example of the Standard Webhooks specification', () => {
   const headers = signWebhook('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', {
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     timestampSeconds: 1614265330,

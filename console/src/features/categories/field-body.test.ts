@@ -95,7 +95,7 @@ describe('a field that moves', () => {
     expect(movesOf(fields, id, by)).toEqual(moves)
   })
 
-  it('gets a place of its own where several had the same', () => {
+  it('gets its own position where several fields had the same', () => {
     const same = fields.map(({ id }) => ({ id, orderIndex: 0 }))
     expect(movesOf(same, 'c', -1)).toEqual([
       { id: 'c', orderIndex: 1 },

@@ -95,7 +95,7 @@ describe('T21 an address that looks like a known one', () => {
     expect(found.body.items).toEqual([])
   })
 
-  it('T21 of an own address is marked for its owner and administrators, and not for who may not see that address', async () => {
+  it('T21 of an address of the vault is marked for its owner and administrators only', async () => {
     const [hidden, address] = [await bench.fundedAddress(), await bench.fundedAddress({}, stranger)]
     const poison = lookAlikeOf(hidden.address)
     const id = await depositFrom(address.address, poison)

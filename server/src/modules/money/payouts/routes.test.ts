@@ -136,7 +136,7 @@ describe('ordering', () => {
     ])
   })
 
-  it('accepts an external id once, and names the earlier use to members who may see it', async () => {
+  it('accepts an external id once, and shows the earlier use to members who may see it', async () => {
     const [row] = rowsOf('1')
     const first = await pay([row!])
     const again = await pay([rowOf('1'), row!])

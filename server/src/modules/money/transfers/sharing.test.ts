@@ -166,7 +166,7 @@ describe('a user without the right to transfer', () => {
     expect((await order('1', grantee)).status).toBe(201)
   })
 
-  it('T39 who views an address may neither vote on transfers from it nor order them', async () => {
+  it('T39 a viewer of an address may neither vote on transfers from it nor order them', async () => {
     await grant(user(viewer), { canTransfer: true })
     const { body } = await order('200', bench.owner)
     expect(body.status).toBe('awaiting_approval')
@@ -306,7 +306,7 @@ describe('policies by folder', () => {
 })
 
 describe('lists of transfers, deposits and history', () => {
-  it('hold the own operations, with includeShared also shared ones, and with a folder those of the folder', async () => {
+  it('hold the member’s own operations, with includeShared also shared operations, and with a folder those of the folder', async () => {
     const reader = await addMember(bench.test, bench.vault, 'reader@example.org')
     const ownAddress = await bench.fundedAddress({ usdt: '10' }, reader)
     const [shared, inFolder, hidden] = [address, await bench.fundedAddress(), await bench.fundedAddress()]

@@ -137,7 +137,7 @@ describe('T21 the addresses that a recipient resembles', () => {
     expect((await read(bench.owner, id)).recipient).toBe(null)
   })
 
-  it('are not told to a voter who may not see them, who is told that there are some', async () => {
+  it('are hidden from a voter who may not see them, who sees that there are some', async () => {
     const hidden = await bench.fundedAddress()
     const id = await waitingFor(lookAlikeOf(hidden.address))
     expect((await read(bench.firstApprover, id)).recipient).toMatchObject({ isLookAlike: true, lookAlikes: [] })

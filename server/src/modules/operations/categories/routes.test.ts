@@ -876,7 +876,7 @@ describe('T39 access', () => {
     expect((await controller.patch(`${base}/${id}/fields/${secret.id}`, { sensitive: true })).status).toBe(200)
   })
 
-  it('a member sees the grants of themselves and their groups; who may edit sees all', async () => {
+  it('a member sees the grants of themselves and their groups; a member who may edit sees all grants', async () => {
     const { id } = await createCategory()
     const clerks = await ensureGroup(vault, 'clerks')
     const { grants } = await grant(

@@ -453,7 +453,7 @@ describe('permissions', () => {
     expect(await list(`targetOperationId=${hidden.id}`)).toEqual([])
   })
 
-  it('T39 operations of another vault are not there, for its administrator neither', async () => {
+  it('T39 operations of another vault do not exist, also for an administrator', async () => {
     const other = await bench.test.deps.db
       .insertInto('vaults')
       .values({

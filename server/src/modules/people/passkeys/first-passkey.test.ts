@@ -245,7 +245,7 @@ describe('state verify', () => {
     await confirmed(person, key, { method: 'delete', url: `/users/me/passkeys/${answer.body.id}` })
   })
 
-  it('T57 names one whose acceptance nobody signed', async () => {
+  it('T57 names a passkey whose acceptance nobody signed', async () => {
     const person = await newMember()
     await addAcceptedPasskey(person, by)
     const { id } = (await listed(person))[0]!

@@ -175,7 +175,7 @@ describe('the transfers that a velocity counts', () => {
     expect((await bench.order(address, '100')).status).toBe(201)
   })
 
-  it('T36 an amount split into many pays no more than in one piece', async () => {
+  it('T36 an amount that is split into many payments pays no more than a single payment', async () => {
     const address = (await bench.fundedAddress()).id
     const whole = await bench.order(address, '400')
     expect(whole.body.status).toBe('awaiting_approval')

@@ -858,7 +858,7 @@ describe('decide', () => {
   })
 })
 
-describe('who may', () => {
+describe('permissions', () => {
   const reads = (group: string, policy: string) => [
     ['get', '/vaults/main-vault/policy-groups'],
     ['get', '/vaults/main-vault/policies'],

@@ -102,7 +102,7 @@ describe('creating addresses', () => {
     expect(order.headers.authorization).toBe(`Bearer ${vault.wallet.secret}`)
   })
 
-  it('takes the token that is named, else the one of the chosen variant', async () => {
+  it('takes the named token, or else the token of the chosen variant', async () => {
     expect((await owner.post(addresses, { ...ops, token: 'USDT' })).body.asset).toBe('USDT')
     const variant = vault.vault.routes[0]!.variants[1]
     await vault.admin.patch(`/vaults/main-vault/variants/${variant!.id}`, { token: 'USDT' })
