@@ -97,7 +97,7 @@ describe('T58 orders of a protected client', () => {
 })
 
 describe('T58 rows of a payout', () => {
-  test('are mined once each when people signed the payout once; rows that are foreign, repeated, altered or lack votes are not', async () => {
+  test('are mined once each when people signed the payout once; foreign, repeated, altered or unvoted rows are not', async () => {
     const { make, token, clientId, fromAddress } = await bench.protect('paying')
     const rows = [400, 500, 600].map((amount, i) => make(`row-${i}`, { amount: String(amount), toAddress: unlisted }))
     const handed = (i: number, authorization: unknown, signed = rows[i]!) => bench.hand(token, signed, authorization)
