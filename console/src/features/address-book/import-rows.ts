@@ -84,9 +84,9 @@ export function entriesOf(rows: readonly ImportRow[]): ImportRow[][] {
   return [...entries.values()]
 }
 
-export const batchMax = 50
+export const chainMax = 50
 
-export function batchesOf<Item>(items: readonly Item[]): Item[][] {
-  const count = Math.ceil(items.length / batchMax)
-  return Array.from({ length: count }, (_, index) => items.slice(index * batchMax, (index + 1) * batchMax))
+export function chainsOf<Item>(items: readonly Item[]): Item[][] {
+  const count = Math.ceil(items.length / chainMax)
+  return Array.from({ length: count }, (_, index) => items.slice(index * chainMax, (index + 1) * chainMax))
 }

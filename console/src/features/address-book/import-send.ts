@@ -1,7 +1,7 @@
 import type { CompositeActions } from '@strongroom/sdk'
 import { vaultOf } from '../../lib/api.ts'
 import { faultsOf, isOutcomeUnknown, newIdempotencyKey } from '../../lib/forms.ts'
-import { batchesOf, entriesOf, type ImportRow, kindOf, networkOf } from './import-rows.ts'
+import { chainsOf, entriesOf, type ImportRow, kindOf, networkOf } from './import-rows.ts'
 
 export type ImportResult = {
   /** Numbers of the rows that are imported or wait for votes. */
@@ -28,7 +28,7 @@ export async function importRows(
   onProgress: (done: number) => void,
 ): Promise<ImportResult> {
   const result: ImportResult = { done: new Set(), refusals: new Map(), error: null, waiting: [] }
-  for (const batch of batchesOf(entriesOf(rows))) {
+  for (const batch of chainsOf(entriesOf(rows))) {
     const body: CompositeActions = { steps: batch.map((entry) => stepOf(entry, networks)) }
     const content = `${code} ${JSON.stringify(body)}`
     const idempotencyKey = keys.get(content) ?? newIdempotencyKey()
