@@ -9,8 +9,8 @@ const everywhere = {
   // Forks and not threads: the suite starts servers and sends signals, which threads of one process would share.
   pool: 'forks' as const,
   execArgv: threadsRunTypeScript,
-  // The time that a machine may take which is busy with other things. Tests wait for states, and a state that comes ends the
-  // wait at once: these limits are reached only by something that hangs.
+  // The limits are long enough for a busy machine. Tests wait for states, and a wait ends when its state comes, so that only a
+  // test that hangs reaches a limit.
   testTimeout: 180_000,
   hookTimeout: 300_000,
   expect: { poll: { timeout: 150_000, interval: 20 } },

@@ -61,7 +61,11 @@ export const payments: Category = {
       needs: ['spend', 'evm'],
       async run(wallet) {
         const last = (await paid(wallet)).answers.at(-1)!
-        expectThat(/^0x[0-9a-fA-F]{64}$/.test(textOf(last, 'txHash') ?? ''), 'it is not', last)
+        expectThat(
+          /^0x[0-9a-fA-F]{64}$/.test(textOf(last, 'txHash') ?? ''),
+          'txHash is not 0x and 64 hexadecimal digits',
+          last,
+        )
       },
     },
     {
@@ -177,7 +181,7 @@ export const payments: Category = {
     },
     {
       id: 'payments.token-overdraw',
-      title: 'A transfer of more tokens than there are is never confirmed',
+      title: 'A transfer of more tokens than exist is never confirmed',
       section: 'get-transfersid',
       rule: 'A transaction that was mined and reverted is failed with its fee, because the fee was paid.',
       advice: 'Simulate the call before it is signed, and read the status of the receipt.',
@@ -201,7 +205,7 @@ export const payments: Category = {
 
 export type Paid = { order: TransferOrder; answers: Answer[]; before: bigint; after: bigint }
 
-/** One transfer that most checks look at; its order is sent six times while it is carried out. */
+/** The transfer that most checks share. Its order is sent six times while it is carried out. */
 export function paid(wallet: WalletUnderTest): Promise<Paid> {
   return wallet.share('payment', 'payments.confirmed', async () => {
     const { address } = await wallet.purse()

@@ -305,7 +305,7 @@ async function startInChild(): Promise<{ child: ChildProcess; url: string; pid: 
     if (output.includes('\n')) break
   }
   const { url, pid } = JSON.parse(output) as { url: string; pid: number }
-  // Whatever becomes of the child, the server it leaves behind is ended after the test.
+  // The server of the child is ended after the test, however the child ends.
   started.push({ url, pid, port: 0, died: new Promise(() => {}), stop: () => endServer(pid) })
   return { child, url, pid }
 }
@@ -331,7 +331,7 @@ function copyPackageWithoutLinks(destination: string): string[] {
   return links.map((link) => join(destination, link.target))
 }
 
-/** The files of the package take 50 MB, and nothing writes to those that stay. */
+/** Copies a folder by hard links, because its files take 50 MB and nothing writes to the linked files. */
 function copyByLinks(source: string, destination: string): void {
   mkdirSync(destination, { recursive: true })
   for (const entry of readdirSync(source, { withFileTypes: true })) {

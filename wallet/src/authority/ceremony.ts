@@ -48,7 +48,7 @@ export async function showAuthority(place: Place, name: string, { json = false }
   if (!json && present.pending !== null) place.print(waitingLine(present.pending))
 }
 
-/** Shows the version that waits, with the persons who signed it, and those who signed against it so far. */
+/** Shows the pending version, its signers, and the people who signed against it so far. */
 export async function showPending(place: Place, name: string): Promise<void> {
   const { clientId, directory } = await enter(place, name)
   const store = await openAuthorities(directory)
@@ -75,7 +75,7 @@ function printWarning({ around, print }: Place, shown: Shown) {
   if (warning !== null) print(`WARNING      ${warning}`)
 }
 
-/** Cancels the version that waits, as `POST /authority/cancel` does. */
+/** Cancels the pending version, as `POST /authority/cancel` does. */
 export async function cancelAuthority(place: Place, name: string, votesFile: string): Promise<void> {
   const { clientId, directory } = await enter(place, name)
   const votes = await readJson(votesFile)
@@ -141,7 +141,7 @@ function assertTyped(typed: string, hash: string) {
   }
 }
 
-/** The lines that two people read aloud to each other. */
+/** Returns the lines that two people read aloud to each other. */
 function describe(document: AnyAuthority): string[] {
   const { keys, groups, change, rules, ...authority } = document
   const fingerprint = (publicKey: string) =>

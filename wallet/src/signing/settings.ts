@@ -1,14 +1,14 @@
-/** The origin of the page for signatures, and of the console that may have what people signed there. */
+/** The origins of the page for signatures, and of the console to which the page hands signatures. */
 export type SigningConfig = {
   /** Origin of the page; its host is the RP ID of the passkeys that are made there. */
   origin: string
-  /** Origin of the console: nobody else is handed a signature. */
+  /** Origin of the console, which alone gets signatures from the page. */
   consoleOrigin: string
 }
 
 type Environment = Record<string, string | undefined>
 
-/** The page is off unless both settings are there. */
+/** The page is off unless both settings are set. */
 export function readSigning(environment: Environment, faults: string[]): { signing?: SigningConfig } {
   const origin = environment.WALLET_SIGNING_ORIGIN || undefined
   const consoleOrigin = environment.WALLET_CONSOLE_ORIGIN || undefined
@@ -34,7 +34,7 @@ export function readSigning(environment: Environment, faults: string[]): { signi
 
 export const rpIdOf = ({ origin }: SigningConfig): string => new URL(origin).hostname
 
-/** Browsers have passkeys on pages that came by https, and on localhost; an address in numbers is no RP ID. */
+/** Browsers permit passkeys on pages over https, and on localhost. An IP address cannot be an RP ID. */
 function isPageOrigin(value: string): boolean {
   if (!URL.canParse(value)) return false
   const { origin, protocol, hostname } = new URL(value)

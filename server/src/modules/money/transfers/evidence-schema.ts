@@ -26,7 +26,7 @@ export const TransferEvidence = Closed(
       'Votes that people and services signed in a protected vault: docs/signed-orders.md.',
     ),
     batch: Type.Optional(
-      Document('Of a row of a payout that was signed: the document that was, and the place of the row in it.'),
+      Document('For a row of a signed payout: the signed document, and the place of the row in it.'),
     ),
     ledgerEntries: described(
       Type.Array(
@@ -36,11 +36,11 @@ export const TransferEvidence = Closed(
           tokenId: Id,
           debitAccountId: described(
             Nullable(Id),
-            'Identifier of the account that decreases; null for one of the vault itself.',
+            'Identifier of the account that decreases; null for an account of the vault itself.',
           ),
           creditAccountId: described(
             Nullable(Id),
-            'Identifier of the account that increases; null for one of the vault itself.',
+            'Identifier of the account that increases; null for an account of the vault itself.',
           ),
           amount: RawAmount,
           debitBalance: described(
@@ -108,7 +108,7 @@ export const TransferEvidence = Closed(
     seals: described(
       Type.Array(
         Closed({
-          sequence: described(Type.Integer({ examples: [7] }), 'Number of the seal in the chain.'),
+          sequence: described(Type.Integer({ examples: [7] }), 'Number of the seal in the seal chain.'),
           previousHash: described(Hash, 'Hash of the seal before, which makes them a chain.'),
           records: described(
             Type.Array(Closed({ id: Id, hash: Hash })),

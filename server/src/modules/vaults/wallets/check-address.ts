@@ -49,6 +49,9 @@ export function assertFollows(
   derivationPath: string,
 ): void {
   if (evmAddressBelow(key, derivationPath) === addressKey) return
-  log.error({ vaultId, derivationPath, address }, 'the wallet service answers an address that is not of its key')
+  log.error(
+    { vaultId, derivationPath, address },
+    'the wallet service answered an address that does not follow from its key',
+  )
   throw badGateway(`The wallet service returned an address that does not follow from its key of ${key.derivationPath}`)
 }
