@@ -41,6 +41,8 @@ export class ClusterViolation extends Error {
 type Options = StageOptions & {
   seed: number
   faults: Fault[]
+  /** The time that an answer may take. */
+  answerMillisecondsMax?: number
   /** Changed before the first cycle, by which a control takes a protection away. */
   configuration?: object | undefined
   print?: (line: string) => void
@@ -53,7 +55,6 @@ const pauseMilliseconds = 150
 const depositsOfCycle = 5
 const calmMilliseconds = 2_000
 const settleMillisecondsMax = 150_000
-const answerMillisecondsMax = 5_000
 const claimMillisecondsMax = 60_000
 const claimMillisecondsMin = 10_000
 const readMilliseconds = 200
@@ -69,12 +70,13 @@ export async function tortureCluster({
   seed,
   faults,
   configuration,
+  answerMillisecondsMax = 5_000,
   print = () => {},
   ...options
 }: Options): Promise<Result> {
   const random = createRandom(seed)
   const stage = await setStage(options)
-  const watch = createWatch()
+  const watch = createWatch(answerMillisecondsMax)
   let load: Load | null = null
   try {
     load = await prepareLoad(stage, random, watch.observe)
@@ -210,7 +212,7 @@ type Watched = {
 type Watch = { observe: Observe; begin(stage: Stage): () => Promise<Watched>; close(): void }
 
 /** Sees each answer to the clients, and reads beside them. */
-function createWatch(): Watch {
+function createWatch(answerMillisecondsMax: number): Watch {
   let gaps = { writes: createGap(), reads: createGap() }
   let slow: { milliseconds: number; what: string }[] = []
   let broken: string[] = []

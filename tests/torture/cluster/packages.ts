@@ -90,7 +90,7 @@ function unpack(folder: string, patch: string): void {
     const run = (command: string, ...words: string[]) =>
       execFileSync(command, words, { cwd: made, stdio: ['ignore', 'ignore', 'pipe'] })
     try {
-      run('apt-get', 'download', ...packages)
+      run('apt-get', '-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=15', 'download', ...packages)
     } catch (error) {
       throw new Error(
         `Debian's packages cannot be had (apt-get update may help): ${error instanceof Error ? error.message : error}`,

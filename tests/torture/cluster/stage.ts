@@ -15,7 +15,7 @@ import { preparePrograms } from './packages.ts'
 
 const database = 'strongroom'
 const walletPort = 9_000
-const readyMillisecondsMax = 30_000
+const readyMillisecondsMax = 90_000
 
 /** Everything that a cycle strikes and reads. */
 export type Stage = {
