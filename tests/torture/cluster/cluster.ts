@@ -135,6 +135,8 @@ async function runCycle({ stage, load, random, watch }: Scene, fault: Fault, res
       claimsEndAt = Date.now() + claimMillisecondsMin
     }
     return await isSettled(stage, result.deposits)
+  }).catch(async (error: Error) => {
+    throw new Error(`${error.message}: ${await describeOpen(stage)}`, { cause: error })
   })
   await stopFlow()
   for (const process of [...nodes, wallet]) process.assertLives()
@@ -190,6 +192,21 @@ async function endOldClaims({ books }: Stage): Promise<void> {
     `update deliveries set next_attempt_at = now() where queue in ('hand-over', 'follow') and ${isOld('next_attempt_at')}`,
   )
   await books.sql(`update followings set ask_at = now() where ${isOld('ask_at')}`)
+}
+
+/** Names what has not ended, for the message of a cycle that does not end. */
+async function describeOpen({ books, wallet }: Stage): Promise<string> {
+  const service = await books.sql(
+    `select t.phase, d.queue, d.next_attempt_at, v.code from transfers t join vaults v on v.id = t.vault_id
+     left join deliveries d on d.vault_id = t.vault_id and d.id = t.id where t.phase <> 'done' limit 3`,
+  )
+  const transfers = await wallet.sql(
+    `select status, resend, next_attempt_at from wallet.transfers where status in ('queued', 'broadcast') or resend limit 3`,
+  )
+  const events = await wallet.sql(
+    'select attempts, next_attempt_at from wallet.webhook_deliveries where delivered_at is null limit 3',
+  )
+  return JSON.stringify({ now: new Date(), service, transfers, events })
 }
 
 async function isSettled({ books, wallet }: Stage, deposits: number): Promise<boolean> {
