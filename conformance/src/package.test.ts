@@ -13,7 +13,7 @@ const { name, dependencies } = JSON.parse(readFileSync(join(kit, 'package.json')
 let project: string
 let paths: string[]
 
-/** A project that has installed what is published, and its dependencies alone. */
+/** Makes a project that has installed only the published package and its dependencies. */
 beforeAll(() => {
   buildProject('build:server')
   project = mkdtempSync(join(tmpdir(), 'strongroom-conformance-'))

@@ -220,6 +220,16 @@ describe('words', () => {
     expect(check(`const a = 1\n// ${word} may vote.\nconst b = 2\n`)).toEqual([message])
   })
 
+  it('finds a description of the API that opens with a question word', () => {
+    const texts = "const a = { description: 'Whether ' + 'it ends.' }\nconst b = described(Id, `Who reads it.`)\n"
+    expect(check(texts, 'server/src/a.ts')).toEqual([
+      'server/src/a.ts:1 opens with Whether; say it as subject, verb, noun',
+      'server/src/a.ts:2 opens with Who; say it as subject, verb, noun',
+    ])
+    expect(check(texts, 'server/src/a.test.ts')).toEqual([])
+    expect(check("const a = { description: 'True if it ends. What else?' }\n", 'server/src/a.ts')).toEqual([])
+  })
+
   it('reads the first word of a comment only', () => {
     expect(check('/** Returns who may vote. What else? */\n// Votes count\n// Who votes twice\nconst a = 1\n')).toEqual(
       [],

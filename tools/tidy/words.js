@@ -1,5 +1,5 @@
-// Comments open with a subject or a verb, and a variable is named after what it holds.
-import { commentsOf, isCode, lineOf, parse, ts, visit } from './syntax.js'
+// Comments and descriptions of the API open with a subject or a verb, and a variable is named after what it holds.
+import { commentsOf, isCode, isTest, lineOf, parse, ts, visit } from './syntax.js'
 
 const openings = /^(What|Whether|Who|Which|How)\b/
 const names = new Set(['one', 'own', 'each', 'given', 'asked'])
@@ -13,7 +13,7 @@ export function checkWords(files) {
     .filter(({ path }) => isCode(path))
     .flatMap((file) => {
       const source = parse(file)
-      return [...openingsIn(file, source), ...namesIn(file, source)]
+      return [...openingsIn(file, source), ...descriptionsIn(file, source), ...namesIn(file, source)]
     })
 }
 
@@ -21,9 +21,38 @@ function openingsIn({ path, text }, source) {
   return commentsOf(source).flatMap(({ position, text: comment }) => {
     const opening = openings.exec(comment.replace(/^[/*\s]+/, ''))
     if (opening === null || continuesComment(text, position)) return []
-    const message = `opens with ${opening[1]}; say it as subject, verb, noun`
-    return [{ file: path, line: lineOf(source, position), rule: 'opening', message }]
+    return [openingAt(path, source, position, opening[1])]
   })
+}
+
+const openingAt = (path, source, position, word) => {
+  const message = `opens with ${word}; say it as subject, verb, noun`
+  return { file: path, line: lineOf(source, position), rule: 'opening', message }
+}
+
+/** Finds descriptions and summaries of the API: properties of those names, and the text of `described` and `optional`. */
+function descriptionsIn({ path }, source) {
+  const found = []
+  if (!/^(server|wallet)\/src\//.test(path) || isTest(path)) return found
+  visit(source, (node) => {
+    const text = textOfDescription(node)
+    const opening = text === undefined ? null : openings.exec(firstText(text))
+    if (opening !== null) found.push(openingAt(path, source, text.getStart(), opening[1]))
+  })
+  return found
+}
+
+function textOfDescription(node) {
+  if (ts.isPropertyAssignment(node) && /^(description|summary)$/.test(node.name.getText())) return node.initializer
+  if (ts.isCallExpression(node) && /^(described|optional)$/.test(node.expression.getText())) return node.arguments[1]
+  return undefined
+}
+
+/** Returns the beginning of a text that may be a template or a sum of texts. */
+function firstText(node) {
+  if (ts.isStringLiteralLike(node)) return node.text
+  if (ts.isTemplateExpression(node)) return node.head.text
+  return ts.isBinaryExpression(node) ? firstText(node.left) : ''
 }
 
 /** A line of `//` below another one belongs to the comment that began above. */

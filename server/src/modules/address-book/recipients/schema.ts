@@ -10,7 +10,7 @@ export const KnownAlike = Closed(
       'Name of the counterparty or label of the address; null for an address that was only paid, or has no label.',
     ),
   },
-  { $id: 'KnownAlike', description: 'An address that is known, and that another one begins and ends like.' },
+  { $id: 'KnownAlike', description: 'A known address that begins and ends like another address.' },
 )
 
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -57,20 +57,23 @@ export const CheckedRecipient = Closed(
           ),
           counterpartyId: described(Nullable(Id), 'Null for an address of the vault.'),
           network: Type.String({
-            description: 'Where it is known: if possible, on the network that was asked about.',
+            description: 'Network on which the address is known; the requested network, if it is known there.',
             examples: ['ethereum'],
           }),
         }),
       ),
-      'Whose address it is, of what the caller sees; null if it is not known.',
+      'Known holder of the address, as far as the caller may see it; null if it is not known.',
     ),
-    isFirstPayment: Type.Boolean({ description: 'true if the caller knows of no payment to it.', examples: [true] }),
+    isFirstPayment: Type.Boolean({
+      description: 'True if the caller knows of no payment to the address.',
+      examples: [true],
+    }),
     lookAlikes: described(
       Type.Array(Ref(KnownAlike)),
-      'Up to three addresses that the caller knows or has paid, which it begins and ends like; none for a known address.',
+      'Up to three addresses that the caller knows or has paid and that begin and end alike; empty for a known address.',
     ),
   },
-  { $id: 'CheckedRecipient', description: 'What the caller may know about an address before paying it.' },
+  { $id: 'CheckedRecipient', description: 'Facts about an address that the caller may know before they pay it.' },
 )
 
 export const recipientComponents = [KnownAlike, RecipientQuestion, CheckedRecipient]
