@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { recoverVaults, replayMillisecondsMax } from '../composition/recover.ts'
 import { adoptKey, rotateKey } from '../composition/seal-again.ts'
 import { verifyState } from '../composition/verify-state.ts'
-import { isDemo, readCommandConfig, readConfig, readSecretKeys } from '../config/config.ts'
+import { isDemo, readCommandConfig, readConfigWithKey, readSecretKeys } from '../config/config.ts'
 import { findRunningOrigin } from '../config/running-service.ts'
 import { makeSecretKey, readSecretKeyFile } from '../config/secret-key-file.ts'
 import { connectionsOf, type Db, openDatabase, type Trx } from '../db/client.ts'
@@ -135,9 +135,7 @@ export function acceptShownAuthority(code: string, fingerprint: string, reason: 
 export function recover({ dryRun = false, owner }: { dryRun?: boolean; owner?: string }): Promise<void> {
   return withRecord(async (db) => {
     const secretKey = (await findSecretKey()) ?? (await makeKeyOfDemo())
-    // The key may stand in the data directory only, as for every command that writes to the record.
-    const isSet = readCommandConfig().secretKey !== null
-    const config = readConfig(isSet ? process.env : { ...process.env, STRONGROOM_SECRET_KEY: secretKey })
+    const config = readConfigWithKey(secretKey)
     const deps = {
       db,
       config,

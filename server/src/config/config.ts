@@ -338,6 +338,15 @@ export function readCommandConfig(env: Environment = process.env): CommandConfig
 }
 
 /**
+ * Reads the settings of a node, for a command that may have found the secret key in the data directory.
+ * @throws ConfigError
+ */
+export function readConfigWithKey(secretKey: string, env: Environment = process.env): Config {
+  const isSet = readCommandConfig(env).secretKey !== null
+  return readConfig(isSet ? env : { ...env, STRONGROOM_SECRET_KEY: secretKey })
+}
+
+/**
  * Reads how a node sends mail, for a command that sends one.
  * @throws ConfigError
  */

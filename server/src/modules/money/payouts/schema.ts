@@ -161,7 +161,7 @@ const counts = Object.fromEntries(
 
 export const LeftOutRow = Closed({
   row: Type.Integer({ minimum: 1, description: 'Its number in that payout, from 1.', examples: [3] }),
-  externalId: Text('salary-2026-01-17'),
+  externalId: described(Text('salary-2026-01-17'), 'Its external identifier in that payout.'),
   toAddress: Text(evmAddress),
   tokenId: Id,
   asset: Text('USDT'),
