@@ -337,10 +337,7 @@ export function readCommandConfig(env: Environment = process.env): CommandConfig
   return readConfig({ DEMO: 'true', ...pick(env, names) })
 }
 
-/**
- * Reads the settings of a node, for a command that may have found the secret key in the data directory.
- * @throws ConfigError
- */
+/** Reads the settings of a node, with a secret key that may stand in the data directory only. @throws ConfigError */
 export function readConfigWithKey(secretKey: string, env: Environment = process.env): Config {
   const isSet = readCommandConfig(env).secretKey !== null
   return readConfig(isSet ? env : { ...env, STRONGROOM_SECRET_KEY: secretKey })
