@@ -105,14 +105,36 @@ program
     orExit(() =>
       withStore(async (pool) => {
         const { getAddress, isAddress } = await import('viem')
-        const { acceptNonce } = await import('./transfers/accept-nonce.ts')
+        const { acceptNonce, PaidOrdersError } = await import('./transfers/accept-nonce.ts')
         if (!isAddress(address) || !/^\d{1,15}$/.test(nextNonce))
           throw new ConfigError('an address and a whole number are needed')
         const order = { network, address: getAddress(address), nextNonce: Number(nextNonce) }
-        if (!(await acceptNonce(pool, order))) {
+        const isAccepted = await acceptNonce(pool, order).catch((error: unknown) => {
+          throw error instanceof PaidOrdersError ? new ConfigError(error.message) : error
+        })
+        if (!isAccepted) {
           throw new ConfigError('nothing changed: the address is unknown, or its next nonce is not below the given one')
         }
         print(`${order.address} signs on from nonce ${order.nextNonce} on ${network}`)
+      }),
+    ),
+  )
+
+program
+  .command('rescan')
+  .argument('<network>')
+  .argument('<block>')
+  .description(
+    'after a restore: read the blocks from this one on again, for deposits to addresses that were not watched',
+  )
+  .action((network: string, block: string) =>
+    orExit(() =>
+      withStore(async (pool) => {
+        const { rescan } = await import('./deposits/rescan.ts')
+        if (!/^\d{1,15}$/.test(block)) throw new ConfigError('a block is a whole number')
+        if (!(await rescan(pool, { network, block: Number(block) })))
+          throw new ConfigError('nothing changed: the network is unknown, or its blocks were not read that far')
+        print(`the blocks of ${network} are read again from ${block}`)
       }),
     ),
   )

@@ -35,7 +35,7 @@ export const Address = Type.String({
 export const ContractAddress = Type.Union([Address, Type.Null()], {
   description: 'Contract of the token, or null for the coin of the network.',
 })
-const Amount = Type.String({
+export const Amount = Type.String({
   pattern: '^(0|[1-9][0-9]{0,77})$',
   description: 'Amount in the smallest unit of the token, as digits.',
   examples: ['1500000'],

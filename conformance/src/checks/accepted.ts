@@ -22,6 +22,16 @@ const Entry = Type.Union([
     occurrence: Type.Integer({ minimum: 0 }),
     isOrphan: Type.Boolean(),
   }),
+  Type.Object({
+    kind: Type.Literal('transaction'),
+    network: Text,
+    txHash: Text,
+    fromAddress: Text,
+    fee: Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$' }),
+    payments: Type.Array(
+      Type.Object({ toAddress: Text, contractAddress: Type.Union([Text, Type.Null()]), amount: Text }),
+    ),
+  }),
 ])
 const Page = Type.Object({
   entries: Type.Array(Entry, { maxItems: 1_000 }),

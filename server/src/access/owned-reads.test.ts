@@ -29,6 +29,7 @@ const owned = [
 const allowed: Record<string, string> = {
   'vaults/wallets/verifyAddresses': 'the verifier acts for nobody',
   'vaults/wallets/listUnknown': 'the books are compared with the wallet service, which acts for nobody',
+  'vaults/wallets/setWalletMark': 'only the highest index of a vault, for the comparison with the wallet service',
   'vaults/addresses/findNextIndex': 'the next free index is the vault’s and is decided before anybody owns it',
   'operations/assignments/findAssignment': 'for the writer of an operation that was found in scope',
   'address-book/counterparties/listTakenAddresses':

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
+import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { formatDecimal } from '../lib/money.ts'
 import { noteHandedOver } from '../modules/money/delivery/note-handed-over.ts'
 import { creditUnmatchedEvents } from '../modules/money/deposits/actions.ts'
+import { haltTransfer } from '../modules/money/transfers/move.ts'
+import { lockTransfer } from '../modules/money/transfers/queries.ts'
 import type { AcceptedEntry, TransferStatus } from '../modules/registry/wallet-service/answers.ts'
 import type { WalletClient } from '../modules/registry/wallet-service/client.ts'
 import { takeAddressIn } from '../modules/vaults/addresses/take-in.ts'
@@ -71,12 +74,18 @@ async function recoverVault(deps: Recovering, vault: HaltedVault, recovery: Reco
   const addresses = ofKind(difference.unknown, 'address')
   const events = ofKind(difference.unknown, 'event')
   const transfers = ofKind(difference.unknown, 'transfer')
-  tell(`unknown to the books: ${addresses.length} addresses, ${events.length} events, ${transfers.length} transfers`)
+  const transactions = ofKind(difference.unknown, 'transaction')
+  tell(
+    `unknown to the books: ${addresses.length} addresses, ${events.length} events, ${transfers.length} transfers, ` +
+      `${transactions.length} transactions that nobody has a record of`,
+  )
 
   await takeIn(deps, vault, addresses, recovery)
   if (!isDry) await replay(deps, wallet, { vault, events, recovery })
-  const open = await listOpenPayments(deps, wallet, { vault, transfers, isDry, say: tell })
-  const left = (await listUnknown(db, vault.id, [...addresses, ...events], false)).length + open
+  const open =
+    (await listOpenPayments(deps, wallet, { vault, transfers, isDry, say: tell })) +
+    (await listOpenTransactions(deps, { vault, transactions, isDry, say: tell }))
+  const left = (await listUnknown(db, vault.id, [...addresses, ...events])).length + open
   if (isDry) {
     tell(left === 0 ? 'would be lifted' : 'nothing was changed')
     return left === 0
@@ -85,7 +94,12 @@ async function recoverVault(deps: Recovering, vault: HaltedVault, recovery: Reco
     tell(`stays halted: ${left} of them are left. Run this command again when they are settled`)
     return false
   }
-  const recovered = { addresses: addresses.length, events: events.length, transfers: transfers.map(({ id }) => id) }
+  const recovered = {
+    addresses: addresses.length,
+    events: events.length,
+    transfers: transfers.map(({ id }) => id),
+    transactions: transactions.map(({ txHash }) => txHash),
+  }
   const isLifted = await liftHalt(db, vault.id, { ...placeOf(difference), operator, recovered, now: deps.clock() })
   tell(isLifted ? 'is no longer halted' : 'has changed meanwhile; run this command again')
   return isLifted
@@ -141,8 +155,8 @@ async function replay({ db }: Recovering, wallet: WalletClient, { vault, events,
     say(`${vault.code}: asked for ${replayed} events again`)
   }
   const until = Date.now() + replayMilliseconds
-  while (Date.now() < until && (await listUnknown(db, vault.id, events, false)).length > 0) await sleep(500)
-  const left = (await listUnknown(db, vault.id, events, false)).length
+  while (Date.now() < until && (await listUnknown(db, vault.id, events)).length > 0) await sleep(500)
+  const left = (await listUnknown(db, vault.id, events)).length
   if (left > 0) say(`${vault.code}: ${left} events have not come: a node of the service must run and take them`)
 }
 
@@ -199,6 +213,101 @@ async function findInBooks(db: Db, vaultId: string, id: string): Promise<{ statu
 
 type Booking = { text: string; isBooked: boolean; body: object }
 
+type Transactions = { vault: HaltedVault; transactions: Of<'transaction'>[]; isDry: boolean; say(line: string): void }
+
+/**
+ * Says of each transaction that neither side has a record of how it is booked. A transfer in the books that orders the same may be what
+ * it paid, so that transfer is stopped until people have decided. Returns how many transactions are not settled.
+ */
+async function listOpenTransactions(
+  { db, log, clock }: Recovering,
+  { vault, transactions, isDry, say }: Transactions,
+): Promise<number> {
+  let open = 0
+  const named: string[] = []
+  for (const transaction of transactions) {
+    const { txHash } = transaction
+    const ordered = await findOrdered(db, vault.id, { transaction, except: named })
+    if (ordered !== null) {
+      open += 1
+      named.push(ordered.id)
+      if (ordered.status === 'pending' && !isDry)
+        await stopPaid(db, log, { vaultId: vault.id, id: ordered.id, txHash, now: clock() })
+      say(
+        ordered.status === 'pending'
+          ? `transaction ${txHash} pays what transfer ${ordered.id} orders, which is halted: two people settle it\n` +
+              `  POST /vaults/${vault.code}/transfers/${ordered.id}/resolve ${JSON.stringify(settlementBy(txHash))}`
+          : `transaction ${txHash} pays what transfer ${ordered.id} orders, which waits for votes: have it rejected or cancelled`,
+      )
+      continue
+    }
+    for (const booking of await listBookingsOf(db, vault.id, transaction)) {
+      if (booking.isBooked) say(`transaction ${txHash}: ${booking.text} is booked`)
+      else {
+        open += 1
+        say(`transaction ${txHash}: book ${booking.text}`)
+        say(`  POST /vaults/${vault.code}/adjustments ${JSON.stringify(booking.body)}`)
+      }
+    }
+  }
+  return open
+}
+
+const settlementBy = (txHash: string) => ({ outcome: 'settle', txHash, reason: `Paid by ${txHash}` })
+
+type Search = { transaction: Of<'transaction'>; except: string[] }
+
+/** Finds the oldest transfer that has not ended and orders what a transaction paid, and that no known transaction paid. */
+async function findOrdered(
+  db: Db,
+  vaultId: string,
+  { transaction: { network, fromAddress, payments }, except }: Search,
+): Promise<{ id: string; status: string } | null> {
+  for (const { toAddress, contractAddress, amount } of payments) {
+    const { rows } = await sql<{ id: string; status: string }>`
+      select o.id, o.status from networks n
+      join addresses a on a.vault_id = ${vaultId} and a.network_id = n.id and lower(a.address_key) = lower(${fromAddress})
+      join tokens t on t.network_id = n.id and lower(t.contract_key) = lower(${contractAddress ?? ''})
+      join operations o on o.vault_id = a.vault_id and o.address_id = a.id and o.token_id = t.id and o.type = 'transfer'
+      join transfers f on f.vault_id = o.vault_id and f.id = o.id
+      where n.slug = ${network} and o.status in ('pending', 'awaiting_approval') and o.tx_hash is null
+        and o.amount = ${amount}::numeric and lower(f.to_address_key) = lower(${toAddress}) and o.id <> all(${except}::text[])
+      order by o.created_at, o.id limit 1`.execute(db)
+    if (rows[0] !== undefined) return rows[0]
+  }
+  return null
+}
+
+type Paid = { vaultId: string; id: string; txHash: string; now: Date }
+
+async function stopPaid(db: Db, log: Deps['log'], { vaultId, id, txHash, now }: Paid): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const transfer = await lockTransfer(trx, vaultId, id)
+    if (transfer?.status !== 'pending' || transfer.phase === 'halted') return
+    await haltTransfer(
+      trx,
+      log,
+      transfer,
+      `${txHash} pays what it orders, and nobody has a record of that transaction`,
+      now,
+    )
+  })
+}
+
+async function listBookingsOf(
+  db: Db,
+  vaultId: string,
+  { network, txHash, fromAddress, payments, fee }: Of<'transaction'>,
+): Promise<Booking[]> {
+  const wanted = payments.map(({ toAddress, contractAddress, amount }, n) => ({
+    contract: contractAddress ?? '',
+    raw: amount,
+    reason: `Found transaction ${txHash} to ${toAddress}${n === 0 ? '' : `, ${n + 1}`}`,
+  }))
+  if (fee !== '0') wanted.push({ contract: '', raw: fee, reason: `Found fee of ${txHash}` })
+  return await toBookings(db, { vaultId, network, fromAddress, name: `transaction ${txHash}` }, wanted)
+}
+
 /** Returns the adjustments that a transfer needs: its amount, and its fee. Their reason names the transfer. */
 async function listBookings(db: Db, vaultId: string, status: TransferStatus): Promise<Booking[]> {
   const { id, network, contractAddress, amount, fromAddress, toAddress } = status
@@ -210,6 +319,22 @@ async function listBookings(db: Db, vaultId: string, status: TransferStatus): Pr
       ? []
       : [{ contract: '', raw: status.fee, reason: `Recovered fee of ${id}` }]),
   ]
+  return await toBookings(db, { vaultId, network, fromAddress, name: `transfer ${id}` }, wanted)
+}
+
+type Source = {
+  vaultId: string
+  network: TransferStatus['network']
+  fromAddress: TransferStatus['fromAddress']
+  name: string
+}
+type Wanted = { contract: string; raw: string | null | undefined; reason: string }
+
+async function toBookings(
+  db: Db,
+  { vaultId, network, fromAddress, name }: Source,
+  wanted: Wanted[],
+): Promise<Booking[]> {
   const bookings: Booking[] = []
   for (const { contract, raw, reason } of wanted) {
     const { rows } = await sql<{
@@ -227,7 +352,7 @@ async function listBookings(db: Db, vaultId: string, status: TransferStatus): Pr
       join tokens t on t.network_id = n.id and lower(t.contract_key) = lower(${contract})
       where n.slug = ${network}`.execute(db)
     const found = rows[0]
-    if (found === undefined || raw == null) throw new Error(`transfer ${id}: its address or token is not in the books`)
+    if (found === undefined || raw == null) throw new Error(`${name}: its address or token is not in the books`)
     const { addressId, tokenId, decimals, code, isBooked } = found
     const decimal = `-${formatDecimal(BigInt(raw), decimals)}`
     bookings.push({ text: `${decimal} ${code}`, isBooked, body: { addressId, tokenId, amount: decimal, reason } })

@@ -1238,11 +1238,14 @@ export interface WalletEvents {
 }
 
 export interface WalletMarks {
+  books_database: string | null;
   compared_at: Timestamp | null;
   cursor: string | null;
   entries: Generated<Int8>;
+  index_floors: Generated<ArrayType<Int8>>;
   is_complete: Generated<boolean>;
   vault_id: string;
+  wallet_database: string | null;
   wallet_number: Generated<number>;
 }
 

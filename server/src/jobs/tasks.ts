@@ -19,7 +19,7 @@ import { runDueExports } from '../modules/reports/exports/due-exports.ts'
 import { expireRequests } from '../modules/rules/approval-requests/vote-on-request.ts'
 import { applyDueChangeSets } from '../modules/rules/change-sets/due.ts'
 import { watchAuthorities } from '../modules/vaults/authority/watch-authorities.ts'
-import { watchAccepted } from '../modules/vaults/wallets/watch-accepted.ts'
+import { noticeDatabase, watchAccepted } from '../modules/vaults/wallets/watch-accepted.ts'
 import { listDueTasks, lookedFor } from './due-work.ts'
 import { deleteExpiredRows } from './housekeeping.ts'
 import { runDueScreenings } from './run-screenings.ts'
@@ -69,6 +69,7 @@ function tasksOf(deps: Deps): Task[] {
     { name: 'reconcile', everyMilliseconds: 10_000, run: (signal) => runDueReconciliations(deps, signal) },
     { name: 'watch-authorities', everyMilliseconds: 60_000, run: () => watchAuthorities(deps) },
     { name: 'compare-wallets', everyMilliseconds: 600_000, run: () => watchAccepted(deps) },
+    { name: 'notice-database', everyMilliseconds: 5_000, run: () => noticeDatabase(deps) },
     { name: 'run-backtests', everyMilliseconds: 1_000, run: (signal) => runDueBacktests(deps, signal) },
     claimsTask('send-mails', 500, (signal) => sendMails(deps, signal), mailRestMilliseconds),
     claimsTask('send-notifications', 1_000, (signal) => sendNotifications(deps, signal), mailRestMilliseconds),

@@ -156,7 +156,7 @@ export const coverage: Record<string, Coverage> = {
   wallet_marks: {
     notCovered: {
       'how far the wallet service was compared; what it has and the books lack halts the vault':
-        'vault_id cursor entries is_complete wallet_number compared_at',
+        'vault_id cursor entries is_complete wallet_number compared_at books_database wallet_database index_floors',
     },
   },
   asked_paths: {

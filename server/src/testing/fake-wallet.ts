@@ -62,12 +62,22 @@ export type FakeEntry =
       occurrence: number
       isOrphan: boolean
     }
+  | {
+      kind: 'transaction'
+      network: string
+      txHash: string
+      fromAddress: string
+      fee: string
+      payments: { toAddress: string; contractAddress: string | null; amount: string }[]
+    }
 
 export type FakeWallet = {
   url: string
   secret: string
   /** The entries of GET /accepted in their order; null when the service does not offer the list. A test may restore an earlier one. */
   accepted: FakeEntry[] | null
+  /** The name of its database in these answers; null: it gives none. */
+  database: string | null
   /** Every request in the order of arrival. */
   requests: FakeRequest[]
   /** 'error' answers 500; 'refused' answers nothing and closes the connection. */
@@ -209,7 +219,8 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     const place = after === null ? 0 : Number(after.split('-')[0])
     if (after !== null && after !== cursorAt(place)) return [410, { message: 'lost', details: 'CURSOR_LOST: restored' }]
     const page = entries.slice(place, place + 1_000)
-    return [200, { entries: page, count: entries.length, cursor: cursorAt(place + page.length) }]
+    const database = wallet.database === null ? {} : { database: wallet.database }
+    return [200, { entries: page, count: entries.length, cursor: cursorAt(place + page.length), ...database }]
   }
 
   /** Lists an address once, however often it is asked for. */
@@ -293,6 +304,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     secret,
     accepted: null,
+    database: null,
     requests: [],
     down: false,
     delayMilliseconds: 0,

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { acceptedMax, replayedMax } from '../limits.ts'
-import { Address, ContractAddress, DerivationPath, Network, TransferId, TxHash } from '../protocol.ts'
+import { Address, Amount, ContractAddress, DerivationPath, Network, TransferId, TxHash } from '../protocol.ts'
 
 const strict = { additionalProperties: false }
 
@@ -47,15 +47,42 @@ const AcceptedEvent = Type.Object(
   },
   strict,
 )
+const FoundTransaction = Type.Object(
+  {
+    kind: Type.Literal('transaction'),
+    network: Network,
+    txHash: TxHash,
+    fromAddress: Address,
+    nonce: Type.Integer({ minimum: 0 }),
+    fee: Amount,
+    payments: Type.Array(Type.Object({ toAddress: Address, contractAddress: ContractAddress, amount: Amount }, strict)),
+  },
+  {
+    ...strict,
+    description:
+      'A mined transaction of an address of the client that the wallet service has no record of, with its fee and what it moved ' +
+      'out of the address.',
+  },
+)
+export type FoundTransaction = Static<typeof FoundTransaction>
+
 export const Accepted = Type.Object(
   {
-    entries: Type.Array(Type.Union([AcceptedTransfer, AcceptedAddress, AcceptedEvent]), {
+    entries: Type.Array(Type.Union([AcceptedTransfer, AcceptedAddress, AcceptedEvent, FoundTransaction]), {
       maxItems: acceptedMax,
       description:
         'In the order in which they were accepted; nothing is ever inserted before an entry that was listed.',
     }),
     count: Type.Integer({ minimum: 0, description: 'Number of all entries.' }),
     cursor: Type.String({ ...Cursor, description: 'Names all that was accepted up to the last entry; opaque.' }),
+    database: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9_-]{1,100}$',
+        description:
+          'Names the database of the wallet service: another after a restore, also where all entries are there, and after a promotion.',
+        examples: ['0cc175b9c0f1b6a831c399e269772661'],
+      }),
+    ),
   },
   { ...strict, title: 'Accepted' },
 )

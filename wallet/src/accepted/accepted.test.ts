@@ -2,6 +2,7 @@ import pg from 'pg'
 import { createTestClient, http, parseEther } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from '../anvil.ts'
+import { rescan } from '../deposits/rescan.ts'
 import { type RunningWallet, startWallet } from '../start-wallet.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
 import {
@@ -14,6 +15,7 @@ import {
   waitFor,
 } from '../testing/wallet-client.ts'
 import { startWebhookReceiver } from '../testing/webhook-receiver.ts'
+import { acceptNonce } from '../transfers/accept-nonce.ts'
 import type { Accepted } from './accepted-protocol.ts'
 
 let anvil: Anvil
@@ -96,7 +98,12 @@ test('T26 orders, addresses and delivered events are listed in the order in whic
       isOrphan: false,
     },
   ])
-  expect(await ask({ after: listed.cursor })).toEqual({ entries: [], count: 3, cursor: listed.cursor })
+  expect(await ask({ after: listed.cursor })).toEqual({
+    entries: [],
+    count: 3,
+    cursor: listed.cursor,
+    database: expect.stringMatching(/^[0-9a-f]{32}$/),
+  })
   const first = await ask({ limit: '1' })
   expect(first).toMatchObject({ entries: [listed.entries[0]], count: 3 })
   expect((await ask({ after: first.cursor })).entries).toEqual(listed.entries.slice(1))
@@ -139,7 +146,9 @@ test('T26 a database that was restored does not know a cursor of what it lost, h
   })
   for (const id of ['since-1', 'since-2']) await order(id, from)
   expect((await call(wallet.url, `/accepted?after=${newest}`)).status).toBe(410)
-  expect((await ask({ after: kept.cursor })).entries).toMatchObject([{ id: 'since-1' }, { id: 'since-2' }])
+  const since = await ask({ after: kept.cursor })
+  expect(since.entries).toMatchObject([{ id: 'since-1' }, { id: 'since-2' }])
+  expect(since.database).not.toBe(kept.database)
   await wallet.stop()
   wallet = await start()
   await backup.drop()
@@ -179,6 +188,53 @@ test('T26 events are sent again on request under their ids, and those of another
 test('T26 what was accepted cannot be rewritten', async () => {
   await expect(pool.query('update wallet.accepted set key = key')).rejects.toThrow('never changed')
   await expect(pool.query('delete from wallet.accepted')).rejects.toThrow('never changed')
+})
+
+test('T26 a transaction of an address that this database has no record of is listed, and holds orders of the same back', async () => {
+  const chain = createTestClient({ mode: 'anvil', transport: http(anvil.rpcUrl) })
+  const from = await newAddress('m/44/60/6/0')
+  const to = '0x000000000000000000000000000000000000bEEF'
+  await chain.setBalance({ address: from.fromAddress, value: parseEther('10') })
+  await chain.impersonateAccount({ address: from.fromAddress })
+  const { cursor } = await ask()
+  const params = [{ from: from.fromAddress, to, value: '0x7' }]
+  const txHash = (await chain.request({ method: 'eth_sendTransaction', params } as never)) as string
+  await chain.mine({ blocks: 2 })
+  const listed = await waitFor('the transaction', async () => {
+    const { entries } = await ask({ after: cursor })
+    return entries.length > 0 ? entries : null
+  })
+  expect(listed).toEqual([
+    {
+      kind: 'transaction',
+      network: 'ethereum',
+      txHash,
+      fromAddress: from.fromAddress,
+      nonce: 0,
+      fee: expect.stringMatching(/^[1-9]\d+$/),
+      payments: [{ toAddress: to, contractAddress: null, amount: '7' }],
+    },
+  ])
+  await orderTestTransfer(wallet.url, { id: 'again-1', ...from, toAddress: to, amount: '7' })
+  const accept = () => acceptNonce(pool, { network: 'ethereum', address: from.fromAddress, nextNonce: 1 })
+  await expect(accept()).rejects.toThrow('again-1')
+  const cancelled = await call(wallet.url, '/transfers/again-1/cancel-on-chain', { body: { txHash: null } })
+  expect(cancelled.status).toBeLessThan(300)
+  expect(await accept()).toBe(true)
+  await orderTestTransfer(wallet.url, { id: 'after-1', ...from, toAddress: to, amount: '8' })
+  await waitFor('the next payment', async () => {
+    await chain.mine({ blocks: 1 })
+    return (await call<{ status: string }>(wallet.url, '/transfers/after-1')).body.status === 'confirmed'
+  })
+  // Blocks that are read again tell nothing twice.
+  const { count } = await ask()
+  const nextBlock = async () => (await pool.query('select next_block::int from wallet.cursors')).rows[0].next_block
+  const before = await nextBlock()
+  expect(await rescan(pool, { network: 'ethereum', block: 0 })).toBe(true)
+  await chain.mine({ blocks: 1 })
+  await waitFor('the blocks to be read again', async () => (await nextBlock()) >= before)
+  expect((await ask()).count).toBe(count)
+  expect(await rescan(pool, { network: 'nowhere', block: 0 })).toBe(false)
 })
 
 test('a queued transfer says why it waits', async () => {

@@ -2,11 +2,17 @@ import type pg from 'pg'
 import { acceptedLost, badField } from '../errors.ts'
 import { acceptedMax } from '../limits.ts'
 import type { DepositEvent } from '../protocol.ts'
-import type { Accepted, AcceptedQuery } from './accepted-protocol.ts'
+import type { Accepted, AcceptedQuery, FoundTransaction } from './accepted-protocol.ts'
 
 /** An entry with the number and the digest of all up to it. Number 0 is before the first entry. */
 type Place = { number: string; digest: string }
-type Row = Place & { kind: 'transfer' | 'address' | 'event'; key: string; address: string | null; body: string | null }
+type Row = Place & {
+  kind: 'transfer' | 'address' | 'event' | 'transaction'
+  key: string
+  address: string | null
+  body: string | null
+  found: Omit<FoundTransaction, 'kind'> | null
+}
 
 const start: Place = { number: '0', digest: '' }
 
@@ -24,16 +30,20 @@ export async function listAccepted(
   if (!(await isHere(pool, clientId, place))) throw acceptedLost()
   const { rows } = await pool.query<Row>({
     name: 'accepted-after',
-    text: `select c.number, encode(c.digest, 'hex') as digest, c.kind, c.key, a.address, d.body
+    text: `select c.number, encode(c.digest, 'hex') as digest, c.kind, c.key, a.address, d.body, case when u is not null then
+             json_build_object('network', u.network, 'txHash', u.tx_hash, 'fromAddress', u.from_address, 'nonce', u.nonce,
+               'fee', u.fee::text, 'payments', u.payments) end as found
            from wallet.accepted c
            left join wallet.addresses a on c.kind = 'address' and a.client_id = c.client_id
              and a.network = split_part(c.key, ' ', 1) and a.derivation_path = split_part(c.key, ' ', 2)
            left join wallet.webhook_deliveries d on c.kind = 'event' and d.id = c.key
+           left join wallet.unknown_transactions u on c.kind = 'transaction' and u.network = split_part(c.key, ' ', 1)
+             and u.tx_hash = split_part(c.key, ' ', 2)
            where c.client_id = $1 and c.number > $2 order by c.number limit $3`,
     values: [clientId, place.number, limit],
   })
-  const count = await countAccepted(pool, clientId)
-  return { entries: rows.map(toEntry), count, cursor: toCursor(rows.at(-1) ?? place) }
+  const { count, database } = await describeAccepted(pool, clientId)
+  return { entries: rows.map(toEntry), count, cursor: toCursor(rows.at(-1) ?? place), database }
 }
 
 async function isHere(pool: pg.Pool, clientId: string, { number, digest }: Place): Promise<boolean> {
@@ -45,15 +55,16 @@ async function isHere(pool: pg.Pool, clientId: string, { number, digest }: Place
   return rowCount === 1
 }
 
-async function countAccepted(pool: pg.Pool, clientId: string): Promise<number> {
-  const { rows } = await pool.query<{ count: string }>(
-    'select coalesce(max(number), 0) as count from wallet.accepted where client_id = $1',
+async function describeAccepted(pool: pg.Pool, clientId: string): Promise<{ count: number; database: string }> {
+  const { rows } = await pool.query<{ count: string; database: string }>(
+    `select coalesce(max(number), 0) as count, wallet.database_mark() as database from wallet.accepted where client_id = $1`,
     [clientId],
   )
-  return Number(rows[0]!.count)
+  return { count: Number(rows[0]!.count), database: rows[0]!.database }
 }
 
-function toEntry({ kind, key, address, body }: Row): Accepted['entries'][number] {
+function toEntry({ kind, key, address, body, found }: Row): Accepted['entries'][number] {
+  if (kind === 'transaction') return { kind, ...found! }
   if (kind === 'transfer') return { kind, id: key }
   if (kind === 'address') {
     const [network, derivationPath] = key.split(' ') as [string, string]

@@ -10,8 +10,11 @@ export type SeenBlock = {
   /** null: the node does not give the receipts of a whole block. */
   movements: { txHash: Hex; movement: Movement }[] | null
   /** `receipt` null: as `movements`. */
-  transactions: { hash: Hex; from: Address; nonce: number; receipt: TransactionReceipt | null }[]
+  transactions: (SentTransaction & { receipt: TransactionReceipt | null })[]
 }
 
+/** A transaction as its block names it. */
+export type SentTransaction = { hash: Hex; from: Address; nonce: number }
+
 /** The part of a block that is kept until the block is deep. */
-export type KnownBlock = Omit<SeenBlock, 'transactions'>
+export type KnownBlock = Omit<SeenBlock, 'transactions'> & { sent: SentTransaction[] }

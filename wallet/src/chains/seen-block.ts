@@ -48,12 +48,17 @@ async function readSeenBlock(chain: Chain, blockNumber: bigint): Promise<SeenBlo
 }
 
 export function rememberBlocks(chain: Chain, blocks: SeenBlock[]): void {
-  for (const { transactions: _, ...block } of blocks) chain.known.set(block.number, block)
+  for (const block of blocks) chain.known.set(block.number, toKnown(block))
   for (const number of chain.known.keys()) {
     if (chain.known.size <= rememberedBlocksMax) return
     chain.known.delete(number)
   }
 }
+
+const toKnown = ({ transactions, ...block }: SeenBlock): KnownBlock => ({
+  ...block,
+  sent: transactions.map(({ hash, from, nonce }) => ({ hash, from, nonce })),
+})
 
 /** null when the node does not give the receipts of blocks, or of this block. */
 async function readReceipts(chain: Chain, blockNumber: bigint): Promise<TransactionReceipt[] | null> {
@@ -94,8 +99,7 @@ export async function recallBlocks(chain: Chain, { first, last, headBlock }: Ran
   const missing = numbers.filter((number) => !find(number)?.movements)
   if (missing.length > (scan.hasBlockReceipts ? confirmations : 0)) return null
   await eachLimited(missing, async (number) => {
-    const { transactions: _, ...block } = await readSeenBlock(chain, number)
-    beforeStart.set(number, block)
+    beforeStart.set(number, toKnown(await readSeenBlock(chain, number)))
   })
   const blocks = numbers.flatMap((number) => find(number) ?? [])
   if (blocks.every(({ movements }) => movements !== null) && isOneChain(blocks, null))

@@ -10,13 +10,14 @@ import {
   type Hex,
   type Transaction,
 } from 'viem'
-import type { KnownBlock } from '../chains/block.ts'
+import type { KnownBlock, SentTransaction } from '../chains/block.ts'
 import { eachLimited } from '../chains/each-limited.ts'
 import type { Chain } from '../chains/open-chain.ts'
 import { readDecimals } from '../chains/read-decimals.ts'
 import { isOneChain, recallBlocks } from '../chains/seen-block.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { rescanBlocks, scanBlocksMax, watchDepthDefault } from '../limits.ts'
+import { findUnknownTransactions, storeUnknownTransactions } from '../transfers/find-unknown-transactions.ts'
 import { resendLostTransfers } from '../transfers/resend-lost-transfers.ts'
 import { markDoubtful, noteReadBlocks, reportOrphans } from './doubtful-deposits.ts'
 import { eventKey, findMovements, type Movement, transferLogs } from './find-movements.ts'
@@ -59,10 +60,12 @@ async function readNextBlocks(parts: Parts, headBlock: bigint): Promise<WatchOut
   const deposits = await (recalled === null
     ? findDeposits(parts, blocks as FullBlock[], headBlock)
     : recallDeposits(parts, recalled, headBlock))
+  const unknown = await findUnknownTransactions(parts, blocks.flatMap(sentIn))
   const stored = await inTransaction(pool, async (tx) => {
     const next: Cursor = { nextBlock: lastBlock + 1n, previousHash: blocks.at(-1)!.hash }
     if (!(await moveCursor(tx, chain.network, { from: cursor, to: next, headBlock }))) return null
     const events = await storeDeposits(tx, deposits)
+    await storeUnknownTransactions(tx, chain.network, unknown)
     await noteReadBlocks(tx, chain.network, blocks, watchDepthOf(chain))
     return events
   })
@@ -133,6 +136,12 @@ async function readBlocks(chain: Chain, first: bigint, last: bigint): Promise<Fu
   })
   return numbers.map((number) => blocks.get(number)!)
 }
+
+/** The transactions of a block, whether it was read anew or is known. */
+const sentIn = (block: KnownBlock | FullBlock): SentTransaction[] =>
+  'sent' in block
+    ? block.sent
+    : block.transactions.map(({ hash, from, nonce }) => ({ hash, from: getAddress(from), nonce }))
 
 /** The deposits in blocks that were read with the receipts of all their transactions. */
 async function recallDeposits(parts: Parts, blocks: KnownBlock[], headBlock: bigint): Promise<FoundDeposit[]> {

@@ -69,14 +69,28 @@ const AcceptedEntry = Type.Union([
     occurrence: Type.Integer({ minimum: 0 }),
     isOrphan: Type.Boolean(),
   }),
+  Type.Object({
+    kind: Type.Literal('transaction'),
+    network: Visible,
+    txHash: Visible,
+    fromAddress: Visible,
+    fee: Amount,
+    payments: Type.Array(Type.Object({ toAddress: Visible, contractAddress: OrNull(Visible), amount: Amount }), {
+      maxItems: 1_000,
+    }),
+  }),
 ])
-/** An entry of what a wallet service accepted: a transfer, an address, or an event that was delivered. */
+/**
+ * An entry of what a wallet service accepted: a transfer, an address, or an event that was delivered. A transaction of the vault that the
+ * wallet service has no record of is listed, too.
+ */
 export type AcceptedEntry = Static<typeof AcceptedEntry>
 
 export const Accepted = Type.Object({
   entries: Type.Array(AcceptedEntry, { maxItems: walletChangesMax }),
   count: Type.Integer({ minimum: 0 }),
   cursor: Type.String({ pattern: '^[A-Za-z0-9_-]{1,200}$' }),
+  database: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' })),
 })
 export type Accepted = Static<typeof Accepted>
 

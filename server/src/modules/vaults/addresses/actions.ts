@@ -152,19 +152,20 @@ export async function deriveAddress(
   { network, plan }: Placement,
   deadline: AbortSignal,
 ): Promise<Derivation> {
-  const index = await findNextIndex(deps.db, vaultId, plan.staticPrefix)
+  const { wallet, client } = await openWallet(deps, vaultId)
+  // The comparison may raise the lowest index, so it comes first.
+  await assertCompared(deps, vaultId, () => walletOfVault(deps, vaultId))
+    .catch((error: unknown) => {
+      throw error instanceof HaltedVaultError ? haltedError(error.reason) : error
+    })
+    .catch(throwBadGateway)
+  const index = await findNextIndex(deps.db, vaultId, plan)
   if (!plan.hasIndex && index > 0)
     throw conflict(
       'already_exists',
       'This combination of segments has an address already, and it has no dynamic segment',
     )
   if (index > pathIndexMax) throw conflict('limit_reached', 'All indexes of this combination of segments are in use')
-  const { wallet, client } = await openWallet(deps, vaultId)
-  await assertCompared(deps, vaultId, () => walletOfVault(deps, vaultId))
-    .catch((error: unknown) => {
-      throw error instanceof HaltedVaultError ? haltedError(error.reason) : error
-    })
-    .catch(throwBadGateway)
   const order = { network: network.slug, coinType: network.coin_type, derivationPath: plan.pathAt(index) }
   const used = await findUsedKey(deps, wallet, client, { ...order, type: network.type }, deadline)
   await recordAskedPath(deps.db, vaultId, order.derivationPath, deps.clock())

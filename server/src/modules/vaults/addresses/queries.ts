@@ -91,14 +91,19 @@ export async function findPermissions(db: Db | Trx, scope: AddressScope, id: str
 
 /**
  * Returns the lowest index under the prefix that is free, as are all above it. Addresses are never deleted, so it is the highest index
- * plus one. A burnt index is not free.
+ * plus one. A burnt index is not free, and none below the floor of the vault is, which matters for prefixes with indices only.
  */
-export async function findNextIndex(db: Db | Trx, vaultId: string, staticPrefix: string): Promise<number> {
+export async function findNextIndex(
+  db: Db | Trx,
+  vaultId: string,
+  { staticPrefix, hasIndex }: { staticPrefix: string; hasIndex: boolean },
+): Promise<number> {
   const { rows } = await sql<{ next: number }>`${prepared}
-    select coalesce(greatest(
+    select greatest(
       (select max(path_index) from addresses where vault_id = ${vaultId} and static_prefix = ${staticPrefix}),
-      (select max(path_index) from asked_paths where vault_id = ${vaultId} and static_prefix = ${staticPrefix} and is_burnt)
-    ) + 1, 0)::float8 as next`.execute(db)
+      (select max(path_index) from asked_paths where vault_id = ${vaultId} and static_prefix = ${staticPrefix} and is_burnt),
+      (select max(f) - 1 from wallet_marks m, unnest(m.index_floors) f where m.vault_id = ${vaultId} and ${hasIndex}), -1
+    )::float8 + 1 as next`.execute(db)
   return rows[0]!.next
 }
 

@@ -6,8 +6,11 @@ import type { FakeEntry } from '../../../testing/fake-wallet.ts'
 import { createAddress, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { compareAccepted, HaltedVaultError, walletComparedMilliseconds } from './compare-accepted.ts'
+import { liftHalt, readDifference } from './lift-halt.ts'
+import { pickSamples } from './probe-wallet.ts'
+import { skippedIndices } from './wallet-marks.ts'
 import { walletOfVault } from './wallet-settings.ts'
-import { watchAccepted } from './watch-accepted.ts'
+import { noticeDatabase, watchAccepted } from './watch-accepted.ts'
 
 let bench: TransferBench
 let address: Address
@@ -322,6 +325,121 @@ it('the task of every node halts vaults without orders', async () => {
   await compare()
   await withExtraEntry(lostTransfer, async () => {
     await watchAccepted(bench.test.deps)
+    expect(await readHalt()).toMatchObject({ reason: 'books_behind' })
+  })
+})
+
+describe('T26 a transaction that the wallet service has no record of', () => {
+  const found = (txHash: string): FakeEntry => ({
+    kind: 'transaction',
+    network: 'ethereum',
+    txHash,
+    fromAddress: address.address,
+    fee: '21000',
+    payments: [{ toAddress: bench.recipient, contractAddress: null, amount: '5' }],
+  })
+
+  it('halts the vault, unless it is that of a transfer in the books', async () => {
+    const { body } = await bench.order(address.id, '1')
+    await bench.deliver()
+    wallet().confirm(body.id)
+    await bench.deliver()
+    const { txHash } = await bench.read(body.id)
+    await compare()
+    entries().push(found(txHash!.toUpperCase().replace('0X', '0x')))
+    await compare()
+    await withExtraEntry(found(`0x${'fe'.repeat(32)}`), async () => {
+      await expect(compare()).rejects.toThrow(HaltedVaultError)
+      expect(await readHalt()).toMatchObject({ reason: 'books_behind' })
+    })
+  })
+})
+
+describe('T26 books and wallet service that work with other databases', () => {
+  const floors = async () => (await bench.sql('select index_floors::text[] as floors from wallet_marks'))[0].floors
+  const indexOf = (derivationPath: string) => Number(derivationPath.split('/').at(-1))
+  const move = () => bench.sql(`update wallet_marks set books_database = 'before'`)
+  const next = async () => {
+    later()
+    const { status, body } = await create()
+    expect(status).toBe(201)
+    return indexOf(body.derivationPath)
+  }
+  afterEach(() => {
+    wallet().database = null
+  })
+
+  it('skip indices, because neither knows which addresses were made meanwhile', async () => {
+    wallet().database = 'first'
+    const last = await next()
+    await move()
+    wallet().database = 'second'
+    expect(await next()).toBe(last + skippedIndices)
+    expect(await next()).toBe(last + skippedIndices + 1)
+    expect(await floors()).toEqual([String(last + skippedIndices)])
+    // A sample of all addresses finds those on both sides of the gap.
+    const sampled = new Set<boolean>()
+    for (let round = 0; round < 20; round += 1)
+      for (const { derivationPath } of await pickSamples(bench.test.deps.db, bench.vault.id))
+        sampled.add(indexOf(derivationPath) < skippedIndices)
+    expect([...sampled].toSorted()).toEqual([false, true])
+  })
+
+  it('burn a path that was asked for and has no address, when the books work with another database', async () => {
+    wallet().answerWithAddress = () => 'nonsense'
+    later()
+    expect((await create()).status).toBe(502)
+    wallet().answerWithAddress = null
+    const lost = entries().at(-1)!
+    await move()
+    later()
+    const { status, body } = await create()
+    expect(status).toBe(201)
+    expect(lost).toMatchObject({
+      kind: 'address',
+      derivationPath: body.derivationPath.replace(/\d+$/, (n: string) => String(Number(n) - 1)),
+    })
+  })
+
+  it.each([
+    ['of the books alone, as after a failover', 'same', 'same'],
+    ['of a wallet service that does not name its database', null, null],
+    ['of a wallet service that names its database from now on', null, 'named'],
+  ])('go on with the next index after a change %s', async (_what, before, after) => {
+    wallet().database = before
+    const last = await next()
+    await move()
+    wallet().database = after
+    expect(await next()).toBe(last + 1)
+  })
+
+  it('also when the vault was halted and is recovered', async () => {
+    wallet().database = 'third'
+    const last = await next()
+    await move()
+    wallet().database = 'fourth'
+    await withExtraEntry(lostTransfer, async () => {
+      await expect(compare()).rejects.toThrow(HaltedVaultError)
+    })
+    const difference = await readDifference(
+      bench.test.deps.db,
+      await walletOfVault(bench.test.deps, bench.vault.id),
+      bench.vault.id,
+    )
+    const { unknown: _, ...place } = difference
+    await liftHalt(bench.test.deps.db, bench.vault.id, { ...place, operator: 'root', recovered: {}, now: new Date() })
+    expect(await next()).toBe(last + skippedIndices)
+  })
+})
+
+it('T26 a database that is another one than before starts the comparison of all vaults', async () => {
+  await noticeDatabase(bench.test.deps)
+  await compare()
+  await withExtraEntry(lostTransfer, async () => {
+    await noticeDatabase(bench.test.deps)
+    expect(await readHalt()).toBeNull()
+    await bench.sql(`create or replace function database_mark() returns text language sql as $$ select 'promoted' $$`)
+    await noticeDatabase(bench.test.deps)
     expect(await readHalt()).toMatchObject({ reason: 'books_behind' })
   })
 })

@@ -8,6 +8,7 @@ import type { AcceptedEntry } from '../../registry/wallet-service/answers.ts'
 import { WalletServiceError } from '../../registry/wallet-service/call.ts'
 import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import {
+  areBothMoved,
   burnPaths,
   findWalletMark,
   type HaltReason,
@@ -80,6 +81,11 @@ export async function assertCompared(deps: Comparing, vaultId: string, connect: 
   return running
 }
 
+/** Lets every vault be compared again before its next order, because the database is another one than before. */
+export function forgetCompared({ db }: Pick<Deps, 'db'>): void {
+  compared.delete(db)
+}
+
 /**
  * Reads what the wallet service accepted since the last comparison. Halts the vault if the books lack an entry, or the wallet service
  * lacks the entries that were read before.
@@ -98,17 +104,17 @@ export async function compareAccepted(deps: Comparing, vaultId: string, connect:
       await halt(deps, vaultId, { mark, reason: 'wallet_behind', unknown: [] })
       continue
     }
-    const { entries, cursor } = answer
+    const { entries, cursor, database = null } = answer
     // The books are read after the answer, so that they have everything that was asked for before.
-    const unknown = await listUnknown(deps.db, vaultId, entries, !mark.isComplete)
-    const lost = mark.isComplete ? unknown : unknown.filter(({ kind }) => kind === 'transfer')
+    const unknown = await listUnknown(deps.db, vaultId, entries, { isFirst: !mark.isComplete })
+    const lost = mark.isComplete ? unknown : unknown.filter(({ kind }) => kind === 'transfer' || kind === 'transaction')
     const isEnd = entries.length < walletChangesMax
     if (lost.length > 0) await halt(deps, vaultId, { mark, reason: 'books_behind', unknown: lost })
     // The mark is older than the question, so the list has the addresses that were stored by then.
     else if (isEnd && lacksStored(mark, entries))
       await halt(deps, vaultId, { mark, reason: 'wallet_behind', unknown: [] })
     else {
-      await advance(deps, vaultId, { mark, cursor, entries, unknown })
+      await advance(deps, vaultId, { mark, cursor, entries, unknown, walletDatabase: database })
       if (isEnd) return
     }
   }
@@ -133,7 +139,13 @@ async function listAccepted(mark: WalletMark, connect: Connect) {
   throw new WalletServiceError('failed', 'The wallet service no longer lists what it accepted')
 }
 
-type Step = { mark: WalletMark; cursor: string; entries: AcceptedEntry[]; unknown: AcceptedEntry[] }
+type Step = {
+  mark: WalletMark
+  cursor: string
+  entries: AcceptedEntry[]
+  unknown: AcceptedEntry[]
+  walletDatabase: string | null
+}
 
 /**
  * Stores how far the entries were compared. A first comparison burns the paths of unknown addresses: an earlier version may have asked
@@ -142,9 +154,10 @@ type Step = { mark: WalletMark; cursor: string; entries: AcceptedEntry[]; unknow
 async function advance(
   { db, log, clock }: Comparing,
   vaultId: string,
-  { mark, cursor, entries, unknown }: Step,
+  { mark, cursor, entries, unknown, walletDatabase }: Step,
 ): Promise<void> {
-  if (entries.length === 0 && mark.isComplete) return
+  const isSame = mark.booksDatabase === mark.database && mark.walletDatabase === walletDatabase
+  if (entries.length === 0 && mark.isComplete && isSame) return
   const now = clock()
   const paths = pathsOf(unknown)
   if (unknown.length > 0)
@@ -152,12 +165,15 @@ async function advance(
       { vaultId, unknown: unknown.slice(0, unknownShownMax) },
       'a first comparison found entries that the books lack',
     )
+  if (areBothMoved(mark, walletDatabase))
+    log.error({ vaultId }, 'books and wallet service both work with other databases: new addresses skip indices')
   await inTransaction(db, async (trx) => {
     if (!(await lockWalletMark(trx, vaultId, mark))) return
     await burnPaths(trx, vaultId, paths, now)
     await noteListedPaths(trx, vaultId, pathsOf(entries))
     const isComplete = mark.isComplete || entries.length < walletChangesMax
-    await setWalletMark(trx, vaultId, { cursor, entries: mark.entries + entries.length, isComplete, now })
+    const count = mark.entries + entries.length
+    await setWalletMark(trx, vaultId, { cursor, entries: count, isComplete, now, mark, walletDatabase })
   })
 }
 

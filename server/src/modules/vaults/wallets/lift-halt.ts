@@ -6,6 +6,7 @@ import { announceVaultChange } from '../../record/notifications/announce.ts'
 import type { AcceptedEntry } from '../../registry/wallet-service/answers.ts'
 import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import {
+  areBooksMoved,
   findWalletMark,
   forgetWalletMark,
   type HaltReason,
@@ -33,6 +34,8 @@ export type Difference = {
   unknown: AcceptedEntry[]
   /** The derivation paths that were read. */
   listed: string[]
+  /** The database of the wallet service. */
+  walletDatabase: string | null
 }
 
 /**
@@ -52,8 +55,14 @@ export async function readDifference(db: Db, wallet: WalletClient, vaultId: stri
     cursor = answer.cursor
     entries += answer.entries.length
     listed.push(...answer.entries.flatMap((entry) => (entry.kind === 'address' ? [entry.derivationPath] : [])))
-    unknown.push(...(await listUnknown(db, vaultId, answer.entries, !mark.isComplete)))
-    if (answer.entries.length < walletChangesMax) return { mark, cursor, entries, unknown, listed }
+    unknown.push(
+      ...(await listUnknown(db, vaultId, answer.entries, {
+        isFirst: !mark.isComplete,
+        isRestored: areBooksMoved(mark),
+      })),
+    )
+    const { database: walletDatabase = null } = answer
+    if (answer.entries.length < walletChangesMax) return { mark, cursor, entries, unknown, listed, walletDatabase }
   }
 }
 
@@ -70,13 +79,13 @@ type Lifting = Omit<Difference, 'unknown'> & {
 export async function liftHalt(
   db: Db,
   vaultId: string,
-  { mark, cursor, entries, listed, operator, recovered, now }: Lifting,
+  { mark, cursor, entries, listed, walletDatabase, operator, recovered, now }: Lifting,
 ): Promise<boolean> {
   return await inTransaction(db, async (trx) => {
     if (mark.haltReason === null || !(await lockWalletMark(trx, vaultId, mark))) return false
     if (mark.haltReason === 'wallet_behind') await forgetWalletMark(trx, vaultId)
     await noteListedPaths(trx, vaultId, listed)
-    await setWalletMark(trx, vaultId, { cursor, entries, isComplete: true, now })
+    await setWalletMark(trx, vaultId, { cursor, entries, isComplete: true, now, mark, walletDatabase })
     await setHalt(trx, vaultId, null)
     await announceVaultChange(trx, {
       vaultId,

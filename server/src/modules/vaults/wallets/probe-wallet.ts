@@ -139,13 +139,13 @@ export async function findNewestAddressId(db: Db | Trx, vaultId: string): Promis
 }
 
 /**
- * Returns the first and the last address of a vault and random addresses. Indexes are gap-free under a prefix, so a
- * random number up to the sum of the prefixes is a random address. Indexes of the database find it in a vault of any
+ * Returns the first and the last address of a vault and random addresses. Indexes are gap-free under a prefix between the floors of
+ * the vault, so a random number up to the sum of these ranges is a random address. Indexes of the database find it in a vault of any
  * size. In a vault with very many prefixes the choice is limited to the prefixes that follow a random prefix.
  */
 export async function pickSamples(db: Db | Trx, vaultId: string): Promise<Sample[]> {
   let prefixes = await listPrefixes(db, vaultId, '')
-  if (prefixes.length === probedPrefixesMax) {
+  if (prefixes.length >= probedPrefixesMax) {
     prefixes = await listPrefixes(db, vaultId, await findRandomPrefix(db, vaultId))
   }
   const places = Array.from({ length: probedAddressesMax }, () => randomPlace(prefixes))
@@ -168,9 +168,9 @@ export async function pickSamples(db: Db | Trx, vaultId: string): Promise<Sample
   return rows
 }
 
-type Prefix = { prefix: string; size: number }
+type Prefix = { prefix: string; start: number; size: number }
 
-/** Returns the prefixes of derivation paths from `from` on, each with its number of addresses. */
+/** Returns the prefixes of derivation paths from `from` on, with the ranges of indexes between the floors that have addresses. */
 async function listPrefixes(db: Db | Trx, vaultId: string, from: string): Promise<Prefix[]> {
   const { rows } = await sql<Prefix>`
     with recursive prefixes as (
@@ -181,10 +181,15 @@ async function listPrefixes(db: Db | Trx, vaultId: string, from: string): Promis
         select a.static_prefix from addresses a where a.vault_id = ${vaultId} and a.static_prefix > p.static_prefix
         order by a.static_prefix limit 1) following
     )
-    select p.static_prefix as prefix, (last.path_index + 1)::float8 as size
+    select p.static_prefix as prefix, f.start::float8, (last.path_index - f.start + 1)::float8 as size
     from (select static_prefix from prefixes limit ${probedPrefixesMax}) p
+    cross join (
+      select start, lead(start) over (order by start) as "end" from (
+        select 0::bigint as start union all select unnest(index_floors) from wallet_marks where vault_id = ${vaultId}) s
+    ) f
     cross join lateral (
       select a.path_index from addresses a where a.vault_id = ${vaultId} and a.static_prefix = p.static_prefix
+        and a.path_index >= f.start and (f."end" is null or a.path_index < f."end")
       order by a.path_index desc limit 1) last`.execute(db)
   return rows
 }
@@ -210,8 +215,8 @@ function randomPlace(prefixes: Prefix[]): { prefix: string; index: number } {
       prefixes.reduce((sum, { size }) => sum + size, 0),
     ),
   )
-  for (const { prefix, size } of prefixes) {
-    if (place < size) return { prefix, index: place }
+  for (const { prefix, start, size } of prefixes) {
+    if (place < size) return { prefix, index: start + place }
     place -= size
   }
   return { prefix: '', index: 0 }

@@ -18,6 +18,10 @@ export type WalletMark = {
   haltReason: HaltReason | null
   /** The paths of stored addresses that were not listed up to the cursor. */
   notListed: string[]
+  /** The name of the present database of the books, and those of both databases when they were compared last. */
+  database: string
+  booksDatabase: string | null
+  walletDatabase: string | null
 }
 export type HaltReason = 'books_behind' | 'wallet_behind'
 
@@ -25,7 +29,8 @@ export async function findWalletMark(db: Db | Trx, vaultId: string): Promise<Wal
   const { rows } = await sql<WalletMark>`${prepared}
     select m.cursor, coalesce(m.entries, 0)::float8 as entries, coalesce(m.wallet_number, 0) as "walletNumber",
       coalesce(m.is_complete, false) as "isComplete",
-      v.halt_reason as "haltReason",
+      v.halt_reason as "haltReason", database_mark() as database,
+      m.books_database as "booksDatabase", m.wallet_database as "walletDatabase",
       array(select p.derivation_path from asked_paths p
         where p.vault_id = v.id and p.is_stored and not p.is_listed and m.is_complete) as "notListed"
     from vaults v left join wallet_marks m on m.vault_id = v.id where v.id = ${vaultId}`.execute(db)
@@ -44,15 +49,44 @@ export async function lockWalletMark(trx: Trx, vaultId: string, known: WalletMar
   )
 }
 
-/** Stores how far the entries were compared. */
+type Compared = Pick<WalletMark, 'entries' | 'isComplete'> & {
+  cursor: string
+  now: Date
+  /** The mark before the entries were asked for, and the database of the wallet service according to its answer. */
+  mark: WalletMark
+  walletDatabase: string | null
+}
+
+/**
+ * Stores how far the entries were compared. When both databases are other ones than before, both may have been restored to an earlier
+ * time: the next addresses then get indices beyond those that both have forgotten.
+ */
 export async function setWalletMark(
   trx: Trx,
   vaultId: string,
-  { cursor, entries, isComplete, now }: Pick<WalletMark, 'entries' | 'isComplete'> & { cursor: string; now: Date },
+  { cursor, entries, isComplete, now, mark, walletDatabase }: Compared,
 ): Promise<void> {
+  if (areBooksMoved(mark)) await burnPaths(trx, vaultId, await listAnswerless(trx, vaultId), now)
   await sql`
-    update wallet_marks set cursor = ${cursor}, entries = ${entries}, is_complete = ${isComplete}, compared_at = ${now}
+    update wallet_marks set cursor = ${cursor}, entries = ${entries}, is_complete = ${isComplete}, compared_at = ${now},
+      books_database = ${mark.database}, wallet_database = ${walletDatabase},
+      index_floors = index_floors || case when ${areBothMoved(mark, walletDatabase)} then array[greatest(
+        (select max(f) from unnest(index_floors) f),
+        (select max(path_index) from addresses where vault_id = ${vaultId}),
+        (select max(path_index) from asked_paths where vault_id = ${vaultId}), 0) + ${skippedIndices}::bigint] else '{}' end
     where vault_id = ${vaultId}`.execute(trx)
+}
+
+/** The indices that are skipped: more than a vault makes addresses between a backup and its restore. */
+export const skippedIndices = 1_000_000
+
+/** Returns true if the books are known to work with another database than at the last comparison. */
+export const areBooksMoved = ({ database, booksDatabase }: WalletMark): boolean =>
+  booksDatabase !== null && booksDatabase !== database
+
+/** Returns true if both databases are known to be other ones than at the last comparison. */
+export function areBothMoved(mark: WalletMark, present: string | null): boolean {
+  return areBooksMoved(mark) && mark.walletDatabase !== null && present !== null && mark.walletDatabase !== present
 }
 
 /** Begins the comparison anew, because the vault has another wallet service, or another secret for it. */
@@ -87,6 +121,15 @@ export async function noteStoredPath(trx: Trx, vaultId: string, derivationPath: 
     update asked_paths set is_stored = true
     where vault_id = ${vaultId} and derivation_path = ${derivationPath} and not is_burnt`.execute(trx)
   await forgetKnownPaths(trx, vaultId, [derivationPath])
+}
+
+/** Lists the paths that were asked for and have no address in the books. Restored books may have lost what was given to people. */
+async function listAnswerless(trx: Trx, vaultId: string): Promise<string[]> {
+  const { rows } = await sql<{ path: string }>`
+    select derivation_path as path from asked_paths where vault_id = ${vaultId} and not is_stored and not is_burnt`.execute(
+    trx,
+  )
+  return rows.map(({ path }) => path)
 }
 
 /** Records that the wallet service has listed these paths. */
@@ -138,16 +181,17 @@ function placeOf(path: string, segments: { route: { dynamic: boolean }; pathId: 
  * is asked.
  *
  * A transfer must have been handed over. An address must be stored, or its path recorded as asked or burnt. An event must have credited
- * its deposit, or be kept. Vaults may share a wallet service: the books of all of them count.
+ * its deposit, or be kept. A transaction must be that of a transfer. Vaults may share a wallet service: the books of all of them count.
  *
  * @param isFirst true for the first comparison with this wallet service: versions that did not record when a transfer was handed over
  *   may have handed it over.
+ * @param isRestored true if an address that was asked for, and is not stored, counts as unknown: restored books may have lost its answer
  */
 export async function listUnknown(
   db: Db | Trx,
   vaultId: string,
   entries: AcceptedEntry[],
-  isFirst: boolean,
+  { isFirst = false, isRestored = false }: { isFirst?: boolean; isRestored?: boolean } = {},
 ): Promise<AcceptedEntry[]> {
   if (entries.length === 0) return []
   const rows = entries.map((entry, n) => ({ n, ...toColumns(entry) }))
@@ -165,7 +209,8 @@ export async function listUnknown(
     select e.n from entries e where e.kind = 'address' and not exists (
       select from here h join networks n on n.slug = e.network
       join addresses a on a.vault_id = h.id and a.network_id = n.id and a.derivation_path = e.path)
-      and not exists (select from here h join asked_paths p on p.vault_id = h.id and p.derivation_path = e.path)
+      and not exists (select from here h join asked_paths p on p.vault_id = h.id and p.derivation_path = e.path
+        where p.is_burnt or not ${isRestored})
     union all
     select e.n from entries e join networks n on n.slug = e.network
     cross join lateral (select ${addressKeyIn('n', sql`e.address`, sql`e.on_bitcoin`)} as address_key,
@@ -180,13 +225,18 @@ export async function listUnknown(
         or (d.occurrence = e.occurrence and (not e.is_orphan or d.orphaned_at is not null)))
       and not exists (
         select from wallet_events w where w.network = n.slug and w.address_key = k.address_key
-          and w.outcome not in ('credited', 'duplicate') and strpos(lower(w.body), lower(e.tx_hash)) > 0)`.execute(db)
+          and w.outcome not in ('credited', 'duplicate') and strpos(lower(w.body), lower(e.tx_hash)) > 0)
+    union all
+    select e.n from entries e join networks n on n.slug = e.network where e.kind = 'transaction' and not exists (
+      select from here h join transfer_hashes t on t.vault_id = h.id
+        and t.tx_hash = case when n.type = 'evm' then lower(e.tx_hash) else e.tx_hash end)`.execute(db)
   return unknown.map(({ n }) => entries[n]!)
 }
 
 function toColumns(entry: AcceptedEntry) {
   if (entry.kind === 'transfer') return { kind: entry.kind, id: entry.id }
   if (entry.kind === 'address') return { kind: entry.kind, network: entry.network, path: entry.derivationPath }
+  if (entry.kind === 'transaction') return { kind: entry.kind, network: entry.network, tx_hash: entry.txHash }
   const { kind, network, toAddress, asset, txHash, index, occurrence, isOrphan } = entry
   return {
     kind,

@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
+import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { walletProbesAtOnce, watchedVaultsMax } from '../../../lib/limits.ts'
-import { compareAccepted, HaltedVaultError } from './compare-accepted.ts'
+import { compareAccepted, forgetCompared, HaltedVaultError } from './compare-accepted.ts'
 import { walletOfVault } from './wallet-settings.ts'
 
 /**
@@ -21,6 +23,22 @@ export async function watchAccepted(deps: Deps): Promise<void> {
     for (let id = left.shift(); id !== undefined; id = left.shift()) await compare(deps, id)
   }
   await Promise.all(Array.from({ length: walletProbesAtOnce }, compareInTurn))
+}
+
+/** The database of each process at its last look. */
+const seen = new WeakMap<Db, string>()
+
+/** Compares all vaults at once when the database is another one than before: another timeline, after a failover or a restore. */
+export async function noticeDatabase(deps: Deps): Promise<void> {
+  const { rows } = await sql<{ database: string }>`select database_mark() as database`.execute(deps.db)
+  const { database } = rows[0]!
+  const before = seen.get(deps.db)
+  if (before !== undefined && before !== database) {
+    deps.log.warn('the database is another one than before; books and wallet services are compared')
+    forgetCompared(deps)
+    await watchAccepted(deps)
+  }
+  seen.set(deps.db, database)
 }
 
 async function compare(deps: Deps, vaultId: string): Promise<void> {

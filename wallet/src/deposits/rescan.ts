@@ -1,0 +1,14 @@
+import type pg from 'pg'
+
+/**
+ * Lets the blocks from `block` on be read again with the next block: deposits to addresses that were watched only afterwards, as after a
+ * restore, are found. Nothing is reported twice. Returns false if the network is unknown, or its blocks were not read that far.
+ */
+export async function rescan(pool: pg.Pool, { network, block }: { network: string; block: number }): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `update wallet.cursors set next_block = $2, previous_hash = null, updated_at = clock_timestamp()
+     where network = $1 and next_block > $2`,
+    [network, block],
+  )
+  return rowCount === 1
+}
