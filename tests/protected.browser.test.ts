@@ -155,7 +155,7 @@ it('a payout is signed once by each, on pages that compute what they sign from a
   await sender.goto(`${origin}/v/${bench.vault.code}/payouts/new`)
   await sender.locator('input[type=file]').setInputFiles({ name: 'list.csv', mimeType: 'text/csv', buffer })
   await sender.getByLabel('From').selectOption({ index: 1 })
-  await sender.getByLabel('Token').selectOption({ index: 1 })
+  await sender.getByLabel('Token', { exact: true }).selectOption({ index: 1 })
   await sender.getByRole('button', { name: 'Check the policies' }).click()
   await sender.getByText('Waits for votes', { exact: true }).waitFor()
   const answer = sender.waitForResponse(

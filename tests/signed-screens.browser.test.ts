@@ -208,7 +208,7 @@ async function orderOn(
   const option = page.getByRole('listbox').getByRole('option').first()
   if (!(await lying.until(() => option.isVisible(), 500))) return ''
   await option.click()
-  const token = page.getByLabel('Token')
+  const token = page.getByLabel('Token', { exact: true })
   const hasToken = async () => (await token.locator('option').allTextContents()).includes(symbol)
   if (!(await lying.until(hasToken))) return ''
   await token.selectOption({ label: symbol })
@@ -291,7 +291,7 @@ async function uploadOn(lying: LyingPage, lines: string[]): Promise<boolean> {
   await lying.goto(`/v/${bench.vault.code}/payouts/new`)
   await page.locator('input[type=file]').setInputFiles({ name: 'list.csv', mimeType: 'text/csv', buffer })
   await page.getByLabel('From').selectOption({ index: 1 })
-  await page.getByLabel('Token').selectOption({ index: 1 })
+  await page.getByLabel('Token', { exact: true }).selectOption({ index: 1 })
   await page.getByRole('button', { name: 'Check the policies' }).click()
   return lying.until(() => page.getByText('You sign exactly this with a passkey.').isVisible(), 300)
 }

@@ -67,7 +67,7 @@ function paysMany(stack: () => Stack): void {
     expect(await page.getByLabel('From').inputValue()).toBe('')
     const { id: payer } = await operationsOf(stack())
     await page.getByLabel('From').selectOption(payer)
-    await page.getByLabel('Token').selectOption({ label: 'TUSD' })
+    await page.getByLabel('Token', { exact: true }).selectOption({ label: 'TUSD' })
     await page.getByRole('button', { name: 'Check the policies' }).click()
     await page.getByRole('button', { name: 'Order 2 payments', disabled: false }).click()
     const sheet = page.getByRole('dialog')
@@ -134,7 +134,7 @@ function mapsColumns(stack: () => Stack): void {
 async function fillIn(page: Page, amount: string): Promise<void> {
   await page.getByRole('combobox', { name: 'From' }).fill('Operations')
   await page.getByRole('option', { name: /Operations/ }).click()
-  await page.getByLabel('Token').selectOption({ label: 'TUSD' })
+  await page.getByLabel('Token', { exact: true }).selectOption({ label: 'TUSD' })
   await page.getByRole('combobox', { name: 'To', exact: true }).fill(stranger)
   await page.getByLabel('Amount in TUSD').fill(amount)
   await page.getByLabel('Purpose').fill('Rent of November')
