@@ -16,7 +16,12 @@ exports.rooms = {
     ['governance'],
     ['policy-editing'],
   ],
-  people: [['users', 'invitations'], ['members', 'passkeys'], ['sign-in', 'service-tokens'], ['offboarding']],
+  people: [
+    ['users', 'invitations'],
+    ['members', 'passkeys', 'providers'],
+    ['sign-in', 'service-tokens'],
+    ['provider-sign-in', 'offboarding'],
+  ],
   vaults: [['structure'], ['wallets'], ['authority', 'addresses'], ['vaults', 'grants'], ['folders']],
   'address-book': [['counterparties', 'recipients'], ['groups']],
   operations: [

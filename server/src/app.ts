@@ -77,6 +77,9 @@ import { passkeyComponents } from './modules/people/passkeys/schema.ts'
 import { passkeyExecutors } from './modules/people/passkeys/second-person.ts'
 import { serviceTokenRoutes } from './modules/people/service-tokens/routes.ts'
 import { serviceTokenComponents } from './modules/people/service-tokens/schema.ts'
+import { activateProvider } from './modules/people/providers/actions.ts'
+import { providerComponents } from './modules/people/providers/schema.ts'
+import { identityProviderRoutes } from './modules/people/provider-sign-in/routes.ts'
 import { authRoutes } from './modules/people/sign-in/routes.ts'
 import { authComponents } from './modules/people/sign-in/schema.ts'
 import { userRoutes } from './modules/people/users/routes.ts'
@@ -129,6 +132,7 @@ import { vaultsComponents } from './modules/vaults/structure/schema.ts'
 import { vaultsRoutes } from './modules/vaults/vaults/routes.ts'
 import { registerChangePages } from './pages/changes.ts'
 import { consoleFolder, registerConsole } from './pages/console.ts'
+import { registerProviderPages } from './pages/provider-sign-in.ts'
 import { registerReference } from './pages/reference.ts'
 import { registerPages } from './pages/sign-in.ts'
 
@@ -154,6 +158,7 @@ export async function createApp(deps: Deps): Promise<App> {
     if (folder === null) registerReference(pages as unknown as App)
     else await registerConsole(pages as unknown as App, folder)
     registerPages(pages as unknown as App, deps, folder !== null)
+    registerProviderPages(pages as unknown as App, deps)
   })
   await app.register(async (pages) => registerChangePages(pages as unknown as App, deps))
   return app
@@ -165,6 +170,7 @@ const components = [
   ...userComponents,
   ...authComponents,
   ...passkeyComponents,
+  ...providerComponents,
   ...memberComponents,
   ...invitationComponents,
   ...serviceTokenComponents,
@@ -223,6 +229,7 @@ const platformExecutors: PlatformExecutors = {
   user_enable: async (trx, userId, { reason }, { caller, now }) => {
     await enable(trx, { userId, reason: String(reason), actorId: caller.userId, now })
   },
+  identity_provider_activate: activateProvider,
 }
 
 const apiModules: ((app: App, deps: Deps) => void)[] = [
@@ -231,6 +238,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   offboardingRoutes,
   authRoutes,
   passkeyRoutes,
+  identityProviderRoutes,
   memberRoutes,
   invitationRoutes,
   serviceTokenRoutes,

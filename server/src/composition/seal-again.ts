@@ -41,6 +41,14 @@ export const sealedColumns: readonly SealedColumn[] = [
     rewrite: completeSecrets,
   },
   {
+    table: 'identity_providers',
+    column: 'client_secret',
+    key: ['id'],
+    goesTo: 'the identity provider, for the origin of the issuer that it is sealed for',
+    context: 't.issuer',
+    destination: originOf,
+  },
+  {
     table: 'idempotency_keys',
     column: 'body',
     key: ['caller_id', 'key'],

@@ -41,6 +41,7 @@ export type Config = {
   /** Verifies webhook signatures; several during a rotation. Empty only in demo mode: unsigned events are accepted. */
   webhookSecrets: string[]
   walletAllowedHosts: string[]
+  identityAllowedHosts: string[]
   secretKey: string | null
   /** Where USD rates are polled: https, or http and file in demo mode. */
   ratesUrl: string | null
@@ -138,6 +139,7 @@ export function readConfig(env: Environment = process.env): Config {
     ...mail,
     webhookSecrets,
     walletAllowedHosts: list('WALLET_ALLOWED_HOSTS'),
+    identityAllowedHosts: list('IDENTITY_ALLOWED_HOSTS'),
     secretKey,
     ratesUrl: url('RATES_URL', demo ? ['http:', 'https:', 'file:'] : ['https:']),
     rateJumpFactorHundredths,

@@ -122,6 +122,12 @@ export const settings: Setting[] = [
     fallback: '',
   },
   {
+    name: 'IDENTITY_ALLOWED_HOSTS',
+    about: 'private hosts (host or host:port, separated by commas) that an identity provider may have',
+    example: 'login.internal',
+    fallback: '',
+  },
+  {
     name: 'RATES_URL',
     about: 'JSON {CODE: "usd"} polled every minute; https, or http: and file: in demo mode',
     example: 'https://rates.example.org/usd.json',

@@ -553,6 +553,48 @@ export interface IdempotencyKeys {
   status: number;
 }
 
+export interface Identities {
+  issuer: string;
+  last_used_at: Timestamp;
+  linked_at: Timestamp;
+  linked_via: string;
+  subject: string;
+  user_id: string;
+}
+
+export interface IdentityDomains {
+  domain: string;
+  provider_id: string;
+}
+
+export interface IdentityLinks {
+  binding_hash: Buffer;
+  created_at: Timestamp;
+  email: string;
+  expires_at: Timestamp;
+  identity: Json;
+  provider_id: string;
+  redirect_to: string | null;
+  token_hash: Buffer;
+}
+
+export interface IdentityProviders {
+  client_id: string;
+  client_secret: Buffer | null;
+  created_at: Timestamp;
+  created_by_id: string;
+  domains: string[];
+  id: string;
+  issuer: string;
+  linking: string;
+  name: string;
+  session_hours: number;
+  status: string;
+  tried_at: Timestamp | null;
+  tried_email: string | null;
+  updated_at: Timestamp;
+}
+
 export interface Images {
   content: Buffer;
   created_at: Timestamp;
@@ -1038,6 +1080,9 @@ export interface ServiceTokens {
 }
 
 export interface Sessions {
+  acr: string | null;
+  amr: string[] | null;
+  auth_time: Timestamp | null;
   created_at: Timestamp;
   device_hash: Buffer | null;
   ends_at: Timestamp;
@@ -1046,6 +1091,9 @@ export interface Sessions {
   ip: string | null;
   last_seen_at: Timestamp;
   method: string | null;
+  provider_id: string | null;
+  provider_sid: string | null;
+  provider_subject: string | null;
   token_hash: Buffer;
   user_agent: string | null;
   user_id: string;
@@ -1156,6 +1204,11 @@ export interface UnconfirmedTransfers {
 
 export interface UsedPasskeyChallenges {
   challenge_hash: Buffer;
+  expires_at: Timestamp;
+}
+
+export interface UsedProviderAnswers {
+  answer_hash: Buffer;
   expires_at: Timestamp;
 }
 
@@ -1306,6 +1359,10 @@ export interface DB {
   held_rates: HeldRates;
   holds: Holds;
   idempotency_keys: IdempotencyKeys;
+  identities: Identities;
+  identity_domains: IdentityDomains;
+  identity_links: IdentityLinks;
+  identity_providers: IdentityProviders;
   images: Images;
   invitation_groups: InvitationGroups;
   invitations: Invitations;
@@ -1353,6 +1410,7 @@ export interface DB {
   transfers: Transfers;
   unconfirmed_transfers: UnconfirmedTransfers;
   used_passkey_challenges: UsedPasskeyChallenges;
+  used_provider_answers: UsedProviderAnswers;
   user_preferences: UserPreferences;
   users: Users;
   variants: Variants;

@@ -30,6 +30,8 @@ function expiredRows(now: Date): [table: string, isExpired: RawBuilder<unknown>]
     ['idempotency_keys', sql`created_at < ${ago(idempotencyTtlHours)}`],
     ['magic_links', sql`expires_at < ${now}`],
     ['used_passkey_challenges', sql`expires_at < ${now}`],
+    ['identity_links', sql`expires_at < ${now}`],
+    ['used_provider_answers', sql`expires_at < ${now}`],
     ['sign_in_attempts', sql`attempted_at < ${ago(signInAttemptTtlHours)}`],
     ['failed_redemptions', sql`failed_at < ${ago(signInAttemptTtlHours)}`],
     ['known_devices', sql`last_seen_at < ${ago(deviceCookieDays * 24)}`],

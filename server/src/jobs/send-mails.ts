@@ -4,6 +4,7 @@ import { consolePaths } from '../lib/console-paths.ts'
 import { magicLinkTtlMinutes, mailBackoff } from '../lib/limits.ts'
 import { networkOf } from '../lib/sender.ts'
 import {
+  identityLinkMessage,
   invitationMessage,
   magicLinkMessage,
   operatorLinkMessage,
@@ -16,13 +17,21 @@ import type { Mail } from '../mail/transport.ts'
 import { findInvitationToMail } from '../modules/people/invitations/queries.ts'
 import { openToken } from '../modules/people/invitations/token.ts'
 import type { PasskeyNotice } from '../modules/people/passkeys/actions.ts'
+import { issueIdentityLink } from '../modules/people/provider-sign-in/link.ts'
+import type { IdentityLinkRequest } from '../modules/people/provider-sign-in/sign-in.ts'
 import { issueMagicLink, type MagicLinkRequest, type OperatorLinkNotice } from '../modules/people/sign-in/actions.ts'
 import { describeAgent } from '../modules/people/sign-in/devices.ts'
 import { keyToEnd, type SignInNotice } from '../modules/people/sign-in/sessions.ts'
 import { type Claims, runClaims } from './run-claims.ts'
 
 type InvitationMail = { kind: 'invitation'; vaultId: string; invitationId: string }
-type MailRequest = MagicLinkRequest | InvitationMail | SignInNotice | OperatorLinkNotice | PasskeyNotice
+type MailRequest =
+  | MagicLinkRequest
+  | InvitationMail
+  | SignInNotice
+  | OperatorLinkNotice
+  | PasskeyNotice
+  | IdentityLinkRequest
 
 const queuedMails: Claims<QueuedMail> = {
   name: 'mail',
@@ -51,6 +60,8 @@ function compose(deps: Deps, request: MailRequest): Promise<Mail | null> | Mail 
   switch (request.kind) {
     case 'magic-link':
       return composeMagicLink(deps, request)
+    case 'identity-link':
+      return composeIdentityLink(deps, request)
     case 'invitation':
       return composeInvitation(deps, request)
     case 'sign-in':
@@ -80,6 +91,23 @@ async function composeMagicLink(deps: Deps, request: MagicLinkRequest): Promise<
     date: requestedAt,
     to: request.email,
     ...magicLinkMessage({ link, code: issued.code, ttlMinutes: magicLinkTtlMinutes }),
+  }
+}
+
+/** Composes the mail that links an account at a provider. As for a sign-in link, it is decided here if the address gets one. */
+async function composeIdentityLink(deps: Deps, request: IdentityLinkRequest): Promise<Mail | null> {
+  const now = deps.clock()
+  const requestedAt = new Date(request.requestedAt)
+  if (now.getTime() - requestedAt.getTime() > magicLinkTtlMinutes * 60_000) return null
+  const issued = await inTransaction(deps.db, (trx) => issueIdentityLink(trx, request, now))
+  if (issued === null) return null
+  const { providerName } = issued
+  const link = `${deps.publicOrigin()}/auth/oidc/link?token=${issued.token}`
+  return {
+    id: request.mailId,
+    date: requestedAt,
+    to: request.email,
+    ...identityLinkMessage({ link, providerName, ttlMinutes: magicLinkTtlMinutes }),
   }
 }
 

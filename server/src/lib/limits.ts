@@ -398,3 +398,22 @@ export const waitingChangeSetsMax = 50
 export const holdConfirmationHours = 72
 /** The time for which a person cannot place a second hold on someone whose hold ended unconfirmed. */
 export const holdRepetitionDays = 30
+
+export const domainsPerProviderMax = 20
+export const domainLengthMax = 253
+export const issuerLengthMax = 512
+export const clientIdLengthMax = 256
+export const clientSecretLengthMax = 512
+/** How long a session of an identity provider lives, in hours: by default, and at most. */
+export const providerSessionHours = 12
+export const providerSessionHoursMax = 24
+/** A sign-in through a provider ends within this time, and so does the link that confirms a first one. */
+export const providerSignInMinutes = 10
+export const providerCallTimeoutMilliseconds = 8_000
+export const providerAnswerBytesMax = 262_144
+/** The metadata of a provider are read again after this time. */
+export const providerMetadataMinutes = 10
+/** The keys and metadata of a provider are read again at most this often, whatever it answers. */
+export const providerReloadSeconds = 5
+/** How far the clock of a provider may differ. */
+export const providerClockSeconds = 30

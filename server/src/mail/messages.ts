@@ -53,6 +53,24 @@ export function magicLinkMessage({ link, code, ttlMinutes }: MagicLink): Message
   })
 }
 
+type IdentityLink = { link: string; providerName: string; ttlMinutes: number }
+
+export function identityLinkMessage({ link, providerName, ttlMinutes }: IdentityLink): Message {
+  return layOut({
+    subject: `Sign in to Strongroom through ${providerName}`,
+    lines: [
+      `Somebody signed in at ${providerName} with your address, for the first time.`,
+      `If it was you, open this link within ${ttlMinutes} minutes in the same browser. From then on that account signs you in.`,
+    ],
+    button: 'Use this account',
+    link,
+    closing: [
+      'In any other browser the link does nothing. Pass it on to nobody.',
+      `If it was not you, ignore this mail, and tell whoever runs ${providerName} that an account there has your address.`,
+    ],
+  })
+}
+
 type SignIn = {
   signedInAt: Date
   agent: string

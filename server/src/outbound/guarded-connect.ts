@@ -28,16 +28,19 @@ export function createGuardedDispatcher({
   allowedHosts,
   allowsLoopback = false,
   connectTimeoutMilliseconds,
+  setting = 'WALLET_ALLOWED_HOSTS',
   resolve = (hostname) => dns.lookup(hostname, { all: true }),
 }: {
   allowedHosts: string[]
   allowsLoopback?: boolean
   connectTimeoutMilliseconds: number
+  /** The setting by which the operator names exceptions, for the message. */
+  setting?: string
   resolve?: Resolve
 }): Dispatcher {
   const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()))
   const open = buildConnector({ timeout: connectTimeoutMilliseconds })
-  const guarded = buildConnector({ timeout: connectTimeoutMilliseconds, lookup: lookupPublic(resolve) })
+  const guarded = buildConnector({ timeout: connectTimeoutMilliseconds, lookup: lookupPublic(resolve, setting) })
   return new Agent({
     connect: (options, callback) => {
       const report: buildConnector.Callback = (...[error, socket]) => {
@@ -51,7 +54,7 @@ export function createGuardedDispatcher({
       if (isExempt) return open(options, report)
       // A connection to a literal address has no look-up, so the address is checked here.
       if (isIP(options.hostname) !== 0 && !isPublicAddress(options.hostname)) {
-        return report(refusal(options.hostname), null)
+        return report(refusal(options.hostname, setting), null)
       }
       guarded(options, report)
     },
@@ -121,13 +124,13 @@ function isAllowed(allowed: Set<string>, hostname: string, port: string): boolea
 }
 
 /** Returns a look-up that refuses a name if one of its addresses is forbidden, because the connection may use any of them. */
-function lookupPublic(resolve: Resolve): LookupFunction {
+function lookupPublic(resolve: Resolve, setting: string): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
       (addresses) => {
         const [first] = addresses
         if (first === undefined || addresses.some(({ address }) => !isPublicAddress(address))) {
-          callback(refusal(hostname), '', 0)
+          callback(refusal(hostname, setting), '', 0)
         } else if (options.all) callback(null, addresses)
         else callback(null, first.address, first.family)
       },
@@ -136,8 +139,8 @@ function lookupPublic(resolve: Resolve): LookupFunction {
   }
 }
 
-function refusal(hostname: string): Error {
-  const error = new Error(`${hostname} is no public address, and WALLET_ALLOWED_HOSTS does not list it`)
+function refusal(hostname: string, setting: string): Error {
+  const error = new Error(`${hostname} is no public address, and ${setting} does not list it`)
   refusals.add(error)
   return error
 }

@@ -10,6 +10,7 @@ import { formBytesMax } from '../lib/limits.ts'
 import { formatMinute } from '../lib/period.ts'
 import { sha256 } from '../lib/secrets.ts'
 import { findInvitedByToken } from '../modules/people/invitations/queries.ts'
+import { hasActiveProvider } from '../modules/people/providers/queries.ts'
 import { redeemWithCode } from '../modules/people/sign-in/actions.ts'
 import { deviceOf, setSession } from '../modules/people/sign-in/cookies.ts'
 import { describeAgent } from '../modules/people/sign-in/devices.ts'
@@ -21,7 +22,7 @@ import { sendConsole } from './console.ts'
 import { findSignedIn, layout, pageOptions, sendPage, when } from './layout.ts'
 
 /** The plain forms of these pages, which need no script. No other part of the service reads this media type. */
-const formOptions = { ...pageOptions, schema: { hide: true, body: { type: 'object', maxProperties: 4 } } }
+export const formOptions = { ...pageOptions, schema: { hide: true, body: { type: 'object', maxProperties: 4 } } }
 
 /**
  * Registers the pages of the sign-in: the form, the code that redeems a link, the signed-in user, and the button that ends a
@@ -48,7 +49,7 @@ export function registerPages(app: App, deps: Deps, hasConsole: boolean): void {
 function registerForm(app: App, deps: Deps, hasConsole: boolean): void {
   for (const url of ['/', '/sign-in']) {
     app.get(url, pageOptions, async (request, reply) => {
-      const { invitation, error, redirectTo } = textsOf(request.query)
+      const { invitation, error, redirectTo, request: requestId = '' } = textsOf(request.query)
       const signedIn = await findSignedIn(deps, request)
       if (signedIn !== null && invitation === undefined) {
         if (hasConsole && url === '/') return sendConsole(request, reply)
@@ -61,7 +62,9 @@ function registerForm(app: App, deps: Deps, hasConsole: boolean): void {
           invited: invitation === undefined ? null : await findInvitedByToken(deps.db, sha256(invitation)),
           invitation: invitation ?? null,
           redirectTo: redirectTo !== undefined && isOwnPath(redirectTo) ? redirectTo : null,
-          linkFailed: error !== undefined,
+          linkFailed: error !== undefined && error !== 'provider',
+          failedRequest: error === 'provider' ? requestId.slice(0, 36) : null,
+          hasProviders: await hasActiveProvider(deps.db),
           mailsToFiles: deps.config.smtpUrl === null,
         }),
       )
@@ -127,7 +130,7 @@ async function refuse(deps: Deps, request: FastifyRequest, reply: FastifyReply):
   return reply.redirect('/sign-in?error=link', request.method === 'GET' ? 302 : 303)
 }
 
-async function hasFailedTooOften(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+export async function hasFailedTooOften(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
   const refusal = await countFailedRequest(deps, request)
   if (refusal === null) return false
   for (const [name, value] of Object.entries(refusal.headers)) reply.header(name, value)
@@ -142,7 +145,7 @@ const assets = [
 ]
 
 /** Returns the parameters of a query or form that occur once. Repeated parameters are ignored, because a page reports no faults. */
-function textsOf(parameters: unknown): Record<string, string | undefined> {
+export function textsOf(parameters: unknown): Record<string, string | undefined> {
   const entries = Object.entries((parameters ?? {}) as Record<string, unknown>)
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 }
@@ -154,21 +157,27 @@ type SignIn = {
   invitation: string | null
   redirectTo: string | null
   linkFailed: boolean
+  /** The id of the request in which a sign-in through a provider failed. */
+  failedRequest: string | null
+  hasProviders: boolean
   mailsToFiles: boolean
 }
 
-function signInPage({ invited, invitation, redirectTo, linkFailed, mailsToFiles }: SignIn): Html {
+function signInPage(page: SignIn): Html {
+  const { invited, invitation, redirectTo, linkFailed, failedRequest, hasProviders, mailsToFiles } = page
   const isOver = invitation !== null && invited === null
   return layout(
     'Sign in',
     html`${when(linkFailed, alarm('This sign-in link is used, expired or unknown. Ask for a new one.'))}
+${failedRequest === null ? html`` : alarm(`The sign-in through your provider did not work. Try again. Request: ${failedRequest}`)}
 ${when(isOver, alarm('This invitation is accepted or revoked already. If you accepted it, sign in.'))}
 ${invited === null ? html`` : welcome(invited.vaultName)}
-<form id="request-link" data-redirect="${redirectTo ?? ''}" data-invitation="${isOver ? '' : (invitation ?? '')}">
+<form id="request-link" data-redirect="${redirectTo ?? ''}" data-invitation="${isOver ? '' : (invitation ?? '')}"${when(hasProviders, html` data-providers`)}>
 <label for="email">E-mail address</label>
 <input id="email" name="email" type="email" autocomplete="email" required maxlength="254" value="${invited?.email ?? ''}">
-<button type="submit">E-mail me a sign-in link</button>
+<button type="submit">${hasProviders ? 'Continue' : 'E-mail me a sign-in link'}</button>
 </form>
+${when(hasProviders, html`<div id="providers" hidden></div>`)}
 <button type="button" id="use-passkey" class="plain" hidden>Sign in with a passkey</button>
 <p id="status" class="note" role="status" hidden></p>
 ${when(mailsToFiles, outboxHint)}

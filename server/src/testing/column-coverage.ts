@@ -64,7 +64,8 @@ export const coverage: Record<string, Coverage> = {
   },
   sessions: {
     notCovered: {
-      [session]: 'id token_hash user_id expires_at ends_at method device_hash',
+      [session]:
+        'id token_hash user_id expires_at ends_at method device_hash provider_id provider_subject provider_sid auth_time acr amr',
       [looks]: 'user_agent ip created_at last_seen_at',
     },
   },
@@ -74,6 +75,26 @@ export const coverage: Record<string, Coverage> = {
       [unread]: 'redirect_to mail_id created_at',
     },
   },
+  identity_providers: {
+    notCovered: {
+      [session]:
+        'id issuer client_id client_secret domains linking session_hours status tried_at tried_email',
+      [looks]: 'name',
+      [times]: 'created_at updated_at',
+      [author]: 'created_by_id',
+    },
+  },
+  identity_domains: { notCovered: { [session]: 'domain provider_id' } },
+  identities: {
+    notCovered: { [session]: 'issuer subject user_id', [unread]: 'linked_via', [times]: 'linked_at last_used_at' },
+  },
+  identity_links: {
+    notCovered: {
+      [session]: 'token_hash binding_hash provider_id email identity expires_at',
+      [unread]: 'redirect_to created_at',
+    },
+  },
+  used_provider_answers: { notCovered: { [session]: 'answer_hash expires_at' } },
   invitations: {
     notCovered: {
       'in the rules where there is governance; a membership has its record':

@@ -27,12 +27,45 @@ async function post(button, path, body) {
 }
 
 const form = document.getElementById('request-link')
+const providers = document.getElementById('providers')
+
+/** Shows the providers of the domain of an address, which no person is looked up for. Returns false if it has none. */
+async function showProviders(email) {
+  const response = await fetch(`/api/v1/auth/providers?email=${encodeURIComponent(email)}`).catch(() => null)
+  const found = response?.ok ? (await response.json()).providers : []
+  providers.replaceChildren(
+    ...found.map(({ name, startUri }) => {
+      const link = document.createElement('a')
+      link.className = 'button'
+      link.textContent = `Continue with ${name}`
+      const query = new URLSearchParams({ email })
+      if (form.dataset.redirect) query.set('redirectTo', form.dataset.redirect)
+      link.href = `${startUri}?${query}`
+      return link
+    }),
+  )
+  providers.hidden = found.length === 0
+  return found.length > 0
+}
+
+/** The address for which the form was sent already: the second time it asks for a link. */
+let asked = null
 form?.addEventListener('submit', async (event) => {
   event.preventDefault()
   const button = form.querySelector('button')
   const { redirect, invitation } = form.dataset
+  const address = form.elements.email.value.trim()
+  if (providers !== null && asked !== address) {
+    asked = address
+    if (await showProviders(address)) {
+      button.textContent = 'E-mail me a sign-in link instead'
+      button.classList.add('plain')
+      providers.querySelector('a').focus()
+      return
+    }
+  }
   const sent = await post(button, '/api/v1/auth/magic-link', {
-    email: form.elements.email.value.trim(),
+    email: address,
     ...(redirect ? { redirectTo: redirect } : {}),
     ...(invitation ? { invitationToken: invitation } : {}),
   })

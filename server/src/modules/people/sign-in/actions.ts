@@ -19,7 +19,7 @@ import { ensureUser } from '../users/actions.ts'
 import type { ProfileRow } from '../users/queries.ts'
 import { type Device, hashOfCookie, isDeviceOf } from './devices.ts'
 import { findUser, findUserByEmail, hasEnoughLiveLinks } from './queries.ts'
-import { type OpenedSession, openSession, type SignInMethod } from './sessions.ts'
+import { type OpenedSession, openSession, type SessionProvider, type SignInMethod } from './sessions.ts'
 import { countSignInAttempt, lockEmail } from './sign-in-limit.ts'
 
 /** The queued mail with a sign-in link, sent if the e-mail address may sign in. Digests are in base64url; it holds no secret. */
@@ -228,19 +228,36 @@ async function signInByLink(
   link: { email: string; redirect_to: string | null; by_operator: boolean; method: SignInMethod; device: Device },
   now: Date,
 ): Promise<SignedIn | null> {
-  // The lock comes first, so that no revocation or other sign-in changes what is read after it.
-  const invitations = await lockPendingInvitations(trx, link.email)
-  const known = await findUserByEmail(trx, link.email)
-  if (known === null ? invitations === 0 : !known.may_sign_in) return null
-  const user = known ?? (await ensureUser(trx, link.email, now))
-  if (invitations > 0) await acceptInvitations(trx, link.email, user.id, now)
-  const method = link.by_operator ? 'operator_link' : invitations > 0 ? 'invitation' : link.method
-  // This runs after the invitations, so that the sign-in is also recorded for the vaults that were just joined.
-  const session = await openSession(trx, deps, { user, method, device: link.device }, now)
-  return { ...session, user, redirectTo: link.redirect_to }
+  const opened = await signInPerson(trx, deps, { ...link, method: link.by_operator ? 'operator_link' : link.method }, now)
+  return opened === null ? null : { ...opened, redirectTo: link.redirect_to }
 }
 
-async function maySignIn(trx: Trx, email: string, invitationHash: Buffer | null): Promise<boolean> {
+type Entering = { email: string; method: SignInMethod; device: Device; provider?: SessionProvider | undefined }
+
+/**
+ * Signs in the person of an e-mail address that was proven, creates them at their first sign-in, and accepts every pending
+ * invitation of the address. Returns null when the address may not sign in.
+ */
+export async function signInPerson(
+  trx: Trx,
+  deps: Pick<Deps, 'config'>,
+  { email, method, device, provider }: Entering,
+  now: Date,
+): Promise<Omit<SignedIn, 'redirectTo'> | null> {
+  // The lock comes first, so that no revocation or other sign-in changes what is read after it.
+  const invitations = await lockPendingInvitations(trx, email)
+  const known = await findUserByEmail(trx, email)
+  if (known === null ? invitations === 0 : !known.may_sign_in) return null
+  const user = known ?? (await ensureUser(trx, email, now))
+  if (invitations > 0) await acceptInvitations(trx, email, user.id, now)
+  const accepts = invitations > 0 && method !== 'operator_link' && provider === undefined
+  // This runs after the invitations, so that the sign-in is also recorded for the vaults that were just joined.
+  const session = await openSession(trx, deps, { user, method: accepts ? 'invitation' : method, device, provider }, now)
+  return { ...session, user }
+}
+
+/** Returns true if the person of an e-mail address may sign in: a user, or with an invitation that waits. */
+export async function maySignIn(trx: Trx, email: string, invitationHash: Buffer | null): Promise<boolean> {
   const user = await findUserByEmail(trx, email)
   return user === null ? hasPendingInvitation(trx, email, invitationHash) : user.may_sign_in
 }

@@ -100,7 +100,8 @@ export const Session = Closed(
           enum: [...signInMethods],
           description:
             '`magic_link`: mailed link or its token. `code`: mailed link plus code on another device. `operator_link`: ' +
-            'link made by an operator. `invitation`: the sign-in that accepted one. `passkey`: a passkey. null: not recorded.',
+            'link made by an operator. `invitation`: the sign-in that accepted one. `passkey`: a passkey. ' +
+            '`provider`: an identity provider. null: not recorded.',
           examples: [signInMethods[0]],
         }),
       ),

@@ -14,7 +14,7 @@ import { type Device, forgetDevice, noteDevice } from './devices.ts'
 const dayMilliseconds = 86_400_000
 
 /** The ways in which a session can begin. */
-export const signInMethods = ['magic_link', 'code', 'operator_link', 'invitation', 'passkey'] as const
+export const signInMethods = ['magic_link', 'code', 'operator_link', 'invitation', 'passkey', 'provider'] as const
 export type SignInMethod = (typeof signInMethods)[number]
 
 export type OpenedSession = { token: string; expiresAt: Date; endsAt: Date; deviceCookie: string | null }
@@ -30,16 +30,36 @@ export type SignInNotice = {
   signedInAt: string
 }
 
-/** Starts a session. A mail notifies the person if the device is new or an operator created the link. */
+/** The identity provider that opens a session, and what it said of the sign-in. */
+export type SessionProvider = {
+  providerId: string
+  subject: string
+  sid: string | null
+  authTime: Date | null
+  acr: string | null
+  amr: string[] | null
+  /** How long the session lives at most. */
+  hours: number
+  /** True for the first session of a person through the provider. */
+  isFirst: boolean
+}
+
+type Opening = { user: ProfileRow; method: SignInMethod; device: Device; provider?: SessionProvider | undefined }
+
+/**
+ * Starts a session. A mail notifies the person if the device is new, if an operator created the link, or if it is the first
+ * session through an identity provider.
+ */
 export async function openSession(
   trx: Trx,
   deps: Pick<Deps, 'config'>,
-  { user, method, device }: { user: ProfileRow; method: SignInMethod; device: Device },
+  { user, method, device, provider }: Opening,
   now: Date,
 ): Promise<OpenedSession> {
   const id = newId(now)
   const token = newSecret()
-  const endsAt = new Date(now.getTime() + sessionEndDays * dayMilliseconds)
+  const lifeMilliseconds = provider === undefined ? sessionEndDays * dayMilliseconds : provider.hours * 3_600_000
+  const endsAt = new Date(now.getTime() + lifeMilliseconds)
   const slidesTo = now.getTime() + deps.config.sessionTtlDays * dayMilliseconds
   const expiresAt = new Date(Math.min(slidesTo, endsAt.getTime()))
   const known = await noteDevice(trx, user.id, device, now)
@@ -55,15 +75,16 @@ export async function openSession(
       user_agent: userAgent,
       ip,
       device_hash: known.hash,
+      ...columnsOf(provider),
       created_at: now,
       last_seen_at: now,
       expires_at: expiresAt,
       ends_at: endsAt,
     })
     .execute()
-  const details = { method, ip, userAgent, isNewDevice: known.isNew }
+  const details = { method, ip, userAgent, isNewDevice: known.isNew, providerId: provider?.providerId }
   await insertSessionRecord(trx, 'user.signed_in', user.id, { sessionId: id, details }, now)
-  if (known.isNew || method === 'operator_link') {
+  if (known.isNew || method === 'operator_link' || provider?.isFirst === true) {
     const signedInAt = now.toISOString()
     const notice: SignInNotice = {
       kind: 'sign-in',
@@ -108,6 +129,35 @@ export async function endSessionsOf(trx: Trx, userId: string, via: 'hold' | 'dis
   for (const { id: targetId } of ended) {
     const event = { actorId: null, action: 'session.revoked', targetType: 'session', targetId, details: { via } }
     await insertAuditRecords(trx, { ...event, now }, vaultIds)
+  }
+}
+
+/**
+ * Ends the sessions of a person at an identity provider: those of one session there, or all. Returns how many it ended.
+ */
+export async function endSessionsOfIdentity(
+  trx: Trx,
+  { providerId, subject, sid }: { providerId: string; subject: string | null; sid: string | null },
+  now: Date,
+): Promise<number> {
+  let ended = trx.deleteFrom('sessions').where('provider_id', '=', providerId)
+  if (subject !== null) ended = ended.where('provider_subject', '=', subject)
+  if (sid !== null) ended = ended.where('provider_sid', '=', sid)
+  const rows = await ended.returning(['id', 'user_id']).execute()
+  for (const { id, user_id: userId } of rows)
+    await insertSessionRecord(trx, 'session.revoked', userId, { sessionId: id, details: { via: 'provider' } }, now)
+  return rows.length
+}
+
+function columnsOf(provider: SessionProvider | undefined) {
+  if (provider === undefined) return {}
+  return {
+    provider_id: provider.providerId,
+    provider_subject: provider.subject,
+    provider_sid: provider.sid,
+    auth_time: provider.authTime,
+    acr: provider.acr,
+    amr: provider.amr,
   }
 }
 

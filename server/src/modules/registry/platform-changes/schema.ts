@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, ProfileBeside, pageQuery, Timestamp } from '../../../http/schema.ts'
 
-export const platformActions = ['token_update', 'user_enable'] as const
+export const platformActions = ['token_update', 'user_enable', 'identity_provider_activate'] as const
 export type PlatformAction = (typeof platformActions)[number]
 
 const Status = Enum(['held', 'confirmed', 'rejected'])
@@ -10,8 +10,11 @@ export type PlatformChangeStatus = Static<typeof Status>
 export const PlatformChange = Closed(
   {
     id: Id,
-    action: described(Enum(platformActions), 'Requested action: another name of a token, or that a user is enabled.'),
-    targetId: described(Id, 'Identifier of the token or user.'),
+    action: described(
+      Enum(platformActions),
+      'Requested action: another name of a token, that a user is enabled, or that an identity provider is activated.',
+    ),
+    targetId: described(Id, 'Identifier of the token, user or identity provider.'),
     payload: described(
       Type.Record(Type.String(), Type.Unknown(), { examples: [{ symbol: 'USDT' }] }),
       'The body of the request that asked for it.',
@@ -27,7 +30,8 @@ export const PlatformChange = Closed(
   {
     $id: 'PlatformChange',
     description:
-      'A change by a platform administrator that waits for another one, because a vault with governance depends on it.',
+      'A change by a platform administrator that waits for another one, because a vault with governance depends on it, or ' +
+      'because it decides who somebody is.',
   },
 )
 

@@ -1,0 +1,73 @@
+import { providerClockSeconds, providerSignInMinutes } from '../../../lib/limits.ts'
+import { equalsSecret } from '../../../lib/secrets.ts'
+import type { KeySet } from './key-set.ts'
+import { ProviderError } from './provider-error.ts'
+import type { ProviderRow } from './queries.ts'
+
+/** What a provider said of a person at a sign-in. Tokens of the provider are not kept. */
+export type ProviderIdentity = {
+  issuer: string
+  subject: string
+  /** The session at the provider; null if it names none. */
+  sid: string | null
+  /** When the person last proved to the provider who they are, in UTC. */
+  authTime: string | null
+  acr: string | null
+  amr: string[] | null
+}
+export type IdToken = { identity: ProviderIdentity; email: string | null; emailVerified: boolean | null }
+
+type Expected = { provider: Pick<ProviderRow, 'issuer' | 'client_id'>; nonce: string; now: Date }
+type Claims = Readonly<Record<string, unknown>>
+
+/** Checks an ID token by the keys of its provider, whatever connection it came over. @throws ProviderError */
+export async function readIdToken(
+  keys: KeySet,
+  token: string,
+  { provider, nonce, now }: Expected,
+): Promise<IdToken> {
+  const { payload } = await keys.verify(token, {
+    issuer: provider.issuer,
+    audience: provider.client_id,
+    requiredClaims: ['sub', 'iat', 'exp', 'nonce'],
+    maxTokenAge: providerSignInMinutes * 60,
+    clockTolerance: providerClockSeconds,
+    currentDate: now,
+  })
+  const claims: Claims = payload
+  assertForUsAlone(claims, provider.client_id)
+  if (typeof claims.nonce !== 'string' || !equalsSecret(claims.nonce, nonce)) throw new ProviderError('nonce')
+  return {
+    identity: {
+      issuer: provider.issuer,
+      subject: subjectOf(claims),
+      sid: textOf(claims.sid),
+      authTime: timeOf(claims.auth_time),
+      acr: textOf(claims.acr),
+      amr: Array.isArray(claims.amr) ? claims.amr.map(textOf).filter((text) => text !== null).slice(0, 16) : null,
+    },
+    email: textOf(claims.email)?.toLowerCase() ?? null,
+    emailVerified: claims.email_verified === undefined ? null : claims.email_verified === true,
+  }
+}
+
+/** A token for several audiences may be presented to us by another of them. */
+export function assertForUsAlone({ aud, azp }: Claims, clientId: string): void {
+  const audiences = Array.isArray(aud) ? aud : [aud]
+  if (audiences.length !== 1 || audiences[0] !== clientId) throw new ProviderError('audience')
+  if (azp !== undefined && azp !== clientId) throw new ProviderError('authorized_party')
+}
+
+/** Returns the name of the person at the provider: 1 to 255 characters of ASCII (OpenID Connect Core, 2). @throws ProviderError */
+export function subjectOf({ sub }: Claims): string {
+  if (typeof sub !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(sub)) throw new ProviderError('subject')
+  return sub
+}
+
+export const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && /^[^\p{Cc}]{1,255}$/u.test(value) ? value : null
+
+function timeOf(value: unknown): string | null {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0 || value > 4_102_444_800) return null
+  return new Date(value * 1000).toISOString()
+}

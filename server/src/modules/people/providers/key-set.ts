@@ -1,0 +1,68 @@
+import * as jose from 'jose'
+import { providerReloadSeconds } from '../../../lib/limits.ts'
+import { ProviderError } from './provider-error.ts'
+import type { ProviderFetch } from './provider-calls.ts'
+
+/** The algorithms of signatures that count. None of them uses a secret that the client knows. */
+export const signatureAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA']
+
+export type KeySet = {
+  /** Returns the verified content of a token. @throws ProviderError */
+  verify(token: string, rules: Omit<jose.JWTVerifyOptions, 'algorithms'>): Promise<jose.JWTVerifyResult>
+}
+
+type LocalKeys = ReturnType<typeof jose.createLocalJWKSet>
+type Loaded = { keys: LocalKeys; at: number }
+
+/**
+ * Creates the keys of a provider. A token whose key is unknown, or whose signature does not fit, has the keys read again once, at
+ * most every five seconds, and is checked a second time.
+ */
+export function createKeySet({ url, fetch, clock }: { url: string; fetch: ProviderFetch; clock: () => Date }): KeySet {
+  let loaded: Loaded | null = null
+  let loading: Promise<Loaded> | null = null
+
+  function load(): Promise<Loaded> {
+    loading ??= read(url, fetch)
+      .then((keys) => {
+        loaded = { keys, at: clock().getTime() }
+        return loaded
+      })
+      .finally(() => {
+        loading = null
+      })
+    return loading
+  }
+
+  /** Returns keys that are newer than those that did not fit; null when they were read just now. */
+  async function newerThan(used: Loaded): Promise<Loaded | null> {
+    if (loaded !== null && loaded !== used) return loaded
+    const mayLoad = clock().getTime() - used.at >= providerReloadSeconds * 1000
+    return mayLoad || loading !== null ? load() : null
+  }
+
+  return {
+    async verify(token, rules) {
+      const check = (keys: LocalKeys) => jose.jwtVerify(token, keys, { ...rules, algorithms: signatureAlgorithms })
+      try {
+        const used = loaded ?? (await load())
+        return await check(used.keys).catch(async (error: unknown) => {
+          const newer = mayHaveNewKey(error) ? await newerThan(used) : null
+          if (newer === null) throw error
+          return check(newer.keys)
+        })
+      } catch (error) {
+        throw ProviderError.of(error)
+      }
+    },
+  }
+}
+
+const mayHaveNewKey = (error: unknown): boolean =>
+  error instanceof jose.errors.JWKSNoMatchingKey || error instanceof jose.errors.JWSSignatureVerificationFailed
+
+async function read(url: string, fetch: ProviderFetch): Promise<LocalKeys> {
+  const answer = await fetch(url, { headers: { accept: 'application/json' } })
+  if (answer.status !== 200) throw new ProviderError('keys_unavailable')
+  return jose.createLocalJWKSet((await answer.json()) as jose.JSONWebKeySet)
+}

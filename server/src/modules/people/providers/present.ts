@@ -1,0 +1,31 @@
+import type { ProviderRow } from './queries.ts'
+import type { IdentityProvider } from './schema.ts'
+
+/** The paths of a provider on our origin. Each provider has its own, so that an answer of one is never taken for another's. */
+export const pathsOf = (id: string) => ({
+  start: `/auth/oidc/${id}/start`,
+  callback: `/auth/oidc/${id}/callback`,
+  logout: `/auth/oidc/${id}/backchannel-logout`,
+})
+
+export function toIdentityProvider(row: ProviderRow, origin: string): IdentityProvider {
+  const { callback, logout } = pathsOf(row.id)
+  return {
+    id: row.id,
+    name: row.name,
+    issuer: row.issuer,
+    clientId: row.client_id,
+    domains: row.domains,
+    linking: row.linking,
+    sessionHours: row.session_hours,
+    status: row.status,
+    hasClientSecret: row.client_secret !== null,
+    redirectUri: `${origin}${callback}`,
+    logoutUri: `${origin}${logout}`,
+    triedAt: row.tried_at?.toISOString() ?? null,
+    triedEmail: row.tried_email,
+    createdById: row.created_by_id,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}

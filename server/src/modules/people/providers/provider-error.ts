@@ -1,0 +1,40 @@
+import { isForbiddenTarget } from '../../../outbound/guarded-connect.ts'
+import { AnswerTooLongError } from '../../../outbound/read-within.ts'
+
+/** Thrown when the answer of a provider opens no session. The reason is for the log and the record, not for the page. */
+export class ProviderError extends Error {
+  readonly reason: string
+
+  constructor(reason: string, cause?: unknown) {
+    super(`The identity provider answered wrongly: ${reason}`, { cause })
+    this.name = 'ProviderError'
+    this.reason = reason
+  }
+
+  /** Returns an error of a library or of a connection with its reason. Nothing that the provider wrote becomes part of it. */
+  static of(error: unknown): ProviderError {
+    if (error instanceof ProviderError) return error
+    return new ProviderError(reasonOf(error), error)
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const chain = causesOf(error)
+  if (chain.some(isForbiddenTarget)) return 'target_refused'
+  if (chain.some((cause) => cause instanceof AnswerTooLongError)) return 'answer_too_long'
+  if (chain.some((cause) => cause instanceof Error && cause.name === 'TimeoutError')) return 'provider_silent'
+  const code = chain.map((cause) => (cause as { code?: unknown }).code).find((value) => typeof value === 'string')
+  const claim = chain.map((cause) => (cause as { claim?: unknown }).claim).find((value) => typeof value === 'string')
+  const words = [code ?? 'answer_invalid', ...(claim === undefined ? [] : [claim])].join('_')
+  return words.toLowerCase().replaceAll(/[^a-z0-9_]/g, '').slice(0, 80)
+}
+
+function causesOf(error: unknown): object[] {
+  const chain: object[] = []
+  let cause = error
+  while (typeof cause === 'object' && cause !== null && chain.length < 8) {
+    chain.push(cause)
+    cause = (cause as { cause?: unknown }).cause
+  }
+  return chain
+}

@@ -1,0 +1,92 @@
+import * as oidc from 'openid-client'
+import type { Deps } from '../../../deps.ts'
+import { providerClockSeconds, providerMetadataMinutes, providerReloadSeconds } from '../../../lib/limits.ts'
+import { sha256 } from '../../../lib/secrets.ts'
+import { openClientSecret } from './client-secret.ts'
+import { createKeySet, type KeySet } from './key-set.ts'
+import { ProviderError } from './provider-error.ts'
+import { providerFetch } from './provider-calls.ts'
+import type { ProviderRow } from './queries.ts'
+
+/** This service as a client of one provider: the metadata of the provider, and its keys. */
+export type RelyingParty = { client: oidc.Configuration; keys: KeySet }
+
+type Known = { settings: string; readAt: number; party: Promise<RelyingParty> }
+const known = new Map<string, Known>()
+
+/**
+ * Returns the client of a provider. Its metadata are read again every ten minutes, after each failure, and when its settings
+ * differ. @throws ProviderError when the provider does not answer as one
+ */
+export async function relyingPartyOf(
+  deps: Pick<Deps, 'config' | 'clock' | 'sealer'>,
+  provider: ProviderRow,
+): Promise<RelyingParty> {
+  const settings = sha256(
+    JSON.stringify([provider.issuer, provider.client_id, provider.client_secret?.toString('base64') ?? null]),
+  ).toString('base64url')
+  const now = deps.clock().getTime()
+  const found = known.get(provider.id)
+  const isFresh = found !== undefined && now - found.readAt < providerMetadataMinutes * 60_000
+  if (isFresh && found.settings === settings) return found.party
+  const party = discover(deps, provider)
+  known.set(provider.id, { settings, readAt: now, party })
+  try {
+    return await party
+  } catch (error) {
+    if (known.get(provider.id)?.party === party) known.delete(provider.id)
+    throw error
+  }
+}
+
+/** Has the metadata of a provider read again at the next sign-in, unless they were read just now. */
+export function forgetRelyingParty({ clock }: Pick<Deps, 'clock'>, providerId: string): void {
+  const found = known.get(providerId)
+  if (found !== undefined && clock().getTime() - found.readAt >= providerReloadSeconds * 1000) known.delete(providerId)
+}
+
+async function discover(
+  deps: Pick<Deps, 'config' | 'clock' | 'sealer'>,
+  provider: ProviderRow,
+): Promise<RelyingParty> {
+  const issuer = new URL(provider.issuer)
+  const fetch = providerFetch(deps.config)
+  const isPlain = issuer.protocol === 'http:'
+  const secret = openClientSecret(deps.sealer, provider)
+  const found = await oidc
+    .discovery(issuer, provider.client_id, undefined, oidc.None(), {
+      [oidc.customFetch]: fetch as oidc.CustomFetch,
+      execute: isPlain ? [oidc.allowInsecureRequests] : [],
+    })
+    .catch((error: unknown) => {
+      throw ProviderError.of(error)
+    })
+  const server = found.serverMetadata()
+  // The library compares the issuer too; this comparison does not depend on its switches.
+  if (server.issuer !== provider.issuer) throw new ProviderError('discovery_issuer')
+  assertEndpoints(server, isPlain)
+  const client = new oidc.Configuration(
+    server,
+    provider.client_id,
+    { [oidc.clockTolerance]: providerClockSeconds },
+    clientAuthOf(server, secret),
+  )
+  client[oidc.customFetch] = fetch as oidc.CustomFetch
+  if (isPlain) oidc.allowInsecureRequests(client)
+  return { client, keys: createKeySet({ url: server.jwks_uri!, fetch, clock: deps.clock }) }
+}
+
+/** A provider over HTTPS names no endpoint without encryption. @throws ProviderError */
+function assertEndpoints(server: oidc.ServerMetadata, isPlain: boolean): void {
+  for (const url of [server.authorization_endpoint, server.token_endpoint, server.jwks_uri]) {
+    if (typeof url !== 'string' || !URL.canParse(url)) throw new ProviderError('discovery_endpoints')
+    const { protocol } = new URL(url)
+    if (protocol !== 'https:' && !(isPlain && protocol === 'http:')) throw new ProviderError('discovery_endpoints')
+  }
+}
+
+function clientAuthOf(server: oidc.ServerMetadata, secret: string | null): oidc.ClientAuth {
+  if (secret === null) return oidc.None()
+  const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+  return methods.includes('client_secret_basic') ? oidc.ClientSecretBasic(secret) : oidc.ClientSecretPost(secret)
+}

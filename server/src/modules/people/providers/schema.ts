@@ -1,0 +1,135 @@
+import { type Static, Type } from 'typebox'
+import { Closed, described, Email, Enum, Id, Name, Nullable, Timestamp } from '../../../http/schema.ts'
+import {
+  clientIdLengthMax,
+  clientSecretLengthMax,
+  domainLengthMax,
+  domainsPerProviderMax,
+  issuerLengthMax,
+  providerSessionHours,
+  providerSessionHoursMax,
+} from '../../../lib/limits.ts'
+
+export const linkings = ['mail', 'email_verified'] as const
+export type Linking = (typeof linkings)[number]
+const providerStatuses = ['draft', 'active', 'off'] as const
+export type ProviderStatus = (typeof providerStatuses)[number]
+
+const Domain = Type.String({
+  maxLength: domainLengthMax,
+  pattern: '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$',
+  examples: ['example.org'],
+})
+
+const settings = {
+  name: Name,
+  issuer: Type.String({
+    maxLength: issuerLengthMax,
+    pattern: '^https?://[\\x21\\x24-\\x3e\\x40-\\x7e]+$',
+    description:
+      'The issuer exactly as the provider writes it in its tokens. Its metadata are read below `/.well-known/openid-configuration`.',
+    examples: ['https://id.example.org'],
+  }),
+  clientId: Type.String({
+    minLength: 1,
+    maxLength: clientIdLengthMax,
+    pattern: '^[\\x20-\\x7e]+$',
+    description: 'The name of this service at the provider.',
+    examples: ['strongroom'],
+  }),
+  domains: Type.Array(Domain, {
+    minItems: 1,
+    maxItems: domainsPerProviderMax,
+    uniqueItems: true,
+    description:
+      'The domains of e-mail addresses for which the provider answers, in lower case. A domain belongs to one active provider.',
+  }),
+  linking: described(
+    Enum(linkings),
+    'What the first sign-in of a person needs: `mail`, a link to their address, or `email_verified`, the word of the provider.',
+  ),
+  sessionHours: Type.Integer({
+    minimum: 1,
+    maximum: providerSessionHoursMax,
+    description: 'How long a session lives that the provider opened.',
+    examples: [providerSessionHours],
+  }),
+}
+
+export const IdentityProvider = Closed(
+  {
+    id: Id,
+    ...settings,
+    status: described(
+      Enum(providerStatuses),
+      '`draft` and `off`: nobody signs in through it. `active`: people of its domains do.',
+    ),
+    hasClientSecret: Type.Boolean({ description: 'Whether a client secret is kept.', examples: [true] }),
+    redirectUri: Type.String({
+      description: 'The redirect URI to register at the provider.',
+      examples: ['https://vault.example.org/auth/oidc/cmi8h2k1p0a1b2c3d4e5f6g7h/callback'],
+    }),
+    logoutUri: Type.String({
+      description: 'The URI for back-channel logout to register at the provider.',
+      examples: ['https://vault.example.org/auth/oidc/cmi8h2k1p0a1b2c3d4e5f6g7h/backchannel-logout'],
+    }),
+    triedAt: described(
+      Nullable(Timestamp),
+      'Instant at which its author signed in through it, in UTC; null after a change of its settings.',
+    ),
+    triedEmail: described(Nullable(Email), 'The address that the provider named in that sign-in.'),
+    createdById: Id,
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { $id: 'IdentityProvider', description: 'A service of a company that says who its people are (OpenID Connect).' },
+)
+export type IdentityProvider = Static<typeof IdentityProvider>
+
+const ClientSecret = Type.String({
+  minLength: 1,
+  maxLength: clientSecretLengthMax,
+  pattern: '^[\\x21-\\x7e]+$',
+  description: 'Secret of this service at the provider; written, never read. null for a client without one.',
+  examples: ['b3f0c7e1a94d4d0f8b6d2e6c51f7a902'],
+})
+
+export const CreateIdentityProvider = Closed({
+  name: settings.name,
+  issuer: settings.issuer,
+  clientId: settings.clientId,
+  clientSecret: Type.Optional(Nullable(ClientSecret)),
+  domains: settings.domains,
+  linking: Type.Optional(settings.linking),
+  sessionHours: Type.Optional(settings.sessionHours),
+})
+export type CreateIdentityProvider = Static<typeof CreateIdentityProvider>
+
+export const UpdateIdentityProvider = Closed({
+  name: Type.Optional(settings.name),
+  issuer: Type.Optional(settings.issuer),
+  clientId: Type.Optional(settings.clientId),
+  clientSecret: Type.Optional(Nullable(ClientSecret)),
+  domains: Type.Optional(settings.domains),
+  linking: Type.Optional(settings.linking),
+  sessionHours: Type.Optional(settings.sessionHours),
+})
+export type UpdateIdentityProvider = Static<typeof UpdateIdentityProvider>
+
+export const ProvidersOfAddress = Closed({
+  providers: described(
+    Type.Array(
+      Closed({
+        name: Name,
+        startUri: Type.String({
+          description: 'The path that begins the sign-in in a browser.',
+          examples: ['/auth/oidc/cmi8h2k1p0a1b2c3d4e5f6g7h/start'],
+        }),
+      }),
+    ),
+    'The provider of the domain of the address; empty for a domain without one. Nothing is said of the person.',
+  ),
+})
+export const ProvidersQuery = Closed({ email: described(Email, 'The address of which only the domain counts.') })
+
+export const providerComponents = [IdentityProvider]
