@@ -1041,6 +1041,54 @@ export const rowsAfter: Record<string, Rows> = {
     ['wallet_marks', [{ vault_id: 'v1', cursor: 'c', compared_at: at }]],
     ['asked_paths', [{ vault_id: 'v1', derivation_path: 'm/44/60/0', asked_at: at }]],
   ],
+  '0100-identity-providers': [
+    [
+      'identity_providers',
+      [
+        {
+          id: 'ip1',
+          name: 'Corp',
+          issuer: 'https://id.example.org',
+          client_id: 'strongroom',
+          domains: ['example.org'],
+          linking: 'mail',
+          session_hours: 12,
+          status: 'draft',
+          created_by_id: 'u1',
+          ...times,
+        },
+      ],
+    ],
+    ['identity_domains', [{ domain: 'example.org', provider_id: 'ip1' }]],
+    [
+      'identities',
+      [
+        {
+          issuer: 'https://id.example.org',
+          subject: 's1',
+          user_id: 'u1',
+          linked_via: 'mail',
+          linked_at: at,
+          last_used_at: at,
+        },
+      ],
+    ],
+    [
+      'identity_links',
+      [
+        {
+          token_hash: sha256('link'),
+          binding_hash: sha256('browser'),
+          provider_id: 'ip1',
+          email: 'person@example.org',
+          identity: {},
+          created_at: at,
+          expires_at: minute(10),
+        },
+      ],
+    ],
+    ['used_provider_answers', [{ answer_hash: sha256('state'), expires_at: minute(20) }]],
+  ],
 }
 
 function grant(of: Row): Row {

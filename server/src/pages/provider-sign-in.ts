@@ -150,7 +150,10 @@ async function recordRefusal(
   error: unknown,
 ): Promise<void> {
   const { reason } = ProviderError.of(error)
-  request.log.warn({ err: error, reason, providerId: provider?.id }, 'a sign-in through an identity provider was refused')
+  request.log.warn(
+    { err: error, reason, providerId: provider?.id },
+    'a sign-in through an identity provider was refused',
+  )
   const target = { type: 'identity_provider', id: provider?.id ?? null }
   const details = { reason, requestId: request.id, ip: request.ip }
   const by = { vaultId: null, actorId: null, now: deps.clock() }

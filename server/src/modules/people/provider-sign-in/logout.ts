@@ -25,7 +25,11 @@ export async function endByLogoutToken(
   const now = deps.clock()
   const { subject, sid, jti } = await readLogoutToken(deps, provider, token)
   return inTransaction(deps.db, async (trx: Trx) => {
-    const isNew = await useAnswer(trx, `logout ${provider.id} ${jti}`, new Date(now.getTime() + providerSignInMinutes * 60_000))
+    const isNew = await useAnswer(
+      trx,
+      `logout ${provider.id} ${jti}`,
+      new Date(now.getTime() + providerSignInMinutes * 60_000),
+    )
     if (!isNew) throw new ProviderError('logout_replayed')
     return endSessionsOfIdentity(trx, { providerId: provider.id, subject, sid }, now)
   })
@@ -57,6 +61,7 @@ async function readLogoutToken(
   const subject = claims.sub === undefined ? null : subjectOf(claims)
   const sid = claims.sid === undefined ? null : textOf(claims.sid)
   // A name that cannot be read must not widen the logout to all sessions.
-  if ((subject === null && sid === null) || (claims.sid !== undefined && sid === null)) throw new ProviderError('logout_names')
+  if ((subject === null && sid === null) || (claims.sid !== undefined && sid === null))
+    throw new ProviderError('logout_names')
   return { subject, sid, jti }
 }

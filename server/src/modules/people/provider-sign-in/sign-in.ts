@@ -9,7 +9,7 @@ import type { IdToken, ProviderIdentity } from '../providers/id-token.ts'
 import { ProviderError } from '../providers/provider-error.ts'
 import { answersFor, type ProviderRow } from '../providers/queries.ts'
 import type { Linking } from '../providers/schema.ts'
-import { signInPerson, type SignedIn } from '../sign-in/actions.ts'
+import { type SignedIn, signInPerson } from '../sign-in/actions.ts'
 import type { Device } from '../sign-in/devices.ts'
 import { findUser, findUserByEmail } from '../sign-in/queries.ts'
 import type { SessionProvider } from '../sign-in/sessions.ts'
@@ -121,7 +121,11 @@ export async function enter(
 async function assertUnlinked(trx: Trx, issuer: string, email: string): Promise<void> {
   const user = await findUserByEmail(trx, email)
   if (user === null) return
-  const other = trx.selectFrom('identities').select('subject').where('user_id', '=', user.id).where('issuer', '=', issuer)
+  const other = trx
+    .selectFrom('identities')
+    .select('subject')
+    .where('user_id', '=', user.id)
+    .where('issuer', '=', issuer)
   if ((await other.executeTakeFirst()) !== undefined) throw new ProviderError('identity_unknown_other_subject')
 }
 

@@ -175,7 +175,12 @@ async function announceProvider(
 ): Promise<void> {
   const { id, name } = provider
   const details = settingsOf(provider)
-  const event = { actorId: caller.userId, action: `identity_provider.${verb}`, targetType: 'identity_provider', targetId: id }
+  const event = {
+    actorId: caller.userId,
+    action: `identity_provider.${verb}`,
+    targetType: 'identity_provider',
+    targetId: id,
+  }
   const sentence = `The identity provider ${quote(name)} was ${verb}`
   const vaultIds = await listVaultIdsOfDomains(trx, provider.domains)
   await announceRegistryChange(trx, { ...event, details, now, words: { sentence, after: details } }, vaultIds)

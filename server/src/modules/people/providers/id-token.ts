@@ -21,11 +21,7 @@ type Expected = { provider: Pick<ProviderRow, 'issuer' | 'client_id'>; nonce: st
 type Claims = Readonly<Record<string, unknown>>
 
 /** Checks an ID token by the keys of its provider, whatever connection it came over. @throws ProviderError */
-export async function readIdToken(
-  keys: KeySet,
-  token: string,
-  { provider, nonce, now }: Expected,
-): Promise<IdToken> {
+export async function readIdToken(keys: KeySet, token: string, { provider, nonce, now }: Expected): Promise<IdToken> {
   const { payload } = await keys.verify(token, {
     issuer: provider.issuer,
     audience: provider.client_id,
@@ -44,7 +40,12 @@ export async function readIdToken(
       sid: textOf(claims.sid),
       authTime: timeOf(claims.auth_time),
       acr: textOf(claims.acr),
-      amr: Array.isArray(claims.amr) ? claims.amr.map(textOf).filter((text) => text !== null).slice(0, 16) : null,
+      amr: Array.isArray(claims.amr)
+        ? claims.amr
+            .map(textOf)
+            .filter((text) => text !== null)
+            .slice(0, 16)
+        : null,
     },
     email: textOf(claims.email)?.toLowerCase() ?? null,
     emailVerified: claims.email_verified === undefined ? null : claims.email_verified === true,

@@ -1,7 +1,7 @@
 import * as jose from 'jose'
 import { providerReloadSeconds } from '../../../lib/limits.ts'
-import { ProviderError } from './provider-error.ts'
 import type { ProviderFetch } from './provider-calls.ts'
+import { ProviderError } from './provider-error.ts'
 
 /** The algorithms of signatures that count. None of them uses a secret that the client knows. */
 export const signatureAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA']

@@ -26,7 +26,10 @@ function reasonOf(error: unknown): string {
   const code = chain.map((cause) => (cause as { code?: unknown }).code).find((value) => typeof value === 'string')
   const claim = chain.map((cause) => (cause as { claim?: unknown }).claim).find((value) => typeof value === 'string')
   const words = [code ?? 'answer_invalid', ...(claim === undefined ? [] : [claim])].join('_')
-  return words.toLowerCase().replaceAll(/[^a-z0-9_]/g, '').slice(0, 80)
+  return words
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_]/g, '')
+    .slice(0, 80)
 }
 
 function causesOf(error: unknown): object[] {

@@ -4,8 +4,8 @@ import { providerClockSeconds, providerMetadataMinutes, providerReloadSeconds } 
 import { sha256 } from '../../../lib/secrets.ts'
 import { openClientSecret } from './client-secret.ts'
 import { createKeySet, type KeySet } from './key-set.ts'
-import { ProviderError } from './provider-error.ts'
 import { providerFetch } from './provider-calls.ts'
+import { ProviderError } from './provider-error.ts'
 import type { ProviderRow } from './queries.ts'
 
 /** This service as a client of one provider: the metadata of the provider, and its keys. */
@@ -45,10 +45,7 @@ export function forgetRelyingParty({ clock }: Pick<Deps, 'clock'>, providerId: s
   if (found !== undefined && clock().getTime() - found.readAt >= providerReloadSeconds * 1000) known.delete(providerId)
 }
 
-async function discover(
-  deps: Pick<Deps, 'config' | 'clock' | 'sealer'>,
-  provider: ProviderRow,
-): Promise<RelyingParty> {
+async function discover(deps: Pick<Deps, 'config' | 'clock' | 'sealer'>, provider: ProviderRow): Promise<RelyingParty> {
   const issuer = new URL(provider.issuer)
   const fetch = providerFetch(deps.config)
   const isPlain = issuer.protocol === 'http:'

@@ -228,7 +228,12 @@ async function signInByLink(
   link: { email: string; redirect_to: string | null; by_operator: boolean; method: SignInMethod; device: Device },
   now: Date,
 ): Promise<SignedIn | null> {
-  const opened = await signInPerson(trx, deps, { ...link, method: link.by_operator ? 'operator_link' : link.method }, now)
+  const opened = await signInPerson(
+    trx,
+    deps,
+    { ...link, method: link.by_operator ? 'operator_link' : link.method },
+    now,
+  )
   return opened === null ? null : { ...opened, redirectTo: link.redirect_to }
 }
 

@@ -1,0 +1,581 @@
+import * as jose from 'jose'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Person, TestApp } from '../../../testing/app.ts'
+import { createTestApp } from '../../../testing/app.ts'
+import { type Lie, type Passing, TestBrowser, TestProvider } from '../../../testing/identity-provider.ts'
+import { createOutbox, type Outbox } from '../../../testing/outbox.ts'
+
+const origin = 'http://localhost:8420'
+let test: TestApp
+let outbox: Outbox
+let idp: TestProvider
+let admin: Person
+let second: Person
+let providerId: string
+
+beforeAll(async () => {
+  outbox = await createOutbox()
+  test = await createTestApp({ DATA_DIR: outbox.dataDir })
+  idp = await TestProvider.start()
+  admin = await test.signIn('admin@platform.example', { isPlatformAdmin: true })
+  second = await test.signIn('second@platform.example', { isPlatformAdmin: true })
+  await test.signIn('anna@corp.example')
+  providerId = await createActiveProvider()
+})
+afterAll(async () => {
+  await idp.stop()
+  await test.close()
+  await outbox.remove()
+})
+afterEach(() => {
+  idp.lie = null
+  idp.account = { subject: 'subject-anna', email: 'anna@corp.example', emailVerified: true }
+})
+
+const newBrowser = () =>
+  new TestBrowser(origin, async (path, cookie) => {
+    const { statusCode, headers, body } = await test.app.inject({ method: 'GET', url: path, headers: { cookie } })
+    const cookies = [headers['set-cookie'] ?? []].flat()
+    return { status: statusCode, location: (headers.location as string) ?? null, body, cookies }
+  })
+
+async function createActiveProvider(): Promise<string> {
+  const created = await admin.post('/identity-providers', {
+    name: 'Corp',
+    issuer: idp.issuer,
+    clientId: idp.clientId,
+    clientSecret: idp.clientSecret,
+    domains: ['corp.example'],
+    linking: 'email_verified',
+  })
+  expect(created.status, JSON.stringify(created.body)).toBe(201)
+  const { id, redirectUri, logoutUri } = created.body
+  idp.register({ redirectUri, logoutUri })
+  expect((await admin.post(`/identity-providers/${id}/activate`, {})).body.reason).toBe('wrong_state')
+  const browser = newBrowser()
+  browser.session = admin.token
+  const tried = await browser.visit(await browser.followProvider((await browser.visit(startOf(id))).location!))
+  expect([tried.status, tried.location]).toEqual([302, '/platform/sign-in'])
+  const asked = await admin.post(`/identity-providers/${id}/activate`, {})
+  expect(asked.status, JSON.stringify(asked.body)).toBe(202)
+  const confirm = `/platform-changes/${(asked.body as { id: string }).id}/confirm` as const
+  expect((await admin.post(confirm, {})).body.reason).toBe('other_person_required')
+  expect((await second.post(confirm, {})).status).toBe(200)
+  return id
+}
+
+const startOf = (id: string, query = '') => `/auth/oidc/${id}/start${query}`
+
+type Outcome = { location: string | null; session: string | undefined; reason: string | null }
+
+/** Signs in with a fresh browser. `change` alters the path with which the provider leads back. */
+async function signIn({ browser = newBrowser(), change = (path: string) => path } = {}): Promise<Outcome> {
+  const before = await newestRefusal()
+  const start = await browser.visit(startOf(providerId))
+  const end = start.location!.startsWith('/')
+    ? start
+    : await browser.visit(change(await browser.followProvider(start.location!)))
+  const after = await newestRefusal()
+  return { location: end.location, session: browser.session, reason: after?.id === before?.id ? null : after!.reason }
+}
+
+async function newestRefusal(): Promise<{ id: string; reason: string } | null> {
+  const records = test.deps.db.selectFrom('audit_records').select(['id', 'content'])
+  const row = await records.where('action', '=', 'identity_provider.refused').orderBy('id', 'desc').executeTakeFirst()
+  return row === undefined ? null : { id: row.id, reason: JSON.parse(row.content).details.reason }
+}
+
+const countSessions = async () =>
+  Number(
+    (
+      await test.deps.db
+        .selectFrom('sessions')
+        .select((row) => row.fn.countAll().as('n'))
+        .executeTakeFirstOrThrow()
+    ).n,
+  )
+
+describe('a sign-in through an identity provider', () => {
+  it('opens a session of the person, which lives at most its hours', async () => {
+    const { location, session, reason } = await signIn()
+    expect([location, reason]).toEqual(['/', null])
+    const current = await test.client({ authorization: `Bearer ${session}` }).get('/auth/session')
+    expect(current.body.user.email).toBe('anna@corp.example')
+    const hours = (Date.parse(current.body.expiresAt!) - test.clock.now().getTime()) / 3_600_000
+    expect(hours).toBeGreaterThan(11.9)
+    expect(hours).toBeLessThanOrEqual(12)
+    const listed = await test.client({ authorization: `Bearer ${session}` }).get('/auth/sessions')
+    expect(listed.body.items.find(({ current: own }) => own)?.method).toBe('provider')
+    const kept = await test.deps.db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('provider_id', '=', providerId)
+      .executeTakeFirstOrThrow()
+    expect(kept).toMatchObject({ provider_subject: 'subject-anna' })
+    expect(kept.provider_sid).toEqual(expect.any(String))
+    expect(kept.auth_time).toBeInstanceOf(Date)
+  })
+
+  it('tells which domains have a provider, and nothing of people', async () => {
+    const of = async (email: string) => (await test.anonymous.get(`/auth/providers?email=${email}`)).body
+    const known = { providers: [{ name: 'Corp', startUri: startOf(providerId) }] }
+    expect(await of('anna@corp.example')).toEqual(known)
+    expect(await of('nobody@CORP.example')).toEqual(known)
+    expect(await of('admin@platform.example')).toEqual({ providers: [] })
+    expect(await of('anna@sub.corp.example')).toEqual({ providers: [] })
+  })
+
+  it('T87 ends only in the browser that began it, once', async () => {
+    const [own, other] = [newBrowser(), newBrowser()]
+    const path = await own.followProvider((await own.visit(startOf(providerId))).location!)
+    expect((await other.visit(path)).location).toMatch(/^\/sign-in\?error=provider&request=[0-9a-f-]{36}$/)
+    expect([other.session, (await newestRefusal())!.reason]).toEqual([undefined, 'browser'])
+    const sealed = own.copy()
+    expect((await own.visit(path)).location).toBe('/')
+    expect((await sealed.visit(path)).location).toMatch(/^\/sign-in\?error=provider/)
+    expect([sealed.session, (await newestRefusal())!.reason]).toEqual([undefined, 'replayed'])
+  })
+
+  it('T86 links nobody whom the provider does not answer for', async () => {
+    const persons = [
+      [{ subject: 'm', email: 'admin@platform.example', emailVerified: true }, 'identity_unknown_foreign_email'],
+      [{ subject: 'm', email: 'anna@sub.corp.example', emailVerified: true }, 'identity_unknown_foreign_email'],
+      [{ subject: 'm', email: 'anna@corp.example', emailVerified: false }, 'identity_unknown_unverified_email'],
+      [{ subject: 'm', email: 'a@corp.example@corp.example', emailVerified: true }, 'identity_unknown_email_missing'],
+      [{ subject: 'm' }, 'identity_unknown_email_missing'],
+      [{ subject: 'm', email: 'anna@corp.example', emailVerified: true }, 'identity_unknown_other_subject'],
+      [{ subject: 'm', email: 'nobody@corp.example', emailVerified: true }, 'identity_unknown'],
+    ] as const
+    for (const [account, expected] of persons) {
+      idp.account = account
+      const before = await countSessions()
+      expect((await signIn()).reason).toBe(expected)
+      expect(await countSessions()).toBe(before)
+    }
+    const linked = await test.deps.db.selectFrom('identities').select('subject').execute()
+    expect(linked).toEqual([{ subject: 'subject-anna' }])
+    const strangers = test.deps.db.selectFrom('users').select('id').where('email', '=', 'nobody@corp.example')
+    expect(await strangers.execute()).toEqual([])
+  })
+})
+
+const token = '/token'
+const metadata = '/.well-known/openid-configuration'
+const keys = '/jwks'
+const json = (answer: Passing, body: unknown): Passing => ({ ...answer, body: Buffer.from(JSON.stringify(body)) })
+const inJson = (of: string, change: (body: Record<string, unknown>) => unknown): Lie => ({
+  of,
+  tell: (answer) => json(answer, change(JSON.parse(answer.body.toString()))),
+})
+
+type Signing = Parameters<TestProvider['sign']>[1]
+/** Signs the ID token again, with other claims, by the key of the provider or another. */
+const resigned = (change: (claims: jose.JWTPayload) => jose.JWTPayload, signing: () => Signing = () => ({})): Lie => ({
+  of: token,
+  tell: async (answer) => {
+    const body = JSON.parse(answer.body.toString())
+    return json(answer, { ...body, id_token: await idp.sign(change(jose.decodeJwt(body.id_token)), signing()) })
+  },
+})
+const withToken = (change: (text: string) => string): Lie =>
+  inJson(token, (body) => ({ ...body, id_token: change(String(body.id_token)) }))
+const without = (claim: string) =>
+  resigned((claims) => Object.fromEntries(Object.entries(claims).filter(([name]) => name !== claim)))
+const seconds = () => Math.floor(Date.now() / 1000)
+const text = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
+const same = (claims: jose.JWTPayload) => claims
+let stranger: jose.GenerateKeyPairResult
+
+beforeAll(async () => {
+  stranger = await jose.generateKeyPair('RS256')
+})
+
+/** The names are those of the conformance tests of OpenID Connect for relying parties, where there is one. */
+const lies: [name: string, lie: () => Lie, reason: RegExp][] = [
+  [
+    'rp-id_token-bad-sig-rs256',
+    () => withToken((jwt) => jwt.slice(0, -8) + (jwt.endsWith('AAAAAAAA') ? 'BBBBBBBB' : 'AAAAAAAA')),
+    /signature/,
+  ],
+  [
+    'groups of administrators under the old signature',
+    () =>
+      withToken((jwt) => {
+        const [head, , signature] = jwt.split('.')
+        return [head, text({ ...jose.decodeJwt(jwt), groups: ['administrators'] }), signature].join('.')
+      }),
+    /signature/,
+  ],
+  ['signature of a stranger', () => resigned(same, () => ({ key: stranger.privateKey })), /signature/],
+  ['rp-id_token-issuer-mismatch', () => resigned((claims) => ({ ...claims, iss: 'https://evil.example' })), /iss/],
+  ['issuer with a slash more', () => resigned((claims) => ({ ...claims, iss: `${claims.iss}/` })), /iss/],
+  ['rp-id_token-missing-issuer', () => without('iss'), /iss/],
+  ['rp-id_token-aud', () => resigned((claims) => ({ ...claims, aud: 'somebody' })), /aud/],
+  [
+    'several audiences',
+    () => resigned((claims) => ({ ...claims, aud: [idp.clientId, 'somebody'], azp: idp.clientId })),
+    /audience/,
+  ],
+  [
+    'authorised party',
+    () => resigned((claims) => ({ ...claims, azp: 'somebody' })),
+    /azp|authorized_party|invalid_response/,
+  ],
+  ['missing audience', () => without('aud'), /aud/],
+  ['rp-id_token-sub', () => without('sub'), /sub/],
+  ['subject that is a number', () => resigned((claims) => ({ ...claims, sub: 7 as never })), /sub|invalid_response/],
+  ['subject that is empty', () => resigned((claims) => ({ ...claims, sub: '' })), /sub/],
+  ['subject of 256 characters', () => resigned((claims) => ({ ...claims, sub: 's'.repeat(256) })), /subject/],
+  ['rp-id_token-iat', () => without('iat'), /iat/],
+  ['issued an hour ago', () => resigned((claims) => ({ ...claims, iat: seconds() - 3600 })), /iat/],
+  ['issued in an hour', () => resigned((claims) => ({ ...claims, iat: seconds() + 3600 })), /iat/],
+  ['expired', () => resigned((claims) => ({ ...claims, exp: seconds() - 600 })), /exp/],
+  ['without an end', () => without('exp'), /exp/],
+  ['not yet valid', () => resigned((claims) => ({ ...claims, nbf: seconds() + 3600 })), /nbf/],
+  ['rp-nonce-invalid', () => resigned((claims) => ({ ...claims, nonce: 'another' })), /nonce/],
+  ['without a nonce', () => without('nonce'), /nonce/],
+  [
+    'rp-id_token-sig-none',
+    () => withToken((jwt) => `${text({ alg: 'none' })}.${jwt.split('.')[1]}.`),
+    /alg|invalid_response|unsupported/,
+  ],
+  [
+    'HMAC with the secret of the client',
+    () => resigned(same, () => ({ header: { alg: 'HS256' }, key: new TextEncoder().encode(idp.clientSecret) })),
+    /alg|invalid_response|unsupported/,
+  ],
+  [
+    'HMAC with the public key',
+    () =>
+      resigned(same, () => ({ header: { alg: 'HS256' }, key: new TextEncoder().encode(String(idp.keys[0]!.jwk.n)) })),
+    /alg|invalid_response|unsupported/,
+  ],
+  [
+    'a key in the header',
+    () => ({
+      of: token,
+      tell: async (answer) => {
+        const body = JSON.parse(answer.body.toString())
+        const header = { jwk: await jose.exportJWK(stranger.publicKey) }
+        return json(answer, {
+          ...body,
+          id_token: await idp.sign(jose.decodeJwt(body.id_token), { header, key: stranger.privateKey }),
+        })
+      },
+    }),
+    /signature/,
+  ],
+  [
+    'the address of a key in the header',
+    () => resigned(same, () => ({ header: { jku: 'https://evil.example/keys' }, key: stranger.privateKey })),
+    /signature/,
+  ],
+  ['rp-id_token-kid-unknown', () => resigned(same, () => ({ header: { kid: 'nobodys' } })), /no_matching/],
+  [
+    'a header that must be understood',
+    () =>
+      withToken((jwt) => {
+        const [, body, signature] = jwt.split('.')
+        return [text({ alg: 'RS256', kid: idp.keys[0]!.kid, crit: ['x'], x: 1 }), body, signature].join('.')
+      }),
+    /err_jo|oauth/,
+  ],
+  ['no ID token', () => inJson(token, ({ id_token: _, ...rest }) => rest), /invalid_response/],
+  ['an ID token that is no token', () => withToken(() => 'nothing'), /.+/],
+  [
+    'an answer that is not JSON',
+    () => ({ of: token, tell: (answer) => ({ ...answer, body: Buffer.from('<html>') }) }),
+    /.+/,
+  ],
+  [
+    'an answer that is a page',
+    () => ({ of: token, tell: (answer) => ({ ...answer, headers: { 'content-type': 'text/html' } }) }),
+    /.+/,
+  ],
+  ['a failure', () => ({ of: token, tell: (answer) => ({ ...answer, status: 500 }) }), /.+/],
+  [
+    'redirect to a private address',
+    () => ({
+      of: token,
+      tell: () => ({ status: 307, headers: { location: 'http://10.0.0.1/token' }, body: Buffer.alloc(0) }),
+    }),
+    /.+/,
+  ],
+  [
+    'ten megabytes',
+    () => ({ of: token, tell: (answer) => ({ ...answer, body: Buffer.alloc(10_000_000, ' ') }) }),
+    /answer_too_long/,
+  ],
+  ['keys that are empty', () => inJson(keys, () => ({ keys: [] })), /no_matching/],
+  [
+    'keys of somebody else',
+    () => ({
+      of: keys,
+      tell: async (answer) =>
+        json(answer, { keys: [{ ...(await jose.exportJWK(stranger.publicKey)), kid: idp.keys[0]!.kid, use: 'sig' }] }),
+    }),
+    /signature/,
+  ],
+  ['keys that are no keys', () => inJson(keys, () => 'keys'), /.+/],
+  ['keys that are not there', () => ({ of: keys, tell: (answer) => ({ ...answer, status: 404 }) }), /keys_unavailable/],
+  [
+    'keys of ten megabytes',
+    () => ({ of: keys, tell: (answer) => ({ ...answer, body: Buffer.alloc(10_000_000, ' ') }) }),
+    /answer_too_long/,
+  ],
+  [
+    'rp-discovery-issuer-not-matching-config',
+    () => inJson(metadata, (body) => ({ ...body, issuer: 'https://evil.example' })),
+    /issuer|invalid_response|comparison/,
+  ],
+  [
+    'metadata that are not JSON',
+    () => ({ of: metadata, tell: (answer) => ({ ...answer, body: Buffer.from('<html>') }) }),
+    /.+/,
+  ],
+  ['metadata that are not there', () => ({ of: metadata, tell: (answer) => ({ ...answer, status: 404 }) }), /.+/],
+  [
+    'metadata of ten megabytes',
+    () => ({ of: metadata, tell: (answer) => ({ ...answer, body: Buffer.alloc(10_000_000, ' ') }) }),
+    /answer_too_long/,
+  ],
+  [
+    'metadata without a token endpoint',
+    () => inJson(metadata, ({ token_endpoint: _, ...rest }) => rest),
+    /discovery_endpoints/,
+  ],
+  [
+    'keys at a private address',
+    () => inJson(metadata, (body) => ({ ...body, jwks_uri: 'http://10.0.0.1/jwks' })),
+    /target_refused/,
+  ],
+  [
+    'tokens at a private address',
+    () => inJson(metadata, (body) => ({ ...body, token_endpoint: 'http://169.254.169.254/token' })),
+    /target_refused/,
+  ],
+]
+
+/** Changes the query with which the provider leads back. */
+const withQuery = (change: (query: URLSearchParams) => void) => (path: string) => {
+  const url = new URL(path, origin)
+  change(url.searchParams)
+  return `${url.pathname}${url.search}`
+}
+
+const answers: [name: string, change: (path: string) => string, reason: RegExp][] = [
+  ['rp-iss-mismatch: another issuer', withQuery((query) => query.set('iss', 'https://evil.example')), /.+/],
+  ['no issuer, where one was promised', withQuery((query) => query.delete('iss')), /.+/],
+  ['another state', withQuery((query) => query.set('state', 'another')), /browser/],
+  ['no state', withQuery((query) => query.delete('state')), /browser/],
+  ['two states', withQuery((query) => query.append('state', 'another')), /browser/],
+  ['no code', withQuery((query) => query.delete('code')), /.+/],
+  ['another code', withQuery((query) => query.set('code', 'another')), /.+/],
+  ['two codes', withQuery((query) => query.append('code', 'another')), /.+/],
+  ['an error', withQuery((query) => (query.delete('code'), query.set('error', 'access_denied'))), /.+/],
+  ['an error beside the code', withQuery((query) => query.set('error', 'access_denied')), /.+/],
+  ['the path of another provider', (path) => path.replace(providerId, 'cmi8h2k1p0a1b2c3d4e5f6g7h'), /provider_unknown/],
+]
+
+/** Has metadata and keys read again, as they are after a failure and five seconds. */
+async function readAgain(): Promise<void> {
+  test.clock.advance(5_000)
+  await signIn({ change: withQuery((query) => query.set('error', 'server_error')) })
+}
+
+describe('a provider that lies', () => {
+  async function expectRefused(outcome: () => Promise<Outcome>, reason: RegExp): Promise<void> {
+    const before = await countSessions()
+    const { location, session, reason: recorded } = await outcome()
+    expect(recorded).toMatch(reason)
+    expect(location).toMatch(/^\/sign-in\?error=provider&request=/)
+    expect(session).toBeUndefined()
+    expect(await countSessions()).toBe(before)
+  }
+
+  it.each(lies)('T85 opens no session: %s', async (_name, lie, reason) => {
+    await readAgain()
+    idp.lie = lie()
+    await expectRefused(signIn, reason)
+  })
+
+  it.each(answers)('T85 opens no session: the browser comes back with %s', async (_name, change, reason) => {
+    await expectRefused(() => signIn({ change }), reason)
+  })
+
+  it('T85 opens no session with the code of another sign-in', async () => {
+    const other = newBrowser()
+    const path = await other.followProvider((await other.visit(startOf(providerId))).location!)
+    const code = new URL(path, origin).searchParams.get('code')!
+    await expectRefused(() => signIn({ change: withQuery((query) => query.set('code', code)) }), /.+/)
+  })
+
+  it('T85 opens no session: rp-id_token-kid-absent-multiple-jwks', async () => {
+    await idp.addKey('RS256')
+    await readAgain()
+    idp.lie = resigned(same, () => ({ header: { kid: undefined } }))
+    await expectRefused(signIn, /multiple_matching/)
+    idp.lie = null
+    await idp.rotate()
+    await readAgain()
+    // With one key alone no id is needed (rp-id_token-kid-absent-single-jwks).
+    idp.lie = resigned(same, () => ({ header: { kid: undefined } }))
+    expect((await signIn()).reason).toBeNull()
+  })
+
+  it('T89 replaces its key, and the next sign-in succeeds', async () => {
+    expect((await signIn()).reason).toBeNull()
+    for (const alg of ['RS256', 'ES256', 'PS256', 'EdDSA']) {
+      await idp.rotate(alg)
+      test.clock.advance(5_000)
+      expect([alg, (await signIn()).reason]).toEqual([alg, null])
+    }
+    await idp.rotate('RS256')
+  })
+})
+
+describe('a logout at the provider', () => {
+  const send = async (logoutToken: string, headers: Record<string, string> = {}) => {
+    const { statusCode, headers: received } = await test.app.inject({
+      method: 'POST',
+      url: `/auth/oidc/${providerId}/backchannel-logout`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      payload: new URLSearchParams({ logout_token: logoutToken }).toString(),
+    })
+    expect(received['cache-control']).toBe('no-store')
+    return statusCode
+  }
+  const logoutHeader = { typ: 'logout+jwt' }
+  const sidOf = async (session: string) => {
+    const { id } = (await test.client({ authorization: `Bearer ${session}` }).get('/auth/sessions')).body.items.find(
+      ({ current }) => current,
+    )!
+    const row = test.deps.db.selectFrom('sessions').select('provider_sid').where('id', '=', id)
+    return (await row.executeTakeFirstOrThrow()).provider_sid!
+  }
+  const isAlive = async (session: string) =>
+    (await test.client({ authorization: `Bearer ${session}` }).get('/auth/session')).status === 200
+
+  it('T90 ends exactly the sessions that a signed token names, once, on the record', async () => {
+    const [first, other] = [(await signIn()).session!, (await signIn()).session!]
+    const linked = (await test.signIn('anna@corp.example')).token
+    const token = await idp.sign(idp.logoutToken({ sid: await sidOf(first) }), { header: logoutHeader })
+    expect(await send(token)).toBe(200)
+    expect(await Promise.all([first, other, linked].map(isAlive))).toEqual([false, true, true])
+    expect(await send(token)).toBe(400)
+    expect((await newestRefusal())!.reason).toBe('logout_replayed')
+    const records = test.deps.db.selectFrom('audit_records').select('content').where('action', '=', 'session.revoked')
+    const newest = await records.orderBy('id', 'desc').executeTakeFirstOrThrow()
+    expect(JSON.parse(newest.content).details).toEqual({ via: 'provider' })
+    expect(await send(await idp.sign(idp.logoutToken({ sub: 'subject-anna' }), { header: logoutHeader }))).toBe(200)
+    expect(await Promise.all([other, linked].map(isAlive))).toEqual([false, true])
+  })
+
+  const forgeries: [name: string, make: (sid: string) => string | Promise<string>, reason: RegExp][] = [
+    [
+      'without a signature',
+      (sid) => `${text({ alg: 'none', ...logoutHeader })}.${text(idp.logoutToken({ sid }))}.`,
+      /alg|jws/,
+    ],
+    [
+      'of a stranger',
+      (sid) => idp.sign(idp.logoutToken({ sid }), { header: logoutHeader, key: stranger.privateKey }),
+      /signature/,
+    ],
+    ['of another type', (sid) => idp.sign(idp.logoutToken({ sid }), { header: { typ: 'JWT' } }), /typ/],
+    [
+      'for somebody else',
+      (sid) => idp.sign(idp.logoutToken({ sid, aud: 'somebody' }), { header: logoutHeader }),
+      /aud/,
+    ],
+    [
+      'of another issuer',
+      (sid) => idp.sign(idp.logoutToken({ sid, iss: 'https://evil.example' }), { header: logoutHeader }),
+      /iss/,
+    ],
+    ['with a nonce', (sid) => idp.sign(idp.logoutToken({ sid, nonce: 'n' }), { header: logoutHeader }), /logout_nonce/],
+    [
+      'without the event',
+      (sid) => idp.sign(idp.logoutToken({ sid, events: {} }), { header: logoutHeader }),
+      /logout_event/,
+    ],
+    ['without an id', (sid) => idp.sign(idp.logoutToken({ sid, jti: undefined }), { header: logoutHeader }), /jti/],
+    ['that names nobody', () => idp.sign(idp.logoutToken(), { header: logoutHeader }), /logout_names/],
+    [
+      'whose session is no text',
+      () => idp.sign(idp.logoutToken({ sub: 'subject-anna', sid: 7 }), { header: logoutHeader }),
+      /logout_names/,
+    ],
+    [
+      'of an hour ago',
+      (sid) => idp.sign(idp.logoutToken({ sid, iat: seconds() - 3600 }), { header: logoutHeader }),
+      /iat/,
+    ],
+  ]
+  it.each(forgeries)('T90 ends no session by a token %s', async (_name, make, reason) => {
+    const session = (await signIn()).session!
+    expect(await send(await make(await sidOf(session)))).toBe(400)
+    expect((await newestRefusal())!.reason).toMatch(reason)
+    expect(await isAlive(session)).toBe(true)
+  })
+})
+
+describe('the first sign-in by a mailed link', () => {
+  it('T86 works in the browser that came from the provider, and in no other', async () => {
+    await test.deps.db.updateTable('identity_providers').set({ linking: 'mail' }).where('id', '=', providerId).execute()
+    await test.signIn('bert@corp.example')
+    for (const [account, mails] of [
+      [{ subject: 'nobody', email: 'nobody@corp.example' }, 0],
+      [{ subject: 'bert', email: 'bert@corp.example' }, 1],
+    ] as const) {
+      idp.account = account
+      const browser = newBrowser()
+      const end = await browser.visit(
+        await browser.followProvider((await browser.visit(startOf(providerId))).location!),
+      )
+      expect([end.status, end.body.includes('Look into your mail'), browser.session]).toEqual([200, true, undefined])
+      const link = await linkOf(account.email)
+      expect(link === null ? 0 : 1).toBe(mails)
+      if (link === null) continue
+      const stranger = newBrowser()
+      expect((await stranger.visit(link)).body).toContain('Not in this browser')
+      expect((await browser.visit(link)).location).toBe('/')
+      expect(browser.session).toBeDefined()
+      expect((await browser.copy().visit(link)).location).toBeNull()
+    }
+    idp.account = { subject: 'bert' }
+    expect((await signIn()).location).toBe('/')
+  })
+
+  /** Sends the queued mails, and returns the path of the link to an address. */
+  async function linkOf(email: string): Promise<string | null> {
+    await test.sendMails()
+    const mail = (await outbox.read()).findLast(({ to }) => to === email)
+    const url = mail === undefined ? null : /http:\/\/localhost:8420(\/auth\/oidc\/link\?token=[\w-]+)/.exec(mail.text)
+    return url?.[1] ?? null
+  }
+})
+
+describe('the settings of a provider', () => {
+  it('T88 stop at once, end its sessions, and are changed by its author alone', async () => {
+    const session = (await signIn()).session!
+    expect((await admin.patch(`/identity-providers/${providerId}`, { name: 'Other' })).body.reason).toBe('wrong_state')
+    expect((await second.post(`/identity-providers/${providerId}/deactivate`, {})).body.status).toBe('off')
+    expect((await test.client({ authorization: `Bearer ${session}` }).get('/auth/session')).status).toBe(401)
+    expect((await signIn()).reason).toBe('provider_not_active')
+    expect((await test.anonymous.get('/auth/providers?email=anna@corp.example')).body.providers).toEqual([])
+    expect((await second.patch(`/identity-providers/${providerId}`, { name: 'Other' })).body.reason).toBe(
+      'not_permitted',
+    )
+    const moved = { issuer: 'https://evil.example' }
+    expect((await admin.patch(`/identity-providers/${providerId}`, moved)).status).toBe(400)
+    for (const issuer of [
+      'http://id.example.org',
+      'https://user@id.example.org',
+      'https://id.example.org/?a',
+      'ftp://id',
+    ])
+      expect((await admin.patch(`/identity-providers/${providerId}`, { issuer, clientSecret: null })).status).toBe(400)
+    expect((await admin.post(`/identity-providers/${providerId}/activate`, {})).body.reason).toBe('wrong_state')
+  })
+})
