@@ -7,7 +7,7 @@ import { ProviderError } from '../providers/provider-error.ts'
 import type { ProviderRow } from '../providers/queries.ts'
 import { relyingPartyOf } from '../providers/relying-party.ts'
 import { endSessionsOfIdentity } from '../sign-in/sessions.ts'
-import { useAnswer } from './read-answer.ts'
+import { consumeAnswer } from './read-answer.ts'
 
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
 
@@ -25,7 +25,7 @@ export async function endByLogoutToken(
   const now = deps.clock()
   const { subject, sid, jti } = await readLogoutToken(deps, provider, token)
   return inTransaction(deps.db, async (trx: Trx) => {
-    const isNew = await useAnswer(
+    const isNew = await consumeAnswer(
       trx,
       `logout ${provider.id} ${jti}`,
       new Date(now.getTime() + providerSignInMinutes * 60_000),

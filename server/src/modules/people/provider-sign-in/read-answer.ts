@@ -24,7 +24,7 @@ export async function readProviderAnswer(
 ): Promise<{ begun: Begun; token: IdToken }> {
   const begun = openBegun(deps, { cookie, state, providerId: provider.id })
   const now = deps.clock()
-  if (!(await inTransaction(deps.db, (trx) => useAnswer(trx, `state ${state}`, new Date(begun.expiresAt)))))
+  if (!(await inTransaction(deps.db, (trx) => consumeAnswer(trx, `state ${state}`, new Date(begun.expiresAt)))))
     throw new ProviderError('replayed')
   try {
     return { begun, token: await exchange(deps, provider, { begun, search, now }) }
@@ -50,7 +50,7 @@ async function exchange(
 }
 
 /** Notes an answer of a provider as used, until it has expired for sure. Returns false if it was used before. */
-export async function useAnswer(trx: Trx, answer: string, expiresAt: Date): Promise<boolean> {
+export async function consumeAnswer(trx: Trx, answer: string, expiresAt: Date): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto('used_provider_answers')
     .values({ answer_hash: sha256(answer), expires_at: new Date(expiresAt.getTime() + providerSignInMinutes * 60_000) })

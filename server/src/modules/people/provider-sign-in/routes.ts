@@ -6,7 +6,7 @@ import { toPlatformChange } from '../../registry/platform-changes/present.ts'
 import { PlatformChange } from '../../registry/platform-changes/schema.ts'
 import { askToActivate, createProvider, deactivateProvider, updateProvider } from '../providers/actions.ts'
 import { pathsOf, toIdentityProvider } from '../providers/present.ts'
-import { findProvider, findProviderOf, listProviders } from '../providers/queries.ts'
+import { findProvider, findProviderOf, listProviders, type ProviderRow } from '../providers/queries.ts'
 import {
   CreateIdentityProvider,
   IdentityProvider,
@@ -18,7 +18,7 @@ import { endSessionsOfIdentity } from '../sign-in/sessions.ts'
 
 export function identityProviderRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Sign-in', { access: 'platform' })
-  const present = (row: Parameters<typeof toIdentityProvider>[0]) => toIdentityProvider(row, deps.publicOrigin())
+  const present = (row: ProviderRow) => toIdentityProvider(row, deps.publicOrigin())
 
   api.get('listProvidersOfAddress', '/auth/providers', {
     summary: 'List the identity providers of an e-mail address',

@@ -372,7 +372,7 @@ const answers: [name: string, change: (path: string) => string, reason: RegExp][
   ['no code', withQuery((query) => query.delete('code')), /.+/],
   ['another code', withQuery((query) => query.set('code', 'another')), /.+/],
   ['two codes', withQuery((query) => query.append('code', 'another')), /.+/],
-  ['an error', withQuery((query) => (query.delete('code'), query.set('error', 'access_denied'))), /.+/],
+  ['an error', (path) => withQuery((query) => query.delete('code'))(withQuery((query) => query.set('error', 'access_denied'))(path)), /.+/],
   ['an error beside the code', withQuery((query) => query.set('error', 'access_denied')), /.+/],
   ['the path of another provider', (path) => path.replace(providerId, 'cmi8h2k1p0a1b2c3d4e5f6g7h'), /provider_unknown/],
 ]
