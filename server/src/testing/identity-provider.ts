@@ -109,6 +109,7 @@ export class TestProvider {
       grant_types: ['authorization_code'],
       backchannel_logout_uri: logoutUri,
       backchannel_logout_session_required: true,
+      require_auth_time: true,
       id_token_signed_response_alg: this.keys[0]!.alg as 'RS256',
     }
     return {

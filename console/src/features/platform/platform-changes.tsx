@@ -81,11 +81,11 @@ function ChangeShown({ change }: { change: PlatformChange }) {
     <>
       <p className="mb-2 flex flex-wrap items-center gap-2">
         <Badge tone="waiting">{t('Waits for a decision')}</Badge>
-        <span className="font-medium">{action === 'token_update' ? t('Change of a token') : t('Access again')}</span>
+        <span className="font-medium">{wordsOf(action).what}</span>
       </p>
       <Facts
         facts={[
-          [action === 'token_update' ? t('Token') : t('User'), target?.name ?? null],
+          [wordsOf(action).target, target?.name ?? null],
           [
             t('Identifier'),
             <span key="id" className="code [overflow-wrap:anywhere]">
@@ -99,6 +99,18 @@ function ChangeShown({ change }: { change: PlatformChange }) {
       />
     </>
   )
+}
+
+/** What a change asks for, and what it is about. */
+function wordsOf(action: PlatformChange['action']): { what: string; target: string } {
+  switch (action) {
+    case 'token_update':
+      return { what: t('Change of a token'), target: t('Token') }
+    case 'user_enable':
+      return { what: t('Access again'), target: t('User') }
+    case 'identity_provider_activate':
+      return { what: t('Sign-in through a provider'), target: t('Identity provider') }
+  }
 }
 
 function wordOf(name: string): string {

@@ -56,8 +56,16 @@ type ChangeTarget = { name: string; now: Record<string, unknown> }
 export const changeTargetQuery = ({ action, targetId }: PlatformChange) =>
   queryOptions({
     queryKey: ['platform-changes', action, targetId],
-    queryFn: ({ signal }) => (action === 'token_update' ? findToken(targetId, signal) : findDisabled(targetId, signal)),
+    queryFn: ({ signal }) => findTarget[action](targetId, signal),
   })
+
+const findTarget: Record<PlatformChange['action'], (id: string, signal: AbortSignal) => Promise<ChangeTarget | null>> =
+  {
+    token_update: findToken,
+    user_enable: findDisabled,
+    // The change itself shows all of its settings.
+    identity_provider_activate: async () => null,
+  }
 
 async function findToken(id: string, signal: AbortSignal): Promise<ChangeTarget | null> {
   for await (const token of strongroom.tokens.list({ limit: 100 }, { signal }))

@@ -3,7 +3,7 @@ import type { Deps } from '../../../deps.ts'
 import { providerClockSeconds, providerMetadataMinutes, providerReloadSeconds } from '../../../lib/limits.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { openClientSecret } from './client-secret.ts'
-import { createKeySet, type KeySet } from './key-set.ts'
+import { createKeySet, type KeySet, signatureAlgorithms } from './key-set.ts'
 import { providerFetch } from './provider-calls.ts'
 import { ProviderError } from './provider-error.ts'
 import type { ProviderRow } from './queries.ts'
@@ -52,7 +52,7 @@ async function discover(deps: Pick<Deps, 'config' | 'clock' | 'sealer'>, provide
   const secret = openClientSecret(deps.sealer, provider)
   const found = await oidc
     .discovery(issuer, provider.client_id, undefined, oidc.None(), {
-      [oidc.customFetch]: fetch as oidc.CustomFetch,
+      [oidc.customFetch]: fetch,
       execute: isPlain ? [oidc.allowInsecureRequests] : [],
     })
     .catch((error: unknown) => {
@@ -62,13 +62,14 @@ async function discover(deps: Pick<Deps, 'config' | 'clock' | 'sealer'>, provide
   // The library compares the issuer too; this comparison does not depend on its switches.
   if (server.issuer !== provider.issuer) throw new ProviderError('discovery_issuer')
   assertEndpoints(server, isPlain)
+  // The keys of the provider decide what counts: a list that is ten minutes old must not refuse a new algorithm.
   const client = new oidc.Configuration(
-    server,
+    { ...server, id_token_signing_alg_values_supported: [...signatureAlgorithms] },
     provider.client_id,
     { [oidc.clockTolerance]: providerClockSeconds },
     clientAuthOf(server, secret),
   )
-  client[oidc.customFetch] = fetch as oidc.CustomFetch
+  client[oidc.customFetch] = fetch
   if (isPlain) oidc.allowInsecureRequests(client)
   return { client, keys: createKeySet({ url: server.jwks_uri!, fetch, clock: deps.clock }) }
 }
