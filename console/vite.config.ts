@@ -101,7 +101,7 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      ['/api', '/assets', '/sign-in', '/openapi.json'].map((path) => [path, { target: service }]),
+      ['/api', '/assets', '/auth', '/sign-in', '/openapi.json'].map((path) => [path, { target: service }]),
     ),
   },
 })

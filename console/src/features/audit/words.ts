@@ -29,6 +29,8 @@ export function nounWord(noun: string): string {
     deposit: () => t('Deposit'),
     governance: () => t('Governance'),
     hold: () => t('Hold'),
+    identity: () => t('Account at an identity provider'),
+    identity_provider: () => t('Identity provider'),
     image: () => t('Image'),
     invitation: () => t('Invitation'),
     ledger: () => t('Books'),
@@ -71,6 +73,7 @@ type Words = Record<string, () => string>
 function commonVerbs(): Words {
   return {
     accepted: () => t('accepted'),
+    activated: () => t('activated'),
     account_key_pinned: () => t('key pinned'),
     added: () => t('added'),
     adjusted: () => t('adjusted'),
@@ -93,6 +96,7 @@ function commonVerbs(): Words {
     exported: () => t('exported'),
     failed: () => t('failed'),
     halted: () => t('halted'),
+    linked: () => t('linked'),
     locked: () => t('locked'),
     member_added: () => t('member added'),
     member_removed: () => t('member removed'),
@@ -123,6 +127,8 @@ function rareVerbs(): Words {
     sign_in_link_created: () => t('sign-in link created'),
     signed_in: () => t('signed in'),
     signed_out: () => t('signed out'),
+    stopped: () => t('stopped'),
+    tried: () => t('tried'),
     unassigned: () => t('unassigned'),
     unshared: () => t('no longer shared'),
     updated: () => t('changed'),
