@@ -10,7 +10,7 @@ export type Passing = { status: number; headers: Record<string, string | string[
 /** A lie: the answers of one path that are changed, and how. */
 export type Lie = { of: string; tell: (answer: Passing) => Passing | Promise<Passing> }
 
-export type Account = { subject: string; email?: string; emailVerified?: boolean }
+type Account = { subject: string; email?: string; emailVerified?: boolean }
 
 type Client = { redirectUri: string; logoutUri: string }
 
@@ -226,4 +226,4 @@ export class TestBrowser {
   }
 }
 
-export type Visited = { status: number; location: string | null; body: string; cookies: string[] }
+type Visited = { status: number; location: string | null; body: string; cookies: string[] }

@@ -22,7 +22,7 @@ export type Begun = {
   expiresAt: number
 }
 
-export type Beginning = { redirectTo: string | null; email: string | null; trialBy: string | null }
+type Beginning = { redirectTo: string | null; email: string | null; trialBy: string | null }
 
 /** Returns the page of the provider to go to, and the cookie that remembers the sign-in. @throws ProviderError */
 export async function beginSignIn(

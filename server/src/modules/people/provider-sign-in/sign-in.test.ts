@@ -391,6 +391,7 @@ const answers: [name: string, change: (path: string) => string, reason: RegExp][
 
 /** Has metadata and keys read again, as they are after a failure and five seconds. */
 async function readAgain(): Promise<void> {
+  test.clock.advance(5_000)
   const browser = newBrowser()
   const path = await browser.followProvider((await browser.visit(startOf(providerId))).location!)
   test.clock.advance(5_000)

@@ -29,7 +29,7 @@ export type IdentityLinkRequest = {
 type Person = Omit<SignedIn, 'redirectTo'>
 
 /** `waits`: a link went to the address that the provider named, if it may sign in. */
-export type ProviderSignIn = Person | 'waits'
+type ProviderSignIn = Person | 'waits'
 
 /**
  * Signs in the person of an identity at a provider. At the first time the person is the one of the e-mail address, if the provider
@@ -99,6 +99,8 @@ export async function enter(
   { provider, identity, email, device, linkBy }: Entrance,
   now: Date,
 ): Promise<Person> {
+  // The provider was read again in this transaction; its issuer may be another one by now.
+  if (provider.issuer !== identity.issuer) throw new ProviderError('provider_not_active')
   if (!answersFor(provider, email)) throw new ProviderError('identity_unknown_foreign_email')
   if (linkBy !== null) await assertUnlinked(trx, identity.issuer, email)
   const session: SessionProvider = {

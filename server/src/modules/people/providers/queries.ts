@@ -61,7 +61,7 @@ export async function isWaiting(trx: Trx, id: string): Promise<boolean> {
   return row !== undefined
 }
 
-export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1).toLowerCase()
+const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1).toLowerCase()
 
 /** Returns true if a provider answers for an e-mail address. */
 export const answersFor = ({ domains }: Pick<ProviderRow, 'domains'>, email: string): boolean =>

@@ -9,14 +9,15 @@ import { ProviderError } from './provider-error.ts'
 import type { ProviderRow } from './queries.ts'
 
 /** This service as a client of one provider: the metadata of the provider, and its keys. */
-export type RelyingParty = { client: oidc.Configuration; keys: KeySet }
+type RelyingParty = { client: oidc.Configuration; keys: KeySet }
 
-type Known = { settings: string; readAt: number; party: Promise<RelyingParty> }
+type Known = { settings: string; readAt: number; hasFailed: boolean; party: Promise<RelyingParty> }
 const known = new Map<string, Known>()
 
 /**
  * Returns the client of a provider. Its metadata are read again every ten minutes, after each failure, and when its settings
- * differ. @throws ProviderError when the provider does not answer as one
+ * differ. A failure counts for five seconds, so that nobody has the provider called more often.
+ * @throws ProviderError when the provider does not answer as one
  */
 export async function relyingPartyOf(
   deps: Pick<Deps, 'config' | 'clock' | 'sealer'>,
@@ -27,16 +28,16 @@ export async function relyingPartyOf(
   ).toString('base64url')
   const now = deps.clock().getTime()
   const found = known.get(provider.id)
-  const isFresh = found !== undefined && now - found.readAt < providerMetadataMinutes * 60_000
-  if (isFresh && found.settings === settings) return found.party
-  const party = discover(deps, provider)
-  known.set(provider.id, { settings, readAt: now, party })
-  try {
-    return await party
-  } catch (error) {
-    if (known.get(provider.id)?.party === party) known.delete(provider.id)
-    throw error
+  if (found !== undefined && found.settings === settings) {
+    const lastsSeconds = found.hasFailed ? providerReloadSeconds : providerMetadataMinutes * 60
+    if (now - found.readAt < lastsSeconds * 1000) return found.party
   }
+  const read: Known = { settings, readAt: now, hasFailed: false, party: discover(deps, provider) }
+  known.set(provider.id, read)
+  return read.party.catch((error: unknown) => {
+    read.hasFailed = true
+    throw error
+  })
 }
 
 /** Has the metadata of a provider read again at the next sign-in, unless they were read just now. */

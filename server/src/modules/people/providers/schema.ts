@@ -10,7 +10,7 @@ import {
   providerSessionHoursMax,
 } from '../../../lib/limits.ts'
 
-export const linkings = ['mail', 'email_verified'] as const
+const linkings = ['mail', 'email_verified'] as const
 export type Linking = (typeof linkings)[number]
 const providerStatuses = ['draft', 'active', 'off'] as const
 export type ProviderStatus = (typeof providerStatuses)[number]
