@@ -150,10 +150,11 @@ async function recordRefusal(
   error: unknown,
 ): Promise<void> {
   const { reason } = ProviderError.of(error)
-  request.log.warn(
-    { err: error, reason, providerId: provider?.id },
-    'a sign-in through an identity provider was refused',
-  )
+  const facts = { reason, providerId: provider?.id }
+  const message = 'a sign-in through an identity provider was refused'
+  // What a provider answered may hold tokens, so that only the reason is logged. Any other error is ours.
+  if (error instanceof ProviderError) request.log.warn(facts, message)
+  else request.log.error({ ...facts, err: error }, message)
   const target = { type: 'identity_provider', id: provider?.id ?? null }
   const details = { reason, requestId: request.id, ip: request.ip }
   const by = { vaultId: null, actorId: null, now: deps.clock() }

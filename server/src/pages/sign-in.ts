@@ -63,7 +63,7 @@ function registerForm(app: App, deps: Deps, hasConsole: boolean): void {
           invitation: invitation ?? null,
           redirectTo: redirectTo !== undefined && isOwnPath(redirectTo) ? redirectTo : null,
           linkFailed: error !== undefined && error !== 'provider',
-          failedRequest: error === 'provider' ? requestId.slice(0, 36) : null,
+          failedRequest: error === 'provider' && /^[0-9a-f-]{36}$/.test(requestId) ? requestId : null,
           hasProviders: await hasActiveProvider(deps.db),
           mailsToFiles: deps.config.smtpUrl === null,
         }),
