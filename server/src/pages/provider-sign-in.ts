@@ -110,7 +110,7 @@ async function takeAnswer(deps: Deps, { request, reply, provider }: Visit): Prom
     const caller = await authorOf(deps, request, provider)
     const email = emailOf(provider, token)
     await inTransaction(deps.db, (trx) => noteTrial(trx, provider.id, { email, by: { caller, now } }))
-    return reply.redirect('/platform/sign-in', 302)
+    return reply.redirect('/platform?part=sign-in', 302)
   }
   const binding = newSecret()
   const arrival = { providerId: provider.id, token, binding, redirectTo: begun.redirectTo }

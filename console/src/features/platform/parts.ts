@@ -6,6 +6,7 @@ export const parts = [
   'networks',
   'tokens',
   'rates',
+  'sign-in',
   'changes',
   'events',
   'record',

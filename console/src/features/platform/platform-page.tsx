@@ -2,6 +2,7 @@ import { t } from '../../lib/language.ts'
 import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Health } from './health.tsx'
+import { IdentityProviders } from './identity-providers.tsx'
 import { Networks } from './networks.tsx'
 import { type Part, type PlatformProps, parts } from './parts.ts'
 import { People } from './people.tsx'
@@ -20,6 +21,7 @@ export function PlatformPage({ search, change, record }: PlatformProps) {
     networks: t('Networks'),
     tokens: t('Tokens'),
     rates: t('Rates'),
+    'sign-in': t('Sign-in'),
     changes: t('Changes'),
     events: t('Wallet events'),
     record: t('Audit'),
@@ -38,6 +40,7 @@ export function PlatformPage({ search, change, record }: PlatformProps) {
         {part === 'networks' && <Networks />}
         {part === 'tokens' && <Tokens onRates={(tokenId) => change({ part: 'rates', tokenId })} />}
         {part === 'rates' && <Rates tokenId={search.tokenId ?? ''} onToken={(tokenId) => change({ tokenId })} />}
+        {part === 'sign-in' && <IdentityProviders />}
         {part === 'changes' && <PlatformChanges />}
         {part === 'events' && <WalletEvents />}
         {part === 'record' && record}

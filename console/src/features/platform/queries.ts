@@ -50,6 +50,13 @@ export const platformChangesQuery = infiniteQueryOptions({
   ...paged,
 })
 
+export const identityProvidersQuery = infiniteQueryOptions({
+  queryKey: ['identity-providers'],
+  queryFn: ({ signal, pageParam }) =>
+    strongroom.identityProviders.list({ limit: 50, ...cursorOf(pageParam) }, { signal }).page(),
+  ...paged,
+})
+
 /** The name of the token or user of a change, and its present values. */
 type ChangeTarget = { name: string; now: Record<string, unknown> }
 

@@ -55,7 +55,7 @@ async function createActiveProvider(): Promise<string> {
   const browser = newBrowser()
   browser.session = admin.token
   const tried = await browser.visit(await browser.followProvider((await browser.visit(startOf(id))).location!))
-  expect([tried.status, tried.location]).toEqual([302, '/platform/sign-in'])
+  expect([tried.status, tried.location]).toEqual([302, '/platform?part=sign-in'])
   const asked = await admin.post(`/identity-providers/${id}/activate`, {})
   expect(asked.status, JSON.stringify(asked.body)).toBe(202)
   const confirm = `/platform-changes/${(asked.body as { id: string }).id}/confirm` as const
