@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import * as jose from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Person, TestApp } from '../../../testing/app.ts'
@@ -123,6 +124,22 @@ describe('a sign-in through an identity provider', () => {
     expect(await of('nobody@CORP.example')).toEqual(known)
     expect(await of('admin@platform.example')).toEqual({ providers: [] })
     expect(await of('anna@sub.corp.example')).toEqual({ providers: [] })
+  })
+
+  it('succeeds fifty times at once', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => signIn()))
+    expect(outcomes.map(({ location }) => location)).toEqual(Array(50).fill('/'))
+    expect(new Set(outcomes.map(({ session }) => session)).size).toBe(50)
+  })
+
+  it('begins on the sign-in page, which asks for the address first and says in one sentence that one failed', async () => {
+    const page = (await newBrowser().visit('/sign-in')).body
+    expect(page).toContain('data-providers')
+    expect(page).toContain('>Continue</button>')
+    const id = '01234567-89ab-cdef-0123-456789abcdef'
+    const failed = (await newBrowser().visit(`/sign-in?error=provider&request=${id}`)).body
+    expect(failed).toContain(`The sign-in through your provider did not work. Try again. Request: ${id}`)
+    expect((await newBrowser().visit('/sign-in?error=provider&request=call-us-now')).body).not.toContain('call-us-now')
   })
 
   it('T87 ends only in the browser that began it, once', async () => {
@@ -301,6 +318,7 @@ const lies: [name: string, lie: () => Lie, reason: RegExp][] = [
     () => ({ of: token, tell: (answer) => ({ ...answer, body: Buffer.alloc(10_000_000, ' ') }) }),
     /answer_too_long/,
   ],
+  ['an answer after nine seconds', () => ({ of: token, tell: (answer) => delay(9_000, answer) }), /provider_silent/],
   ['keys that are empty', () => inJson(keys, () => ({ keys: [] })), /no_matching/],
   [
     'keys of somebody else',
