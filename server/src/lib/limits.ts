@@ -404,7 +404,7 @@ export const domainLengthMax = 253
 export const issuerLengthMax = 512
 export const clientIdLengthMax = 256
 export const clientSecretLengthMax = 512
-/** How long a session of an identity provider lives, in hours: by default, and at most. */
+/** The life of a session of an identity provider, in hours: by default, and at most. */
 export const providerSessionHours = 12
 export const providerSessionHoursMax = 24
 /** A sign-in through a provider ends within this time, and so does the link that confirms a first one. */
@@ -415,5 +415,5 @@ export const providerAnswerBytesMax = 262_144
 export const providerMetadataMinutes = 10
 /** The keys and metadata of a provider are read again at most this often, whatever it answers. */
 export const providerReloadSeconds = 5
-/** How far the clock of a provider may differ. */
+/** The clock of a provider may differ by this. */
 export const providerClockSeconds = 30

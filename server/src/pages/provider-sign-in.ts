@@ -152,7 +152,7 @@ async function recordRefusal(
   const { reason } = ProviderError.of(error)
   const facts = { reason, providerId: provider?.id }
   const message = 'a sign-in through an identity provider was refused'
-  // What a provider answered may hold tokens, so that only the reason is logged. Any other error is ours.
+  // The answer of a provider may hold tokens, so that only the reason is logged. Any other error is ours.
   if (error instanceof ProviderError) request.log.warn(facts, message)
   else request.log.error({ ...facts, err: error }, message)
   const target = { type: 'identity_provider', id: provider?.id ?? null }

@@ -213,8 +213,8 @@ export class TestBrowser {
   }
 
   #cookieOf(origin: string): string {
-    const own = [...this.#cookies].filter(([name]) => name.startsWith(`${origin} `))
-    return own.map(([name, value]) => `${name.slice(origin.length + 1)}=${value}`).join('; ')
+    const cookies = [...this.#cookies].filter(([name]) => name.startsWith(`${origin} `))
+    return cookies.map(([name, value]) => `${name.slice(origin.length + 1)}=${value}`).join('; ')
   }
 
   #keep(origin: string, cookies: string[]): void {

@@ -101,7 +101,7 @@ function ChangeShown({ change }: { change: PlatformChange }) {
   )
 }
 
-/** What a change asks for, and what it is about. */
+/** Returns the words for an action and for its target. */
 function wordsOf(action: PlatformChange['action']): { what: string; target: string } {
   switch (action) {
     case 'token_update':

@@ -47,7 +47,7 @@ create table identity_links (
   binding_hash bytea not null,
   provider_id text not null references identity_providers (id),
   email text not null,
-  -- What the provider said of the person: issuer, subject, sid, authTime, acr, amr.
+  -- Facts about the person from the provider: issuer, subject, sid, authTime, acr, amr.
   identity jsonb not null,
   redirect_to text,
   created_at timestamptz(3) not null,

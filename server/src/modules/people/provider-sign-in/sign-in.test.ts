@@ -106,7 +106,7 @@ describe('a sign-in through an identity provider', () => {
     expect(hours).toBeGreaterThan(11.9)
     expect(hours).toBeLessThanOrEqual(12)
     const listed = await test.client({ authorization: `Bearer ${session}` }).get('/auth/sessions')
-    expect(listed.body.items.find(({ current: own }) => own)?.method).toBe('provider')
+    expect(listed.body.items.find(({ current: isCurrent }) => isCurrent)?.method).toBe('provider')
     const kept = await test.deps.db
       .selectFrom('sessions')
       .selectAll()
@@ -143,14 +143,14 @@ describe('a sign-in through an identity provider', () => {
   })
 
   it('T87 ends only in the browser that began it, once', async () => {
-    const [own, other] = [newBrowser(), newBrowser()]
-    const path = await own.followProvider((await own.visit(startOf(providerId))).location!)
+    const [beginner, other] = [newBrowser(), newBrowser()]
+    const path = await beginner.followProvider((await beginner.visit(startOf(providerId))).location!)
     expect((await other.visit(path)).location).toMatch(/^\/sign-in\?error=provider&request=[0-9a-f-]{36}$/)
     expect([other.session, (await newestRefusal())!.reason]).toEqual([undefined, 'browser'])
-    const sealed = own.copy()
-    expect((await own.visit(path)).location).toBe('/')
-    expect((await sealed.visit(path)).location).toMatch(/^\/sign-in\?error=provider/)
-    expect([sealed.session, (await newestRefusal())!.reason]).toEqual([undefined, 'replayed'])
+    const thief = beginner.copy()
+    expect((await beginner.visit(path)).location).toBe('/')
+    expect((await thief.visit(path)).location).toMatch(/^\/sign-in\?error=provider/)
+    expect([thief.session, (await newestRefusal())!.reason]).toEqual([undefined, 'replayed'])
   })
 
   it('T86 links nobody whom the provider does not answer for', async () => {

@@ -88,7 +88,7 @@ type Entrance = {
   identity: ProviderIdentity
   email: string
   device: Device
-  /** How the identity becomes that of the person; null if it is already. */
+  /** The way in which the identity becomes that of the person; null if it is already. */
   linkBy: Linking | null
 }
 

@@ -207,7 +207,7 @@ function assertIssuer({ demo }: Pick<Deps['config'], 'demo'>, issuer: string): v
 
 const targetOf = (id: string) => ({ type: 'identity_provider', id })
 
-/** What two people agree on. */
+/** Returns the settings on which two people agree. */
 const settingsOf = (row: ProviderRow) => ({
   name: row.name,
   issuer: row.issuer,

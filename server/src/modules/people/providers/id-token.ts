@@ -4,7 +4,7 @@ import type { KeySet } from './key-set.ts'
 import { ProviderError } from './provider-error.ts'
 import type { ProviderRow } from './queries.ts'
 
-/** What a provider said of a person at a sign-in. Tokens of the provider are not kept. */
+/** The facts about a person that a provider states at a sign-in. Tokens of the provider are not kept. */
 export type ProviderIdentity = {
   issuer: string
   subject: string

@@ -38,7 +38,7 @@ export type SessionProvider = {
   authTime: Date | null
   acr: string | null
   amr: string[] | null
-  /** How long the session lives at most. */
+  /** The longest life of the session. */
   hours: number
   /** True for the first session of a person through the provider. */
   isFirst: boolean
