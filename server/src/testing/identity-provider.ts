@@ -15,7 +15,7 @@ type Account = { subject: string; email?: string; emailVerified?: boolean }
 type Client = { redirectUri: string; logoutUri: string }
 
 const clientId = 'strongroom'
-const clientSecret = 'a secret of the client that is long enough'
+const clientSecret = 'a-secret-of-the-client-that-is-long-enough'
 
 /**
  * A real identity provider in this process, behind a proxy that changes one answer at a time. The issuer is the proxy.
@@ -27,13 +27,16 @@ export class TestProvider {
   lie: Lie | null = null
   issuer = ''
   keys: { kid: string; alg: string; private: jose.CryptoKey; jwk: jose.JWK }[] = []
+  #now!: () => Date
   #provider: Provider | null = null
   #client: Client | null = null
   #behind!: Server
   #proxy!: Server
 
-  static async start(): Promise<TestProvider> {
+  /** @param now the clock by which logout tokens are made */
+  static async start(now: () => Date): Promise<TestProvider> {
     const idp = new TestProvider()
+    idp.#now = now
     idp.#behind = createServer((received, answer) => void idp.#answer(received, answer))
     idp.#proxy = createServer((received, answer) => void idp.#pass(received, answer))
     await listen(idp.#behind)
@@ -88,7 +91,7 @@ export class TestProvider {
 
   /** Returns a logout token as the provider makes it, with changes. */
   logoutToken(changes: Record<string, unknown> = {}): Record<string, unknown> {
-    const now = Math.floor(Date.now() / 1000)
+    const now = Math.floor(this.#now().getTime() / 1000)
     return {
       iss: this.issuer,
       aud: clientId,

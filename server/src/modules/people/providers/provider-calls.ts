@@ -5,7 +5,7 @@ import { createGuardedDispatcher } from '../../../outbound/guarded-connect.ts'
 import { readWithin } from '../../../outbound/read-within.ts'
 
 type Reach = Pick<Config, 'identityAllowedHosts' | 'demo'>
-type Options = { method?: string; headers?: HeadersInit; body?: unknown; signal?: AbortSignal | undefined }
+type Options = { method?: string; headers?: Record<string, string>; body?: unknown; signal?: AbortSignal | undefined }
 
 export type ProviderFetch = (url: string, options: Options) => Promise<Response>
 
@@ -22,7 +22,7 @@ export function providerFetch(reach: Reach): ProviderFetch {
     const answer = await request(url, {
       dispatcher,
       method: method as Dispatcher.HttpMethod,
-      headers: Object.fromEntries(new Headers(headers)),
+      headers: headers ?? {},
       body: body === undefined || body === null ? null : String(body),
       signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
     })

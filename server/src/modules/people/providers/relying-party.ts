@@ -64,8 +64,9 @@ async function discover(deps: Pick<Deps, 'config' | 'clock' | 'sealer'>, provide
   if (server.issuer !== provider.issuer) throw new ProviderError('discovery_issuer')
   assertEndpoints(server, isPlain)
   // The keys of the provider decide what counts: a list that is ten minutes old must not refuse a new algorithm.
+  const { supportsPKCE: _, ...metadata } = server
   const client = new oidc.Configuration(
-    { ...server, id_token_signing_alg_values_supported: [...signatureAlgorithms] },
+    { ...metadata, id_token_signing_alg_values_supported: [...signatureAlgorithms] },
     provider.client_id,
     { [oidc.clockTolerance]: providerClockSeconds },
     clientAuthOf(server, secret),

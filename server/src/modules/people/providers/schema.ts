@@ -46,12 +46,12 @@ const settings = {
   }),
   linking: described(
     Enum(linkings),
-    'What the first sign-in of a person needs: `mail`, a link to their address, or `email_verified`, the word of the provider.',
+    'Requirement of the first sign-in of a person: `mail`, a link to their address, or `email_verified`, the word of the provider.',
   ),
   sessionHours: Type.Integer({
     minimum: 1,
     maximum: providerSessionHoursMax,
-    description: 'How long a session lives that the provider opened.',
+    description: 'Longest life in hours of a session that the provider opened.',
     examples: [providerSessionHours],
   }),
 }
