@@ -1,4 +1,7 @@
-/** Every limit of the service, by name. Schemas, SQL and documents reuse them. The unit is at the end of each name. */
+/**
+ * Every limit of the service, by name. Schemas, SQL and documents reuse them. The unit is at the end of each name.
+ * tidy: long because it is the list of them.
+ */
 
 export const bodyBytesMax = 1_048_576
 /** Bodies of unauthenticated senders: the webhook, the sign-in, and paths that do not exist. */

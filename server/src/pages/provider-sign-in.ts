@@ -37,12 +37,12 @@ export function registerProviderPages(app: App, deps: Deps): void {
     if (provider === null) return refuse(deps, { request, reply, provider }, new ProviderError('provider_unknown'))
     try {
       const trial = provider.status === 'active' ? null : await authorOf(deps, request, provider)
-      const asked = {
+      const beginning = {
         redirectTo: redirectTo !== undefined && isOwnPath(redirectTo) ? redirectTo : null,
         email,
         trialBy: trial?.userId ?? null,
       }
-      const { url, cookie } = await beginSignIn(deps, provider, asked)
+      const { url, cookie } = await beginSignIn(deps, provider, beginning)
       reply.setCookie(cookie.name, cookie.value, cookieOptions(deps, pathsOf(provider.id).callback))
       return reply.redirect(url, 302)
     } catch (error) {

@@ -169,7 +169,7 @@ function signInPage(page: SignIn): Html {
   return layout(
     'Sign in',
     html`${when(linkFailed, alarm('This sign-in link is used, expired or unknown. Ask for a new one.'))}
-${failedRequest === null ? html`` : alarm(`The sign-in through your provider did not work. Try again. Request: ${failedRequest}`)}
+${failedRequest === null ? html`` : providerFailed(failedRequest)}
 ${when(isOver, alarm('This invitation is accepted or revoked already. If you accepted it, sign in.'))}
 ${invited === null ? html`` : welcome(invited.vaultName)}
 <form id="request-link" data-redirect="${redirectTo ?? ''}" data-invitation="${isOver ? '' : (invitation ?? '')}"${when(hasProviders, html` data-providers`)}>
@@ -184,6 +184,9 @@ ${when(mailsToFiles, outboxHint)}
 <noscript><p class="note bad">Signing in needs JavaScript.</p></noscript>`,
   )
 }
+
+const providerFailed = (requestId: string): Html =>
+  alarm(`The sign-in through your provider did not work. Try again. Request: ${requestId}`)
 
 const welcome = (vaultName: string): Html => html`<p>You are invited to the vault <strong>${vaultName}</strong>. \
 Sign in with your e-mail address to accept.</p>`

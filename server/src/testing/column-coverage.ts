@@ -77,8 +77,7 @@ export const coverage: Record<string, Coverage> = {
   },
   identity_providers: {
     notCovered: {
-      [session]:
-        'id issuer client_id client_secret domains linking session_hours status tried_at tried_email',
+      [session]: 'id issuer client_id client_secret domains linking session_hours status tried_at tried_email',
       [looks]: 'name',
       [times]: 'created_at updated_at',
       [author]: 'created_by_id',

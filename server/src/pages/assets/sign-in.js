@@ -49,14 +49,14 @@ async function showProviders(email) {
 }
 
 /** The address for which the form was sent already: the second time it asks for a link. */
-let asked = null
+let shownFor = null
 form?.addEventListener('submit', async (event) => {
   event.preventDefault()
   const button = form.querySelector('button')
   const { redirect, invitation } = form.dataset
   const address = form.elements.email.value.trim()
-  if (providers !== null && asked !== address) {
-    asked = address
+  if (providers !== null && shownFor !== address) {
+    shownFor = address
     if (await showProviders(address)) {
       button.textContent = 'E-mail me a sign-in link instead'
       button.classList.add('plain')

@@ -57,9 +57,9 @@ async function createActiveProvider(): Promise<string> {
   browser.session = admin.token
   const tried = await browser.visit(await browser.followProvider((await browser.visit(startOf(id))).location!))
   expect([tried.status, tried.location]).toEqual([302, '/platform?part=sign-in'])
-  const asked = await admin.post(`/identity-providers/${id}/activate`, {})
-  expect(asked.status, JSON.stringify(asked.body)).toBe(202)
-  const confirm = `/platform-changes/${(asked.body as { id: string }).id}/confirm` as const
+  const waiting = await admin.post(`/identity-providers/${id}/activate`, {})
+  expect(waiting.status, JSON.stringify(waiting.body)).toBe(202)
+  const confirm = `/platform-changes/${(waiting.body as { id: string }).id}/confirm` as const
   expect((await admin.post(confirm, {})).body.reason).toBe('other_person_required')
   expect((await second.post(confirm, {})).status).toBe(200)
   return id

@@ -13,7 +13,8 @@ export function platformChangeRoutes(app: App, deps: Deps, executors: PlatformEx
     summary: 'List changes that wait for another platform administrator',
     description:
       'Other names, symbols and dust limits of tokens that vaults with governance may hold, and users of such vaults to be ' +
-      'enabled, and identity providers to be activated. For platform administrators, newest first; `status=held` lists those that wait for a decision.',
+      'enabled, and identity providers to be activated. ' +
+      'For platform administrators, newest first; `status=held` lists those that wait for a decision.',
     querystring: PlatformChangeQuery,
     item: PlatformChange,
     load: (db, { query }, page) => listPlatformChanges(db, query, page),
