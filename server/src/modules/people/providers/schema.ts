@@ -64,7 +64,7 @@ export const IdentityProvider = Closed(
       Enum(providerStatuses),
       '`draft` and `off`: nobody signs in through it. `active`: people of its domains do.',
     ),
-    hasClientSecret: Type.Boolean({ description: 'Whether a client secret is kept.', examples: [true] }),
+    hasClientSecret: Type.Boolean({ description: 'True if a client secret is kept.', examples: [true] }),
     redirectUri: Type.String({
       description: 'The redirect URI to register at the provider.',
       examples: ['https://vault.example.org/auth/oidc/cmi8h2k1p0a1b2c3d4e5f6g7h/callback'],
