@@ -57,6 +57,21 @@ export const checksAfter: Record<string, Check[]> = {
     },
     indexes('operations_status_feed', 'operations_hash_feed', 'deposits_hash_feed')('deposits_hash_feed'),
   ],
+  '0100-identity-providers': [
+    ...(['provider', 'nonsense'] as const).map((method) => ({
+      statement: `update sessions set method = '${method}' where id = 's1'`,
+      refusedBy: method === 'provider' ? null : 'sessions_method_check',
+    })),
+    {
+      statement: "update sessions set provider_subject = 'anna' where id = 's1'",
+      refusedBy: 'sessions_of_provider',
+    },
+    ...(['identity_provider_activate', 'nonsense'] as const).map((action) => ({
+      statement: `insert into platform_changes (id, action, target_id, payload, status, created_by_id, created_at)
+        values ('pc9', '${action}', 'ip1', '{}', 'held', 'u1', now())`,
+      refusedBy: action === 'nonsense' ? 'platform_changes_action_check' : null,
+    })),
+  ],
   '0098-payouts-without-rows': [indexes('transfers_external_id', 'transfers_reference')('transfers_reference')],
   '0013-feeds': [
     indexes('operations_velocity_vault', 'operations_transfer_feed')('operations_transfer_feed'),

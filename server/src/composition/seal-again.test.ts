@@ -122,6 +122,19 @@ async function fill(): Promise<string> {
   ).toBe(200)
   const invited = await admin.post('/invitations', { email: 'new@example.org', groupIds: [bench.membersId] })
   expect(invited.status).toBe(201)
+  await bench.test.deps.db
+    .updateTable('users')
+    .set({ is_platform_admin: true })
+    .where('id', '=', admin.userId)
+    .execute()
+  const provider = await admin.post('/identity-providers', {
+    name: 'Corp',
+    issuer: 'https://id.example.org',
+    clientId: 'strongroom',
+    clientSecret: 'a-secret-of-the-client',
+    domains: ['example.org'],
+  })
+  expect(provider.status).toBe(201)
   await bench.govern({ threshold: 1 })
   const waiting = await admin.patch(
     bench.url,
@@ -328,6 +341,8 @@ describe('every column of bytes', () => {
     'audit_seals.root',
     'audit_seals.signature',
     'idempotency_keys.fingerprint',
+    'identity_links.binding_hash',
+    'identity_links.token_hash',
     'images.content',
     'invitations.token_hash',
     'known_devices.device_hash',
@@ -353,6 +368,7 @@ describe('every column of bytes', () => {
     'signed_votes.public_key',
     'transfers.payload_hash',
     'used_passkey_challenges.challenge_hash',
+    'used_provider_answers.answer_hash',
   ]
 
   it('T60 is sealed, and says where it goes, or is no secret', async () => {

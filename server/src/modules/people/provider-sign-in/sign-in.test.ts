@@ -476,6 +476,7 @@ describe('a provider that lies', () => {
       expect([alg, (await signIn()).reason]).toEqual([alg, null])
     }
     await idp.rotate('RS256')
+    test.clock.advance(5_000)
   })
 })
 
