@@ -277,14 +277,10 @@ function readLogLevel({ faults, text }: Reader): string {
 }
 
 function readRateJumpFactor({ faults, text }: Reader): number {
-  const rateJumpFactor = text('RATE_JUMP_FACTOR') ?? '2'
-  const rateJumpFactorHundredths = /^\d{1,3}(\.\d{1,2})?$/.test(rateJumpFactor)
-    ? Math.round(Number(rateJumpFactor) * 100)
-    : 0
-  if (rateJumpFactorHundredths <= 100) {
-    faults.push(`RATE_JUMP_FACTOR must be a number from 1.01 to 999.99, not "${rateJumpFactor}"`)
-  }
-  return rateJumpFactorHundredths
+  const factor = text('RATE_JUMP_FACTOR') ?? '2'
+  const hundredths = /^\d{1,3}(\.\d{1,2})?$/.test(factor) ? Math.round(Number(factor) * 100) : 0
+  if (hundredths <= 100) faults.push(`RATE_JUMP_FACTOR must be a number from 1.01 to 999.99, not "${factor}"`)
+  return hundredths
 }
 
 /**

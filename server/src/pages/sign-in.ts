@@ -166,13 +166,15 @@ type SignIn = {
 function signInPage(page: SignIn): Html {
   const { invited, invitation, redirectTo, linkFailed, failedRequest, hasProviders, mailsToFiles } = page
   const isOver = invitation !== null && invited === null
+  const open = isOver ? '' : (invitation ?? '')
+  const marks = when(hasProviders, html` data-providers`)
   return layout(
     'Sign in',
     html`${when(linkFailed, alarm('This sign-in link is used, expired or unknown. Ask for a new one.'))}
 ${failedRequest === null ? html`` : providerFailed(failedRequest)}
 ${when(isOver, alarm('This invitation is accepted or revoked already. If you accepted it, sign in.'))}
 ${invited === null ? html`` : welcome(invited.vaultName)}
-<form id="request-link" data-redirect="${redirectTo ?? ''}" data-invitation="${isOver ? '' : (invitation ?? '')}"${when(hasProviders, html` data-providers`)}>
+<form id="request-link" data-redirect="${redirectTo ?? ''}" data-invitation="${open}"${marks}>
 <label for="email">E-mail address</label>
 <input id="email" name="email" type="email" autocomplete="email" required maxlength="254" value="${invited?.email ?? ''}">
 <button type="submit">${hasProviders ? 'Continue' : 'E-mail me a sign-in link'}</button>
