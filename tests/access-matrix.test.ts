@@ -554,9 +554,8 @@ async function validRequest({ operationId, path }: Operation, resources: Resourc
 function permittedCaller({ operationId, isPublic }: Operation): Caller {
   if (isPublic) return world.callers.outsider
   const { expected, isOfNobody } = rowOf(operationId)
-  if (isOfNobody === true) return world.callers.owner
-  const name = (['owner', 'admin', 'approver', 'platform'] as const).find(
-    (caller) => ![401, 403, 404].includes(expected[caller]),
+  const name = (['owner', 'admin', 'approver', 'platform'] as const).find((caller) =>
+    isOfNobody === true ? expected[caller] === 404 : ![401, 403, 404].includes(expected[caller]),
   )
   if (name === undefined) throw new Error(`The table allows nobody ${operationId}`)
   return world.callers[name]

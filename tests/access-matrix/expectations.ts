@@ -29,7 +29,7 @@ export type Row = {
   namesPeople?: true
   /** Its body may have any fields. */
   isOpen?: true
-  /** It names a resource that no caller has, because a real one needs more than a credential. All callers get a 404. */
+  /** It names a resource that no caller has, because a real one needs more than a credential. Permitted callers get a 404. */
   isOfNobody?: true
   /** It reads the registry, which belongs to no vault. */
   ofRegistry?: true
