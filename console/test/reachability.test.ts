@@ -16,6 +16,8 @@ const exceptions: Record<string, string> = {
   redeemMagicLink: 'the sign-in page, which the service draws',
   preparePasskeySignIn: 'the sign-in page, which the service draws',
   signInWithPasskey: 'the sign-in page, which the service draws',
+  listProvidersOfAddress: 'the sign-in page, which the service draws',
+  getIdentityProvider: 'the list of identity providers says the same of each',
   getInvitation: 'the list of invitations says the same of each',
   getPolicy: 'the list of policies says the same of each',
   getAddressGroup: 'the list of folders says the same of each',

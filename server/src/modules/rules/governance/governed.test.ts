@@ -20,6 +20,8 @@ const others: Record<string, string> = {
   'how one person signs in and confirms': `preparePasskeySignIn signInWithPasskey preparePasskey addPasskey removePasskey
     prepareConfirmation`,
   'users of the platform, whom the platform disables and enables': 'disableUser enableUser',
+  'identity providers, which open sessions and give no rights; a second platform administrator activates each':
+    'createIdentityProvider updateIdentityProvider activateIdentityProvider deactivateIdentityProvider',
   'a token that ends; its service stays in its groups, disabled': 'revokeServiceToken',
   'looks only': `replacePolicyGroupImage deletePolicyGroupImage replaceVaultImage deleteVaultImage replaceNetworkImage
     deleteNetworkImage replaceTokenImage deleteTokenImage replaceAddressImage deleteAddressImage replaceCounterpartyImage
