@@ -93,7 +93,7 @@ export class LyingPage {
     return lying
   }
 
-  /** Has the service alter its answers from now on, and take no order and no vote. */
+  /** Has the service alter its answers from now on, those of calculations as well, and take no order and no vote. */
   takeOver(alter: Alter): Seen {
     this.#alter = alter
     this.#seen = { sent: [], answers: new Map() }
@@ -143,7 +143,7 @@ export class LyingPage {
     const path = whole.replace(/^\/api\/v1/, '').replace(/\?.*$/, '')
     if (path.endsWith('/changes')) return new Promise((resolve) => (this.#tellChanges = resolve))
     if (this.#alter === null) return null
-    if (method !== 'GET' && !path.endsWith('/preview')) return this.#refuse(path, body)
+    if (method !== 'GET' && !/\/(preview|recipients\/check)$/.test(path)) return this.#refuse(path, body)
     const answer = await this.#true({ method, path: whole, body })
     if (answer.status !== 200 || this.#alter === null) return answer
     const altered = this.#alter(path, JSON.parse(answer.body))
