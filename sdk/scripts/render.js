@@ -23,13 +23,26 @@ export function renderTypes(document, operations) {
   )
 }
 
-/** Lets an interface extend an earlier interface with the same members, because the package contains every line. */
+/** Members of an interface with their comments. */
+const member = /^(?: {2}\/\*\*[\s\S]*?\*\/\n)? {2}[\w'$-]+\??: [\s\S]*?\n(?= {2}\S|$(?![\s\S]))/gm
+
+/** The shortest text of members that is worth an extension. */
+const repeatedMin = 200
+
+/** Lets an interface extend the earlier interface with most of its members, because the package contains every line. */
 function withoutRepetition(text) {
-  const names = new Map()
-  return text.replace(/^export interface (\w+) \{\n([\s\S]*?)^\}\n/gm, (whole, name, members) => {
-    const earlier = names.get(members)
-    if (earlier === undefined) names.set(members, name)
-    return earlier === undefined || members.length < 200 ? whole : `export interface ${name} extends ${earlier} {}\n`
+  const earlier = []
+  return text.replace(/^export interface (\w+) \{\n([\s\S]*?)^\}\n/gm, (whole, name, body) => {
+    const members = body.match(member) ?? []
+    if (members.join('') !== body) return whole
+    const contains = (other) => other.length >= repeatedMin && other.members.every((text) => members.includes(text))
+    const longest = earlier
+      .filter(contains)
+      .reduce((best, other) => (best.length >= other.length ? best : other), { length: 0 })
+    earlier.push({ name, members, length: body.length })
+    if (longest.length === 0) return whole
+    const rest = members.filter((text) => !longest.members.includes(text)).join('')
+    return `export interface ${name} extends ${longest.name} {${rest === '' ? '' : `\n${rest}`}}\n`
   })
 }
 
