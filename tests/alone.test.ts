@@ -59,6 +59,8 @@ afterAll(async () => {
 
 /** Operations that nobody who is alone gets through in the vault of the campaign, and why. */
 const neverTaken: Record<string, string> = {
+  activateIdentityProvider: 'another person must have signed in through the provider first',
+  deactivateIdentityProvider: 'no provider is active',
   cancelAuthority: 'the wallet service of the vault has no authority',
   lockVault: 'the vault is locked',
   replaceRoutes: 'the vault is locked, and its structure final',

@@ -90,7 +90,7 @@ function subjectsOf(
 function pathsOf(path: string, { vault, operations }: Organisation, idsUnder: Record<string, string[]>): string[] {
   const filled = path.replace('{code}', vault.code)
   // For platform administrators. These organisations have none.
-  if (filled.includes('/users/{id}/')) return [filled.replace('{id}', newId())]
+  if (/\/(users\/\{id\}\/|identity-providers\/\{id\})/.test(filled)) return [filled.replace('{id}', newId())]
   // Versions are numbered from 1.
   if (filled.includes('/{number}')) return ['1', '2'].map((number) => filled.replace('{number}', number))
   // An image of the organisation has no key that a stranger could know: it is a hash of its content.

@@ -31,6 +31,7 @@ const sealed = (table: string, column: string): Refused => ({
 
 const refusedByTrigger: Record<string, Refused> = {
   body_sealed: sealed('idempotency_keys', 'body'),
+  client_secret_sealed: sealed('identity_providers', 'client_secret'),
   operations_keep_rate: {
     table: 'operations',
     statements: ['usd_rate', 'usd_rate_as_of', 'usd_value'].map((column) => `update operations set ${column} = null`),
