@@ -4,7 +4,7 @@ import { type Hex, type TransactionReceipt, TransactionReceiptNotFoundError } fr
 import type { Chain } from '../chains/open-chain.ts'
 import { unlessUnknown } from '../chains/seen-block.ts'
 import { nodeBatchMax } from '../limits.ts'
-import { type Mined, markLost, noteMined } from './mined.ts'
+import { type Mined, markLost, noteMined, settleDeep } from './mined.ts'
 import { listTransactions, type Transaction } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
@@ -21,15 +21,19 @@ export async function listInFlight(pool: pg.Pool, network: string): Promise<Tran
 }
 
 /**
- * Asks the node for each of the transfers, in batches. What is in a block up to `lastBlock` is noted; a transaction that the
- * node does not know is sent again. @throws when the node does not answer
+ * Asks the node for each of the transfers, in batches. What is in a block up to `lastBlock` is noted, and settled if it is deep
+ * enough: no later block may come soon. A transaction that the node does not know is sent again.
+ * @throws when the node does not answer
  */
 export async function askForTransfers(parts: Parts, rows: TransferRow[], lastBlock: bigint): Promise<void> {
+  let mined = 0
   for (let first = 0; first < rows.length; first += nodeBatchMax)
-    await askForSome(parts, rows.slice(first, first + nodeBatchMax), lastBlock)
+    mined += await askForSome(parts, rows.slice(first, first + nodeBatchMax), lastBlock)
+  if (mined > 0) await settleDeep(parts.pool, parts.chain, lastBlock, parts.log)
 }
 
-async function askForSome({ pool, chain, log }: Parts, rows: TransferRow[], lastBlock: bigint): Promise<void> {
+/** Returns the number of transfers that are in a block. */
+async function askForSome({ pool, chain, log }: Parts, rows: TransferRow[], lastBlock: bigint): Promise<number> {
   const transactionsOf = await listTransactions(pool, rows)
   const found = await Promise.all(rows.map((row) => lookUp(chain, transactionsOf(row))))
   const mined: Mined[] = []
@@ -53,6 +57,7 @@ async function askForSome({ pool, chain, log }: Parts, rows: TransferRow[], last
     log.warn({ transferId: id, txHash }, 'the node does not know the transaction; it is sent again')
   await noteMined(pool, mined)
   await markLost(pool, lost)
+  return mined.length
 }
 
 type Found = { transaction: Transaction; receipt: TransactionReceipt }
