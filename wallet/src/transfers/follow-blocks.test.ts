@@ -9,6 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
 import { controlChain, type LocalChain } from '../testing/local-chain.ts'
 import { startNodeProxy } from '../testing/node-proxy.ts'
 import { call, deriveTestAddress, orderTestTransfer, testConfig, waitFor } from '../testing/wallet-client.ts'
+import { askForTransfers, listInFlight } from './ask-for-transfers.ts'
 import { followBlocks } from './follow-blocks.ts'
 
 const low = parseGwei('1')
@@ -151,4 +152,26 @@ test('a node that is a little behind is waited for, and a chain that is much sho
   expect(await followedBlock()).toBe(head - 17n - 3n)
   await chain.mine(low)
   await waitFor('the newest block again', async () => (await followedBlock()) === head + 1n)
+})
+
+test('A transfer that is found by asking is settled although no further block comes.', async () => {
+  const id = 'asked-late'
+  await send(id)
+  await chain.mine(low)
+  await chain.mine(low)
+  await chain.mine(low)
+  await untilIs(id, { status: 'confirmed' })
+  await wallet.stop()
+  // As a follower leaves it that passed the block before the transfer was in flight.
+  await pool.query(
+    `update wallet.transfers set status = 'broadcast', block_number = null, block_time = null, fee = null, confirmations = 0
+     where id = $1`,
+    [id],
+  )
+  const settings = { rpcUrl: anvil.rpcUrl, chainId: 31337, confirmations: 3, pollMilliseconds: 50 }
+  const parts = { pool, chain: openChain('ethereum', settings), log: openLog('silent') }
+  await askForTransfers(parts, await listInFlight(pool, 'ethereum'), await followedBlock())
+  const { rows } = await pool.query('select status, confirmations from wallet.transfers where id = $1', [id])
+  expect(rows).toEqual([{ status: 'confirmed', confirmations: 3 }])
+  wallet = await start()
 })
