@@ -2,7 +2,7 @@ import type { CheckedRecipient } from '@strongroom/sdk'
 import { t } from '../lib/language.ts'
 import { Compared } from './compared.tsx'
 
-/** Whose address it is, or the addresses that it only looks like, each beside it with the differing characters marked. */
+/** Shows the owner of an address, or the addresses that it resembles beside it, with the differing characters marked. */
 export function CheckedDetails({ address, checked }: { address: string; checked: CheckedRecipient | null }) {
   if (checked === null) return null
   const { known, lookAlikes } = checked
