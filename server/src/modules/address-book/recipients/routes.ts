@@ -18,7 +18,9 @@ export function recipientRoutes(app: App, deps: Deps): void {
     errors: [],
     body: RecipientQuestion,
     answers: {
-      200: Closed({ items: described(Type.Array(Ref(CheckedRecipient)), 'A result for each address, in the order of the question.') }),
+      200: Closed({
+        items: described(Type.Array(Ref(CheckedRecipient)), 'A result for each address, in the order of the question.'),
+      }),
     },
     handler: async (db, { member, body }) => ({
       items: await checkRecipients(db, visibleScopeOf(member), body.recipients),
