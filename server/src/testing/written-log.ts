@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+
 /** Runs a statement as the owner of the database. */
 // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the caller to know.
 type Query = (text: string, values?: unknown[]) => Promise<any[]>
@@ -9,13 +11,22 @@ export type WrittenLog = {
   updates: Record<string, { all: number; heapOnly: number }>
 }
 
-/** Starts to count. The returned function ends the count. */
+/** Starts to count. The returned function ends the count. A replication slot keeps the log from being removed until then. */
 export async function countLog(query: Query): Promise<() => Promise<WrittenLog>> {
   await query('create extension if not exists pg_walinspect')
   const place = async (): Promise<string> => (await query('select pg_current_wal_insert_lsn()::text as place'))[0].place
+  const slot = `written_log_${randomBytes(8).toString('hex')}`
+  await query('select pg_create_physical_replication_slot($1, true)', [slot])
   const from = await place()
   return async () => {
-    const to = await place()
+    try {
+      return await read(from, await place())
+    } finally {
+      await query('select pg_drop_replication_slot($1)', [slot])
+    }
+  }
+
+  async function read(from: string, to: string): Promise<WrittenLog> {
     // The functions read what is on the disk.
     await query('select pg_switch_wal()')
     const rows: { bytes: string; table: string | null; all: number; heap_only: number }[] = await query(

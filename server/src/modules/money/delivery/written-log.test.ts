@@ -47,6 +47,18 @@ it('a settled transfer writes few bytes to the log, and its rows are updated in 
   }
 })
 
+it('a count reads its log also after checkpoints', async () => {
+  const end = await countLog(bench.sql)
+  await bench.order((await bench.fundedAddress()).id, '1')
+  for (let count = 0; count < 3; count++) {
+    await bench.sql('select pg_switch_wal()')
+    await bench.sql('checkpoint')
+    await bench.fundedAddress()
+  }
+  expect((await end()).bytes).toBeGreaterThan(0)
+  expect(await bench.sql(`select from pg_replication_slots where slot_name like 'written_log_%' and database is null`)).toEqual([])
+})
+
 it('no index of operations or transfers has a column that changes with their state', async () => {
   const indexes: { indexdef: string }[] = await bench.sql(
     `select indexdef from pg_indexes where schemaname = 'public' and tablename in ('operations', 'transfers')`,
