@@ -56,7 +56,9 @@ it('a count reads its log also after checkpoints', async () => {
     await bench.fundedAddress()
   }
   expect((await end()).bytes).toBeGreaterThan(0)
-  expect(await bench.sql(`select from pg_replication_slots where slot_name like 'written_log_%' and database is null`)).toEqual([])
+  expect(
+    await bench.sql(`select from pg_replication_slots where slot_name like 'written_log_%' and database is null`),
+  ).toEqual([])
 })
 
 it('no index of operations or transfers has a column that changes with their state', async () => {
