@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { rootOf } from '../../keys/keyring.ts'
+import { type LitecoinNode, litecoinProgram, startLitecoinNode } from '../../testing/litecoin-node.ts'
+import { signTransaction } from '../../testing/sign-transaction.ts'
+import { addressOf, addressOfScript, scriptOf } from './addresses.ts'
+import { checkTransaction } from './check.ts'
+import { type Selection, selectCoins } from './coins.ts'
+import { readFeeRate } from './fees.ts'
+import { bitcoin, litecoin } from './parameters.ts'
+import { toBip84Path } from './paths.ts'
+import { amountOf } from './rpc.ts'
+import type { Coin } from './sizes.ts'
+
+const root = await rootOf(
+  'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about',
+)
+const settings = { feeRates: { low: 1_000n, medium: 2_000n, high: 4_000n }, feeRateMax: 200_000n }
+
+type Output = { value: unknown; n: number; scriptPubKey: { hex: string } }
+type Mined = { txid: string; vout: Output[] }
+
+// The tests of a node are counted as skipped where its program is not installed (Debian: litecoind).
+describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])(
+  'on a node with the rules of $type',
+  (parameters) => {
+    const key = root.derive(toBip84Path({ coinType: parameters.coinType, indexes: [0, 0, 0] }))
+    const sender = addressOf(key.publicKey!, parameters)
+    const script = scriptOf(key.publicKey!)
+    const recipient = root.derive(toBip84Path({ coinType: parameters.coinType, indexes: [1, 0, 0] })).publicKey!
+    let node: LitecoinNode
+
+    beforeAll(async () => {
+      node = await startLitecoinNode(parameters.type)
+      await node.mine(110, script)
+    }, 60_000)
+    afterAll(async () => await node?.stop())
+
+    async function coinsOf(height: number): Promise<Coin[]> {
+      const hash = await node.rpc.call('getblockhash', [height])
+      const { tx } = (await node.rpc.call('getblock', [hash, 2])) as { tx: Mined[] }
+      return tx.flatMap(({ txid, vout }) =>
+        vout
+          .filter(({ scriptPubKey }) => scriptPubKey.hex === Buffer.from(script).toString('hex'))
+          .map(({ value, n }) => ({ txHash: txid, index: n, amount: amountOf(value)! })),
+      )
+    }
+
+    async function pay(coins: Coin[], amount: bigint, maxFee: bigint | null = null) {
+      const fee = await readFeeRate(node.rpc, 'medium', settings, parameters)
+      if ('refusal' in fee) throw new Error(fee.refusal)
+      const spending = { amount, script: scriptOf(recipient), changeScript: script, feeRate: fee.rate, maxFee }
+      const limits = { dustRate: parameters.dustRate, feeRateMin: fee.least, spendMin: 10_000n }
+      const selection = selectCoins(coins, { ...spending, gathersSmall: false }, limits) as Selection
+      const payment = { toAddress: addressOf(recipient, parameters), amount }
+      const signed = await signTransaction(key, { ...selection, payment }, parameters)
+      const ordered = { fromAddress: sender, payment, coins: selection.coins, maxFee, feeRateMax: settings.feeRateMax }
+      return { signed, selection, effect: checkTransaction(signed.raw, ordered, parameters) }
+    }
+
+    it('a payment is signed, checked, broadcast and mined, and the node says what the check said', async () => {
+      const { signed, selection, effect } = await pay(await coinsOf(1), 150_000_000n)
+      expect(effect).toMatchObject({ amount: 150_000_000n, change: selection.change, fee: selection.fee, index: 0 })
+      expect(await node.rpc.call('sendrawtransaction', [signed.raw])).toBe(signed.txHash)
+      const [block] = await node.mine(1, scriptOf(recipient))
+      const mined = (await node.rpc.call('getrawtransaction', [signed.txHash, true, block])) as {
+        vsize: number
+        confirmations: number
+        vout: Output[]
+      }
+      const outputs = mined.vout.map(({ value, scriptPubKey }) => [
+        addressOfScript(Buffer.from(scriptPubKey.hex, 'hex'), parameters),
+        amountOf(value),
+      ])
+      expect(outputs).toEqual([
+        [addressOf(recipient, parameters), 150_000_000n],
+        [sender, selection.change],
+      ])
+      expect(mined).toMatchObject({ vsize: signed.size, confirmations: 1 })
+      expect(selection.size - signed.size).toBeLessThanOrEqual(1)
+    })
+
+    it('the least amount and the least change are those that the node relays', async () => {
+      const [coin] = await coinsOf(2)
+      const dust = parameters.dustRate === 3_000n ? 294n : 2_940n
+      const fee = 1_000n
+      const rest = coin!.amount - fee
+      const toAddress = addressOf(recipient, parameters)
+      const send = async (amount: bigint, change: bigint) => {
+        const plan = { coins: [coin!], payment: { toAddress, amount }, change }
+        const { raw } = await signTransaction(key, plan, parameters)
+        return await node.rpc.call('testmempoolaccept', [[raw]])
+      }
+      const refused = [{ allowed: false, 'reject-reason': 'dust' }]
+      expect(await send(dust - 1n, rest - dust + 1n)).toMatchObject(refused)
+      expect(await send(rest - dust + 1n, dust - 1n)).toMatchObject(refused)
+      expect(await send(dust, rest - dust)).toMatchObject([{ allowed: true }])
+      expect(await send(rest - dust, dust)).toMatchObject([{ allowed: true }])
+    })
+
+    it('a replacement is taken where the network replaces, and refused where it does not', async () => {
+      const [coin] = await coinsOf(3)
+      const payment = { toAddress: addressOf(recipient, parameters), amount: 100_000n }
+      const variant = (fee: bigint) =>
+        signTransaction(key, { coins: [coin!], payment, change: coin!.amount - 100_000n - fee }, parameters)
+      const [first, second] = [await variant(300n), await variant(3_000n)]
+      await node.rpc.call('sendrawtransaction', [first.raw])
+      const taken = node.rpc.call('sendrawtransaction', [second.raw])
+      if (parameters.replacement === 'fee') expect(await taken).toBe(second.txHash)
+      else await expect(taken).rejects.toThrow('txn-mempool-conflict')
+      const pool = (await node.rpc.call('getrawmempool')) as string[]
+      expect(pool.includes(first.txHash)).toBe(parameters.replacement === 'child')
+    })
+
+    it('either variant is mined on demand, and the chain goes on beyond block 431', async () => {
+      const [coin] = await coinsOf(4)
+      const payment = { toAddress: addressOf(recipient, parameters), amount: 100_000n }
+      const plan = { coins: [coin!], payment, change: coin!.amount - 101_000n }
+      const { raw, txHash } = await signTransaction(key, plan, parameters)
+      const hash = await node.mineOnly(scriptOf(recipient), [raw])
+      expect(await node.rpc.call('getblock', [hash])).toMatchObject({ tx: [expect.any(String), txHash] })
+      await node.mine(340, scriptOf(recipient))
+      expect(await node.rpc.call('getblockcount')).toBeGreaterThan(431)
+    })
+  },
+)
