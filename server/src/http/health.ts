@@ -17,6 +17,7 @@ const Health = Closed({
   ...Status.properties,
   version: described(Type.String({ examples: ['1.4.0'] }), 'Version of the service that this node runs.'),
 })
+const health: Static<typeof Health> = { ...isUp, version: thisVersion.version }
 const Readiness = Closed({
   ...Status.properties,
   changes: described(
@@ -46,7 +47,7 @@ export function healthRoutes(app: App, deps: Deps): void {
     description: 'Answers without asking the database.',
     answers: { 200: Health },
     rateLimit: false,
-    handler: async () => ({ ...isUp, version: thisVersion.version }),
+    handler: async () => health,
   })
 
   api.get('getReadiness', '/readyz', {

@@ -69,10 +69,10 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     return Readable.from([])
   })
   app.addHook('onResponse', async (request, { statusCode, elapsedTime }) => {
-    const { method, routeOptions } = request
+    const { log, method, routeOptions } = request
     const level = probes.includes(routeOptions.url ?? '') ? 'debug' : 'info'
     const facts = { method, route: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }
-    request.log[level]({ ...facts, ...callerForLog(request) }, 'answered')
+    log[level]({ ...facts, ...callerForLog(request) }, 'answered')
   })
   return app as unknown as App
 }
