@@ -15,7 +15,10 @@ async function run(): Promise<void> {
   const stop = () => {
     if (stopping) process.exit(1)
     stopping = true
-    setTimeout(() => process.exit(1), stopTimeoutMilliseconds).unref()
+    setTimeout(() => {
+      process.stderr.write(`Strongroom did not stop within ${stopTimeoutMilliseconds / 1_000} s, and is ended\n`)
+      process.exit(1)
+    }, stopTimeoutMilliseconds).unref()
     // A start in progress ends itself in `start` below.
     if (server !== null) void end(server)
   }

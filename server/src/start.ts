@@ -62,7 +62,7 @@ export async function startServer(config: Config, clock: () => Date = () => new 
         log.warn({ reason }, `the database cannot be used yet; waiting up to ${seconds} s`)
       await waitForDatabase(ownerUrl, { seconds, say })
     }
-    await migrate(ownerUrl, url)
+    await migrate(ownerUrl, url, { say: (line) => log.warn(line) })
     await assertLocksExclude(url)
     const epoch = await holdEpoch(url, log)
     stops.push(() => epoch.release())
@@ -75,10 +75,7 @@ export async function startServer(config: Config, clock: () => Date = () => new 
     }
     const app = await createApp(deps)
     let stopTasks = async () => {}
-    stops.push(async () => {
-      await app.close()
-      await stopTasks()
-    })
+    stops.push(async () => void (await Promise.all([app.close(), stopTasks()])))
     await app.listen({ port: config.port, host: config.host })
     if (config.publicUrl === null) {
       const origin = toLocalOrigin(app.server.address() as AddressInfo)

@@ -1,6 +1,6 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { copyServer, type ServerCopy } from './server-copy.ts'
 
 /** A guard of the service in the built files, and its replacement when it is switched off. */
 export type Guard = { name: string; changes: { file: string; guarded: string; unguarded: string }[] }
@@ -65,18 +65,8 @@ export const guards = {
  * A throw-away copy of the built server with a guard switched off.
  * @throws when the guard is not found in the built files: a test that switches off nothing proves nothing
  */
-export function buildWithout(guard: Guard, serverDir: string): { serverDir: string; remove(): void } {
-  const root = mkdtempSync(join(tmpdir(), 'strongroom-unguarded-'))
-  const copy = join(root, 'server')
-  for (const part of ['package.json', 'bin', 'dist'])
-    cpSync(join(serverDir, part), join(copy, part), { recursive: true })
-  for (const [from, to] of [
-    [join(serverDir, 'node_modules'), join(copy, 'node_modules')],
-    [join(serverDir, '../node_modules'), join(root, 'node_modules')],
-  ] as const) {
-    if (existsSync(from)) symlinkSync(from, to)
-  }
-  const remove = () => rmSync(root, { recursive: true, force: true })
+export function buildWithout(guard: Guard, serverDir: string): ServerCopy {
+  const { serverDir: copy, remove } = copyServer(serverDir)
   for (const { file, guarded, unguarded } of guard.changes) {
     const path = join(copy, file)
     const parts = readFileSync(path, 'utf8').split(guarded)

@@ -100,6 +100,8 @@ bootstrap:
         wal_level: replica
         hot_standby: 'on'
         wal_log_hints: 'on'
+        # A standby tries at once to follow a new leader, whose commits wait for it. The default is five seconds.
+        wal_retrieve_retry_interval: 500ms
         # A standby that was away for long finds what it missed.
         max_slot_wal_keep_size: 16GB
         tcp_keepalives_idle: 10
@@ -147,7 +149,7 @@ listen primary
   mode tcp
   option tcpka
   option httpchk GET /primary
-  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
+  default-server inter 1s downinter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
 $(for_each "$DATABASES" '  server NAME ADDRESS:5432 check port 8008')
 
 # Standbys, for REPORTS_DATABASE_URL.
@@ -157,7 +159,7 @@ listen replica
   balance leastconn
   option tcpka
   option httpchk GET /replica
-  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
+  default-server inter 1s downinter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
 $(for_each "$DATABASES" '  server NAME ADDRESS:5432 check port 8008')
 
 # Nodes that answer reads. A proxy in front of it ends TLS.
@@ -170,7 +172,7 @@ listen nodes
   http-check expect status 200
   timeout client 90s
   timeout server 90s
-  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
+  default-server inter 1s downinter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
 $(for_each "$NODES" '  server NAME ADDRESS check')
 END
 echo "Wrote etcd.yaml and patroni.yaml of $(for_each "$DATABASES" NAME | comma), and haproxy.cfg, in $out"

@@ -82,16 +82,19 @@ export async function verifyState(db: Db, kinds: readonly StateKind[] = stateKin
   const among = <Verify>(verifiers: Record<string, Verify>) =>
     Object.entries(verifiers).filter(([kind]) => kinds.includes(kind as StateKind))
   for (const [kind, verify] of among(bySubject)) add(kind, await verify(db))
-  await readSnapshot(db, async (trx) => {
+  const ofSnapshot = await readSnapshot(db, async (trx) => {
+    const found: [kind: string, SubjectReport][] = []
     for (const [kind, verify] of among(ofPlatform))
-      add(kind, await readable(trx, { kind, chain: platformChain, verify }))
+      found.push([kind, await readable(trx, { kind, chain: platformChain, verify })])
     for (const vaultId of await listVaultIds(trx)) {
       for (const [kind, verifyVault] of among(perVault)) {
         const verify = () => verifyVault(trx, vaultId)
-        add(kind, await readable(trx, { kind, chain: vaultId, verify }))
+        found.push([kind, await readable(trx, { kind, chain: vaultId, verify })])
       }
     }
+    return found
   })
+  for (const [kind, found] of ofSnapshot) add(kind, found)
   return report
 }
 

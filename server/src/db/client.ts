@@ -5,6 +5,7 @@ import { databaseConnectMilliseconds, statementMilliseconds as statementMillisec
 import { DatabaseClient } from './database-client.ts'
 import { epochOption } from './epoch.ts'
 import { noteLostCommits } from './lost-commit.ts'
+import { repeatVictims } from './repeat-victim.ts'
 import { endSilence } from './silence.ts'
 import type { DB } from './types.ts'
 import { createWriteGate, type WriteGate } from './write-gate.ts'
@@ -68,6 +69,8 @@ export function openDatabase({
     noteLostCommits(client, gate)
   })
   endSilence(pool, { url, statementMilliseconds, onError })
+  // After the watch over silence, so that each repeated statement is watched.
+  pool.on('connect', repeatVictims)
   return { db: new Kysely<DB>({ dialect: new PostgresDialect({ pool }) }), pool, gate }
 }
 

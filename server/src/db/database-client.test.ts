@@ -1,5 +1,6 @@
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { databaseConnectMilliseconds } from '../lib/limits.ts'
 import { createTestDatabase } from '../testing/database.ts'
 import { type ReplicatedDatabase, startReplicatedDatabase } from '../testing/replicated-database.ts'
 import { openDatabase } from './client.ts'
@@ -44,15 +45,36 @@ it('a URL that leads to standbys alone is refused, and a start says so after its
   await expect(waitForDatabase(several(standby.host, primary.host), { seconds: 0, say })).resolves.toBeUndefined()
 })
 
-it('a host that took writes before is asked again at each connection', async () => {
-  let target = primary
-  const proxy = createServer((socket) => {
-    const server = connect(Number(target.port), target.hostname)
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const proxyTo = (target: () => URL) =>
+  createServer((socket) => {
+    const server = connect(Number(target().port), target().hostname)
     socket.pipe(server).pipe(socket)
     for (const end of [socket, server]) end.on('error', () => end.destroy())
   })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  const url = several(`127.0.0.1:${(proxy.address() as AddressInfo).port}`, standby.host)
+
+it('a host that takes the place of a silent one is found before the time of the silent one is over', async () => {
+  let target = standby
+  const [proxy, silent] = [proxyTo(() => target), createServer()]
+  const url = several(await listen(silent), await listen(proxy))
+  const begun = performance.now()
+  const port = portOf(url)
+  setTimeout(() => {
+    target = primary
+  }, 300)
+  expect(await port).toBe(primary.port)
+  expect(performance.now() - begun).toBeLessThan(databaseConnectMilliseconds - 1_000)
+  for (const server of [proxy, silent]) server.close()
+})
+
+it('a host that took writes before is asked again at each connection', async () => {
+  let target = primary
+  const proxy = proxyTo(() => target)
+  const url = several(await listen(proxy), standby.host)
   expect(await portOf(url)).toBe(primary.port)
   target = standby
   await expect(portOf(url)).rejects.toMatchObject({ code: '25006' })

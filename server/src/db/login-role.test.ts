@@ -219,6 +219,22 @@ describe('the making of the login', () => {
     await empty.drop()
   })
 
+  it('is asked for before a table is made, when the role of the service is there already', async () => {
+    const empty = await createEmptyDatabase()
+    const weak = newLogin(empty.url)
+    const name = decodeURIComponent(new URL(empty.url).pathname.slice(1))
+    await owner.query(`create role ${weak.name} login password '${password}' in role strongroom_app`)
+    await owner.query(`alter database ${name} owner to ${weak.name}`)
+    await expect(migrate(weak.url, urlOf(empty.url, 'never_made', password))).rejects.toThrow(
+      'grant strongroom_app to "never_made";',
+    )
+    const reader = await connect(empty.url)
+    const { rows } = await reader.query(`select count(*)::int as tables from pg_tables where schemaname = 'public'`)
+    expect(rows).toEqual([{ tables: 0 }])
+    await reader.end()
+    await empty.drop()
+  })
+
   it('follows the first migration', async () => {
     const empty = await createEmptyDatabase()
     const { url } = newLogin(empty.url)

@@ -6,7 +6,7 @@ import { databaseConnectMilliseconds } from '../lib/limits.ts'
 import { DatabaseClient } from './database-client.ts'
 import { migrateAlone } from './epoch.ts'
 import { ensureLoginBy, isLoginOfItsOwn, statementsForLogin } from './login-role.ts'
-import { findPrivilegeFaults, grantPrivileges } from './privileges.ts'
+import { findPrivilegeFaults, grantOnNewTables, grantPrivileges } from './privileges.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
@@ -38,26 +38,31 @@ export async function migrate(
     await createRole(db).catch(async (error) => {
       throw await inStatements(error, pool, { databaseUrl, serviceUrl })
     })
+    // Before the tables, so that an owner who may not make it is told while nothing is changed yet.
+    const isLoginNew = isLoginOfItsOwn(databaseUrl, serviceUrl) && (await ensureLoginBy(pool, serviceUrl)) === true
     await migrateAlone(databaseUrl, { waits, say }, () => migrateToLatest(db, say))
-    return isLoginOfItsOwn(databaseUrl, serviceUrl) && (await ensureLoginBy(pool, serviceUrl)) === true
+    return isLoginNew
   } finally {
     await db.destroy()
   }
 }
 
-/** Limits the wait for a lock of a table, because all other statements on the table wait behind a migration that waits. */
-const lockTimeout = `set local lock_timeout = '2s'`
-const lockNotAvailable = '55P03'
-const lockAttemptsMax = 30
-const lockPauseMilliseconds = 2_000
+/**
+ * Limits the wait for a lock of a table, because all other statements on the table wait behind a migration that waits. It is shorter
+ * than `deadlock_timeout` of PostgreSQL (a second), so that in a deadlock the migration gives way, and not a request.
+ */
+const lockTimeout = `set local lock_timeout = '300ms'`
+/** The lock was not to be had in time, or the migration was the victim of a deadlock. */
+const lockFailures = ['55P03', '40P01']
+const lockAttemptsMax = 120
+const lockPauseMilliseconds = 700
 
 /** Migrates, and gives the role of the service its privileges when they are not those of this version. */
 async function migrateToLatest(db: Kysely<unknown>, say: (line: string) => void): Promise<void> {
-  const applied = await whileLocked(say, async () => {
-    const { error, results } = await createMigrator(db).migrateToLatest()
-    if (error !== undefined) throw inWords(error)
-    return (results ?? []).length
-  })
+  const later = await listLaterMigrations(db)
+  if (later.length > 0)
+    return say(`The schema is of a later version, which has added ${later.join(', ')}; nothing is changed.`)
+  const applied = await applyMigrations(db, say)
   if (applied === 0 && (await findPrivilegeFaults(db)).length === 0) return
   const refusal = await whileLocked(say, () => grantPrivileges(db, lockTimeout)).catch((error: unknown) => error)
   if (refusal !== undefined && (refusal as { code?: string }).code !== '42501') throw refusal
@@ -69,13 +74,50 @@ async function migrateToLatest(db: Kysely<unknown>, say: (line: string) => void)
   throw new Error(message, { cause: refusal })
 }
 
+/**
+ * Returns the migrations that this version does not know, if all that it knows were applied. A node of the version before starts
+ * beside the schema of a later one, and must not take away its privileges. Returns nothing for a database without a schema.
+ */
+async function listLaterMigrations(db: Kysely<unknown>): Promise<string[]> {
+  if (!(await hasSchema(db))) return []
+  const known = Object.keys(await sqlFiles.getMigrations())
+  const { rows } = await sql<{ name: string }>`select name from schema_migrations order by name`.execute(db)
+  const applied = rows.map(({ name }) => name)
+  const later = applied.filter((name) => !known.includes(name))
+  return known.every((name) => applied.includes(name)) ? later : []
+}
+
+async function hasSchema(db: Kysely<unknown>): Promise<boolean> {
+  const { rows } = await sql<{ is_there: boolean }>`
+    select to_regclass('public.schema_migrations') is not null as is_there`.execute(db)
+  return rows[0]!.is_there
+}
+
+/**
+ * Applies what is new, and returns how many migrations that was. A database in use is migrated in one transaction for each
+ * migration, so that requests wait for the locks of one migration at most.
+ */
+async function applyMigrations(db: Kysely<unknown>, say: (line: string) => void): Promise<number> {
+  const migrator = createMigrator(db)
+  const isInUse = await hasSchema(db)
+  for (let applied = 0; ; ) {
+    const now = await whileLocked(say, async () => {
+      const { error, results } = await (isInUse ? migrator.migrateUp() : migrator.migrateToLatest())
+      if (error !== undefined) throw inWords(error)
+      return (results ?? []).length
+    })
+    applied += now
+    if (now === 0 || !isInUse) return applied
+  }
+}
+
 /** Repeats work that waited in vain for the lock of a table. */
 async function whileLocked<Result>(say: (line: string) => void, work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work()
     } catch (error) {
-      if ((error as { code?: string }).code !== lockNotAvailable || attempt >= lockAttemptsMax) throw error
+      if (!lockFailures.includes((error as { code?: string }).code ?? '') || attempt >= lockAttemptsMax) throw error
       if (attempt === 1) say('A table is in use by a long transaction; trying again for about two minutes.')
       await sleep(lockPauseMilliseconds)
     }
@@ -131,6 +173,7 @@ const sqlFiles: MigrationProvider = {
         async up(db) {
           await sql.raw(lockTimeout).execute(db)
           await sql.raw(await readFile(new URL(name, folder), 'utf8')).execute(db)
+          await grantOnNewTables(db)
         },
       }
     }

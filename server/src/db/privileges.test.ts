@@ -39,6 +39,9 @@ describe('a migration of a database that is up to date', () => {
       `has_column_privilege('strongroom_app', 'audit_records', 'mac', 'update')`,
       true,
     ],
+    ['grant truncate on users to strongroom_app', `has_table_privilege('strongroom_app', 'users', 'truncate')`, false],
+    ['grant trigger on users to strongroom_app', `has_table_privilege('strongroom_app', 'users', 'trigger')`, false],
+    ['grant create on schema public to public', `has_schema_privilege('strongroom_app', 'public', 'create')`, false],
     [
       'drop trigger refuse_older_nodes on users',
       `exists (select from pg_trigger where tgrelid = 'users'::regclass and tgname = 'refuse_older_nodes')`,
@@ -87,4 +90,36 @@ it('a migration that waits for a table lets others work on it, and goes on when 
   await holder.query('commit')
   await migrated
   for (const client of [holder, other]) await client.end()
+})
+
+it('a migration gives way in a deadlock with a request', async () => {
+  const request = await connect()
+  await owner.query('drop trigger refuse_older_nodes on networks; drop trigger refuse_older_nodes on tokens')
+  await request.query('begin; lock table tokens in row exclusive mode')
+  const migrated = migrate(database.url)
+  const isWaiting = async () =>
+    (await owner.query(`select from pg_locks where relation = 'tokens'::regclass and not granted`)).rowCount
+  await expect.poll(isWaiting, { interval: 5 }).toBe(1)
+  await request.query('lock table networks in row exclusive mode')
+  await request.query('commit')
+  await migrated
+  await request.end()
+})
+
+describe('a database that a later version has migrated', () => {
+  it('is left as it is by a node of this version, which starts beside it', async () => {
+    await owner.query(
+      `insert into schema_migrations (name, timestamp) values ('9999-of-a-later-version', '2100-01-01')`,
+    )
+    await owner.query('create table later_things (id text primary key)')
+    await owner.query('revoke insert on users from strongroom_app')
+    const lines: string[] = []
+    await migrate(database.url, database.url, { say: (line) => lines.push(line) })
+    expect(lines).toEqual([
+      'The schema is of a later version, which has added 9999-of-a-later-version; nothing is changed.',
+    ])
+    const { rows } = await owner.query(`select has_table_privilege('strongroom_app', 'users', 'insert') as inserts,
+      has_table_privilege('strongroom_app', 'later_things', 'select') as selects`)
+    expect(rows).toEqual([{ inserts: false, selects: false }])
+  })
 })

@@ -8,10 +8,39 @@ const role = sql.lit('strongroom_app')
 export async function grantPrivileges(db: Kysely<unknown>, lockTimeout: string): Promise<void> {
   const text = await readFile(file, 'utf8')
   await db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(hashtextextended('strongroom roles', 0))`.execute(trx)
+    await takeTurn(trx)
     await sql.raw(lockTimeout).execute(trx)
     await sql.raw(text).execute(trx)
   })
+}
+
+/**
+ * Gives the role of the service its privileges on tables that a migration has made, in the transaction of that migration. A trigger
+ * may write to such a table as soon as the migration is committed, for nodes of the version before too.
+ */
+export async function grantOnNewTables(db: Kysely<unknown>): Promise<void> {
+  const { rows } = await sql<{ name: string; columns: string[] }>`
+    select c.relname as name, array(select attname::text from pg_attribute
+      where attrelid = c.oid and attnum > 0 and not attisdropped) as columns
+    from pg_class c join pg_roles r on r.rolname = ${role}
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname not like 'schema\\_migrations%'
+      and not has_table_privilege(r.oid, c.oid, 'select')`.execute(db)
+  if (rows.length === 0) return
+  const expected = readExpected(await readFile(file, 'utf8'))
+  await takeTurn(db)
+  for (const { name, columns } of rows) {
+    const table = sql.table(name)
+    await sql`grant ${sql.raw(wantedOf(name, expected).join(', '))} on ${table} to strongroom_app`.execute(db)
+    // A later migration may add some of the columns that roles.sql names.
+    for (const column of (expected.columns.get(name) ?? []).filter((wanted) => columns.includes(wanted)))
+      await sql`grant update (${sql.ref(column)}) on ${table} to strongroom_app`.execute(db)
+  }
+  await sql`grant usage, select on all sequences in schema public to strongroom_app`.execute(db)
+}
+
+/** Privileges of one table must not be changed by two transactions at the same time. */
+async function takeTurn(db: Kysely<unknown>): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('strongroom roles', 0))`.execute(db)
 }
 
 type Actual = { name: string; privileges: string[]; columns: string[]; refuses_older: boolean }
@@ -31,19 +60,30 @@ export async function findPrivilegeFaults(db: Kysely<unknown>): Promise<string[]
   const { rows: others } = await sql<{ fault: string }>`
     select 'usage of the schema is missing' as fault where not has_schema_privilege(${role}, 'public', 'usage')
     union all
+    select 'create in the schema is too much' where has_schema_privilege(${role}, 'public', 'create')
+    union all
     select 'usage of the sequence ' || relname || ' is missing' from pg_class
     where relnamespace = 'public'::regnamespace
       and case when relkind = 'S' then not has_sequence_privilege(${role}, oid, 'usage') else false end`.execute(db)
   return [...others.map(({ fault }) => fault), ...rows.flatMap((table) => faultsOf(table, expected))]
 }
 
-const tablePrivileges = ['select', 'insert', 'update', 'delete', 'truncate']
+const tablePrivileges = ['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']
+/** Statements that take back whatever another one gives again. */
+const preparing = [
+  'revoke create on schema public from strongroom_app, public',
+  'revoke all on all tables in schema public from strongroom_app',
+]
 
 /** The privileges that the statements of roles.sql give: on all tables, without those that single tables lose, and on columns. */
 type Expected = { all: string[]; lost: Map<string, Set<string>>; columns: Map<string, string[]> }
 
+function wantedOf(name: string, { all, lost }: Expected): string[] {
+  return all.filter((privilege) => !lost.get(name)?.has(privilege))
+}
+
 function faultsOf({ name, privileges, columns, refuses_older }: Actual, expected: Expected): string[] {
-  const wanted = expected.all.filter((privilege) => !expected.lost.get(name)?.has(privilege))
+  const wanted = wantedOf(name, expected)
   const wantedColumns = expected.columns.get(name) ?? []
   const isOfMigrations = name.startsWith('schema_migrations')
   return [
@@ -73,6 +113,7 @@ function readExpected(text: string): Expected {
     const [, granted] = /^grant ([\w, ]+) on all tables in schema public to strongroom_app$/.exec(statement) ?? []
     const [, lost, tables] = /^revoke ([\w, ]+) on ([\w, ]+) from strongroom_app$/.exec(statement) ?? []
     const [, columns, table] = /^grant update \(([\w, ]+)\) on (\w+) to strongroom_app$/.exec(statement) ?? []
+    if (preparing.includes(statement)) continue
     if (granted !== undefined) expected.all = list(granted)
     else if (lost !== undefined) {
       for (const name of list(tables!)) {

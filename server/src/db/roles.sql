@@ -1,5 +1,8 @@
 -- Run after every migration: the service works as strongroom_app, which may not rewrite the record.
 grant usage on schema public to strongroom_app;
+-- Databases of PostgreSQL 14 and older let everybody create functions and tables in it.
+revoke create on schema public from strongroom_app, public;
+revoke all on all tables in schema public from strongroom_app;
 grant select, insert, update, delete on all tables in schema public to strongroom_app;
 grant usage, select on all sequences in schema public to strongroom_app;
 revoke update, delete, truncate on ledger_entries, audit_records, audit_seals, ledger_seals, wallet_events, adjustments from strongroom_app;
@@ -21,7 +24,11 @@ do $$
 declare
   writable name;
 begin
-  for writable in select tablename from pg_tables where schemaname = 'public' and tablename not like 'schema\_migrations%' loop
+  -- Only where it is missing, because it takes a lock of the table.
+  for writable in select tablename from pg_tables
+    where schemaname = 'public' and tablename not like 'schema\_migrations%' and not exists (
+      select from pg_trigger where tgrelid = format('%I.%I', schemaname, tablename)::regclass
+        and tgname = 'refuse_older_nodes' and tgenabled = 'O') order by tablename loop
     execute format(
       'create or replace trigger refuse_older_nodes before insert or update or delete on %I
        for each statement execute function refuse_older_nodes()', writable);

@@ -2,24 +2,31 @@ import { sql } from 'kysely'
 import { transactionAttemptsMax } from '../lib/limits.ts'
 import type { Db, Trx } from './client.ts'
 import { collectWoken, noteCommit, type Woken } from './commits.ts'
+import { restBefore } from './repeat-victim.ts'
 
 /**
  * Runs `work` in one transaction and repeats it, a bounded number of times, when PostgreSQL demands it: 40001 serialization
  * failure, 40P01 deadlock. `work` must have no effect outside the transaction.
  */
 export async function inTransaction<Result>(db: Db, work: (trx: Trx) => Promise<Result>): Promise<Result> {
+  let woken: Woken = new Set()
+  const result = await repeat(() =>
+    db.transaction().execute((trx) => {
+      woken = collectWoken(trx)
+      return work(trx)
+    }),
+  )
+  noteCommit(db, woken)
+  return result
+}
+
+async function repeat<Result>(attemptIt: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      let woken: Woken = new Set()
-      const result = await db.transaction().execute((trx) => {
-        woken = collectWoken(trx)
-        return work(trx)
-      })
-      noteCommit(db, woken)
-      return result
+      return await attemptIt()
     } catch (error) {
       if (attempt >= transactionAttemptsMax || !isRetryable(error)) throw error
-      await new Promise((resolve) => setTimeout(resolve, 2 ** attempt * 5 * Math.random()))
+      await restBefore(attempt)
     }
   }
 }
@@ -50,12 +57,22 @@ export function onViolation(constraint: string, refusal: () => Error): (error: u
   }
 }
 
-/** Runs `read` in one read-only snapshot of the database. */
+/**
+ * Runs `read` in one read-only snapshot of the database, and repeats it like a transaction. It must have no effect but its result.
+ */
 export function readSnapshot<Result>(db: Db, read: (trx: Trx) => Promise<Result>): Promise<Result> {
-  return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read)
+  return repeat(() => holdSnapshot(db, read))
 }
 
-/** Reads within a transaction that stays usable when the read fails, for rows that may hold anything. */
+/** Runs `use` once in one read-only snapshot of the database, for rows that leave the service while they are read. */
+export function holdSnapshot<Result>(db: Db, use: (trx: Trx) => Promise<Result>): Promise<Result> {
+  return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(use)
+}
+
+/**
+ * Reads within a transaction that stays usable when the read fails, for rows that may hold anything. A conflict is no such failure:
+ * the transaction is repeated.
+ */
 export async function readOr<Result>(
   trx: Trx,
   read: () => Promise<Result>,
@@ -67,6 +84,7 @@ export async function readOr<Result>(
     await sql`release savepoint reading`.execute(trx)
     return result
   } catch (error) {
+    if (isRetryable(error)) throw error
     await sql`rollback to savepoint reading`.execute(trx)
     return otherwise(error)
   }

@@ -17,6 +17,7 @@ import { contentPolicy } from './content-policy.ts'
 import type { App } from './endpoints.ts'
 import { answerClientError, callerForLog, createOutageLog, handleError, handleFrameworkError } from './error-handler.ts'
 import { assertAccessDeclared, guard } from './guard.ts'
+import { endLastConnections } from './last-connections.ts'
 import { createBodyReader } from './read-body.ts'
 import { registerUploads, textOf, wrongTypeFor } from './uploads.ts'
 import { createValidatorCompiler } from './validation.ts'
@@ -42,6 +43,7 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
 
   // Behind a proxy all connections come from its address, so the proxy must limit their shares.
   limitConnections({ server: app.server, hasShares: deps.config.trustProxy === false, log: deps.log })
+  endLastConnections(app)
   for (const component of components) app.addSchema(component)
   app.setValidatorCompiler(createValidatorCompiler(components as Record<string, unknown>[]))
   // Presenters name every field. The tests check each answer against its schema.

@@ -18,6 +18,9 @@ export const refusedConnectionSeconds = 2
 /** The time for the head of a request. Heads are small, so that a sender that needs longer is stalling. */
 export const headSecondsMax = 10
 export const keepAliveSeconds = 72
+/** A node that stops: the age at which a connection without a request is ended, and the time of the last requests. */
+export const quietConnectionMilliseconds = 1_000
+export const lastRequestsMilliseconds = 7_000
 /** A form of the pages for signing in. */
 export const formBytesMax = 4_096
 export const jsonDepthMax = 32

@@ -8,6 +8,8 @@ export type Fault = {
   strike(stage: Stage): Promise<void>
   /** Some answers take longer than five seconds, because of the reason. */
   slow?: string
+  /** Machines with disks of their own, which not every user may make. */
+  needsDisks?: true
 }
 
 /** Until a standby has the place of a leader whose lease has ended. */
@@ -17,7 +19,10 @@ async function waitForSuccessor(stage: Stage, former: Machine): Promise<Machine>
   const deadline = Date.now() + promotionMillisecondsMax
   for (;;) {
     const leader = await stage.cluster.findLeader()
-    if (leader !== null && leader !== former) return leader
+    if (leader !== null && leader !== former) {
+      stage.noteSuccessor()
+      return leader
+    }
     if (Date.now() > deadline) throw new Error(`Nobody takes the place of ${former.name}`)
     await sleep(100)
   }
@@ -137,6 +142,17 @@ const switchover: Fault = {
   },
 }
 
+const diskFull: Fault = {
+  name: "leader's disk full for 15 s",
+  needsDisks: true,
+  async strike(stage) {
+    const leader = await stage.cluster.waitForLeader()
+    const free = leader.fillDisk!()
+    await sleep(15_000)
+    free()
+  },
+}
+
 const noStandby: Fault = {
   name: 'no standby',
   async strike(stage) {
@@ -153,6 +169,17 @@ const nodeKilled: Fault = {
   async strike({ nodes: [node] }) {
     await node.kill()
     await sleep(1_000)
+    await node.start()
+  },
+}
+
+/** A migration of the next version, beside which a node of this one goes on and another one starts. */
+const schemaOfNext: Fault = {
+  name: 'schema of the next version, node started again',
+  async strike({ migrateFurther, nodes: [node] }) {
+    await migrateFurther()
+    await node.kill()
+    await sleep(500)
     await node.start()
   },
 }
@@ -189,5 +216,5 @@ const walletPaused: Fault = {
 export const faults: Fault[] = [
   ...[leaderKilled, pausedAndWokenAfter, cutAndKilled, switchover, nodeKilled, commitsCancelled],
   ...[pausedAndWokenBefore, noStandby, walletKilled, etcdLost(true), proxyRestarted, nodePaused],
-  ...[etcdLost(false), walletPaused],
+  ...[etcdLost(false), walletPaused, schemaOfNext, diskFull],
 ]

@@ -1,7 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Account } from '../../../server/src/embedded-postgres/account.ts'
+import { type Disk, makeDisk } from './disk.ts'
 import type { Programs } from './packages.ts'
 import { endOf, type Launch, postgresOf, signal } from './processes.ts'
 
@@ -16,22 +18,39 @@ export type Machine = {
   kill(): Promise<void>
   /** Patroni, PostgreSQL and etcd stand still; the function that it returns lets them go on. */
   freeze(): () => void
+  /** Its disk has no room until the function that it returns is called; null when disks cannot be made on this computer. */
+  fillDisk: (() => () => void) | null
   startPatroni(): void
   killEtcd(): Promise<void>
   startEtcd(): void
+  removeDisk(): void
   /** Asks Patroni; null when it does not answer. */
   ask(path: string, init?: RequestInit): Promise<{ status: number; body: unknown } | null>
 }
 
-type Around = { name: string; address: string; folder: string; programs: Programs; launch: Launch; password: string }
+type Around = {
+  name: string
+  address: string
+  folder: string
+  programs: Programs
+  launch: Launch
+  password: string
+  /** Runs PostgreSQL. */
+  account: Account
+}
 
-export function createMachine({ name, address, folder, programs, launch, password }: Around): Machine {
+export function createMachine({ name, address, folder, programs, launch, password, account }: Around): Machine {
   const place = join(folder, name)
-  mkdirSync(join(place, 'data'), { mode: 0o700 })
+  const data = join(place, 'data')
+  mkdirSync(data, { mode: 0o700 })
+  const disk: Disk | null = makeDisk(data, account)
+  // A full disk is to strike PostgreSQL alone.
+  mkdirSync(join(place, 'etcd'), { mode: 0o700 })
+  symlinkSync(join(place, 'etcd'), join(data, 'etcd'))
   let etcd: ChildProcess | null = null
   let patroni: ChildProcess | null = null
   const pidOf = (child: ChildProcess | null) => (child?.pid === undefined ? [] : [child.pid])
-  const postgres = () => postgresOf(join(place, 'data/postgres'))
+  const postgres = () => postgresOf(join(data, 'postgres'))
   /** Twice, because a process can have begun another one meanwhile. */
   const strike = (pids: () => number[], name: NodeJS.Signals) => {
     const struck = new Set<number>()
@@ -46,6 +65,8 @@ export function createMachine({ name, address, folder, programs, launch, passwor
   return {
     name,
     address,
+    fillDisk: disk === null ? null : () => disk.fill(),
+    removeDisk: () => disk?.remove(),
     async kill() {
       strike(() => [...pidOf(patroni), ...postgres()], 'SIGKILL')
       await endOf(patroni)

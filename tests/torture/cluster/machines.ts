@@ -48,7 +48,7 @@ export async function startCluster({ programs, isMended, renderScript }: Options
   const launch = createLaunch({ folder, programs, account, isMended })
   const password = secretOf('api')
   const machines = names.map((name, index) =>
-    createMachine({ name, address: addressOf(network, index), folder, programs, launch, password }),
+    createMachine({ name, address: addressOf(network, index), folder, programs, launch, password, account }),
   )
   giveTo(account, folder)
   let proxy: ChildProcess | null = null
@@ -75,6 +75,7 @@ export async function startCluster({ programs, isMended, renderScript }: Options
     async stop() {
       await Promise.all(machines.map((machine) => machine.kill()))
       await Promise.all([cluster.killProxy(), ...machines.map((machine) => machine.killEtcd())])
+      for (const machine of machines) machine.removeDisk()
       for (const cleanup of cleanups) cleanup.dismiss()
       rmSync(folder, { recursive: true, force: true })
     },
@@ -85,6 +86,8 @@ export async function startCluster({ programs, isMended, renderScript }: Options
     await cluster.waitForLeader()
     for (const machine of machines.slice(1)) machine.startPatroni()
     await cluster.waitUntilWhole()
+    // The disks are small.
+    await cluster.configure({ postgresql: { parameters: { max_wal_size: '128MB', min_wal_size: '64MB' } } })
     cluster.startProxy()
     return cluster
   } catch (error) {

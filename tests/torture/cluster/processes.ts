@@ -76,7 +76,7 @@ export function giveTo({ uid, gid }: Pick<Account, 'uid' | 'gid'>, path: string)
   }
 }
 
-/** Ends everything that was started with the mark of this cluster if this process ends before it does so. */
+/** Ends everything that was started with the mark of this cluster, and its disks, if this process ends before it does so. */
 export function watchMarked(folder: string): { dismiss(): void } {
   const watcher = spawn('/bin/sh', ['-c', endMarked, 'cluster', `STRONGROOM_CLUSTER=${folder}`], {
     detached: true,
@@ -96,4 +96,5 @@ cat >/dev/null
 for place in /proc/[0-9]*; do
   tr '\\0' '\\n' <"$place/environ" | grep -qxF "$1" && kill -9 "\${place#/proc/}"
 done
+for disk in "\${1#STRONGROOM_CLUSTER=}"/*/data; do umount --lazy "$disk"; done
 `

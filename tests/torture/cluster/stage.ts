@@ -7,6 +7,7 @@ import { createRecordKey } from '../../../server/src/lib/record-key.ts'
 import { startSmtpServer } from '../../../server/src/testing/smtp-server.ts'
 import { type Chain, startChain } from '../flight/chain.ts'
 import { createWalletProcess, type WalletProcess, walletToken, webhookSecret } from '../flight/wallet-process.ts'
+import { copyWithMigrations } from '../server-copy.ts'
 import type { Books } from '../stack.ts'
 import { createWorld, type World } from '../world.ts'
 import { type Cluster, startCluster } from './machines.ts'
@@ -25,10 +26,16 @@ export type Stage = {
   chain: Chain
   world: World
   books: Books
+  /** A fault has found the successor of the leader. */
+  noteSuccessor(): void
+  /** Returns the time of the note since it was taken last, or null. */
+  takeSuccessorAt(): number | null
   /** Opens new connections for the checks, because those of before may lead to a machine that was struck. */
   reconnect(): Promise<void>
   /** Runs `strongroom <words>` as an operator does. */
   command(...words: string[]): Promise<void>
+  /** Migrates the database as the next version does, each time by a further migration. */
+  migrateFurther(): Promise<void>
   close(): Promise<void>
 }
 
@@ -99,9 +106,11 @@ export async function setStage({
     const world = await createWorld(place, { url: `http://${walletHost}:${walletPort}`, token: walletToken })
     return {
       ...{ cluster, nodes, wallet, chain, world },
+      ...noteSuccessors(),
       books: { sql: connections.sql, books: connections.books },
       reconnect: connections.reconnect,
       command: (...words) => runCommand(serverDir, operator, words),
+      migrateFurther: migratesFurther(serverDir, operator),
       close,
     }
   } catch (error) {
@@ -109,6 +118,39 @@ export async function setStage({
     throw error
   }
 }
+
+function noteSuccessors(): Pick<Stage, 'noteSuccessor' | 'takeSuccessorAt'> {
+  let successorAt: number | null = null
+  return {
+    noteSuccessor() {
+      successorAt = performance.now()
+    },
+    takeSuccessorAt() {
+      const taken = successorAt
+      successorAt = null
+      return taken
+    },
+  }
+}
+
+function migratesFurther(serverDir: string, operator: Record<string, string>): () => Promise<void> {
+  const migrations: string[] = []
+  return async () => {
+    migrations.push(furtherMigration(migrations.length + 1))
+    const next = copyWithMigrations(serverDir, migrations)
+    try {
+      await runCommand(next.serverDir, operator, ['migrate'])
+    } finally {
+      next.remove()
+    }
+  }
+}
+
+/** Adds to tables that the load writes, as a migration that only expands may. */
+const furtherMigration = (version: number) => `
+  alter table transfers add column of_version_${version} text;
+  alter table operations add constraint of_version_${version} check (amount >= 0) not valid;
+  create index transfers_of_version_${version} on transfers (vault_id, of_version_${version}) where of_version_${version} is not null;`
 
 const urlOf = (role: string, password: string, hosts: string) => `postgresql://${role}:${password}@${hosts}/${database}`
 

@@ -24,16 +24,22 @@ export type Chain = {
   faucet: string
   pay(toAddress: string, value: bigint): Promise<string>
   mine(): Promise<void>
-  /** Mines a block from time to time until the end of the function that it returns. */
+  /**
+   * Mines a block from time to time until the end of the function that it returns. A block that cannot be mined is tried again, so that
+   * a lost connection to the chain does not end the flow.
+   */
   flow(): () => Promise<void>
   /** Every transaction of every block so far. */
   readMined(): Promise<Mined[]>
+  /** The number of the newest block, and of the transactions that wait for one. */
+  readHead(): Promise<{ height: number; waiting: number }>
   balanceOf(address: string): Promise<bigint>
   transactionsOf(address: string): Promise<number>
   stop(): Promise<void>
 }
 
 const blockMilliseconds = 300
+const flowMillisecondsMax = 20_000
 const faucetFunds = 10n ** 30n
 
 export async function startChain(): Promise<Chain> {
@@ -53,8 +59,14 @@ export async function startChain(): Promise<Chain> {
     flow() {
       const ended = new AbortController()
       const flowing = (async () => {
+        let minedAt = performance.now()
         while (!ended.signal.aborted) {
-          await mine()
+          try {
+            await mine()
+            minedAt = performance.now()
+          } catch (error) {
+            if (performance.now() - minedAt > flowMillisecondsMax) throw error
+          }
           await sleep(blockMilliseconds)
         }
       })()
@@ -90,6 +102,10 @@ export async function startChain(): Promise<Chain> {
         }
       }
       return mined
+    },
+    async readHead() {
+      const { pending } = await rpc<{ pending: Hex }>('txpool_status')
+      return { height: Number(await rpc<Hex>('eth_blockNumber')), waiting: Number(pending) }
     },
     balanceOf: async (address) => BigInt(await rpc<Hex>('eth_getBalance', [address, 'latest'])),
     transactionsOf: async (address) => Number(await rpc<Hex>('eth_getTransactionCount', [address, 'latest'])),

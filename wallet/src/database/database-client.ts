@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { urlsOfHosts } from './hosts.ts'
 
@@ -59,22 +60,42 @@ export class DatabaseClient extends pg.Client {
   }
 }
 
-/** Asks all hosts at once. @throws the failure to reach one, or StandbyError when all are standbys */
+const askAgainMilliseconds = 250
+
+/**
+ * Asks all hosts at once. While one of them is silent, the others are asked again, because a standby may take its place meanwhile.
+ * @throws the failure to reach one, or StandbyError when all are standbys
+ */
 async function findPrimary(url: string): Promise<string> {
-  const attempts = urlsOfHosts(url).map(async (single) => {
-    const client = new pg.Client({ connectionString: single, connectionTimeoutMillis: connectMilliseconds })
-    client.on('error', () => {})
-    try {
-      await client.connect()
-      await refuseStandby(client)
-      return single
-    } finally {
-      await client.end().catch(() => {})
+  const hosts = urlsOfHosts(url)
+  const silent = new Set(hosts)
+  const attempts = hosts.map(async (single) => {
+    for (;;) {
+      try {
+        await assertTakesWrites(single)
+        silent.clear()
+        return single
+      } catch (error) {
+        silent.delete(single)
+        if (silent.size === 0) throw error
+        await sleep(askAgainMilliseconds)
+      }
     }
   })
   return Promise.any(attempts).catch((error: AggregateError) => {
     throw error.errors.find((failure) => !(failure instanceof StandbyError)) ?? error.errors[0]
   })
+}
+
+async function assertTakesWrites(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectMilliseconds })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await refuseStandby(client)
+  } finally {
+    await client.end().catch(() => {})
+  }
 }
 
 async function refuseStandby(client: pg.Client): Promise<void> {

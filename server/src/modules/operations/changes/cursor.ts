@@ -1,8 +1,10 @@
 import { badRequest } from '../../../lib/errors.ts'
-import type { Place, Sealer } from '../../../lib/secrets.ts'
+import type { Place as SealedPlace, Sealer } from '../../../lib/secrets.ts'
 
-/** The position of a reader of changes: a snapshot of the database and the time at which it was taken. */
-export type ChangeCursor = { snapshot: string; takenAt: Date }
+/** A snapshot of a database. After a restore or a promotion, other transactions have the numbers in it. */
+export type Place = { snapshot: string; database: string }
+/** The position of a reader of changes, and the time at which it was taken. */
+export type ChangeCursor = { place: Place; takenAt: Date }
 
 /**
  * A longer text is padded to the next multiple, so that the length of a cursor does not reveal the number of running
@@ -14,20 +16,22 @@ const paddedLength = 512
  * Encodes and seals a cursor. A snapshot names transactions, so that two snapshots would tell a caller how much others
  * do. Every node of the service can open the cursor.
  */
-export function encodeChangeCursor(sealer: Sealer, { snapshot, takenAt }: ChangeCursor): string {
-  const text = JSON.stringify([snapshot, takenAt.getTime()])
+export function encodeChangeCursor(sealer: Sealer, { place, takenAt }: ChangeCursor): string {
+  const text = JSON.stringify([place.snapshot, takenAt.getTime(), place.database])
   const padded = text.padEnd(Math.ceil(text.length / paddedLength) * paddedLength)
-  return sealer.seal(place, padded).toString('base64url')
+  return sealer.seal(sealedPlace, padded).toString('base64url')
 }
 
-const place: Place = { table: '', column: 'cursor of changes', row: [] }
+const sealedPlace: SealedPlace = { table: '', column: 'cursor of changes', row: [] }
 
 /** @throws 400 when the cursor was not issued by this service */
 export function decodeChangeCursor(sealer: Sealer, cursor: string): ChangeCursor {
   try {
-    const [snapshot, takenAt] = JSON.parse(sealer.open(place, Buffer.from(cursor, 'base64url'))) as [string, number]
+    const opened = sealer.open(sealedPlace, Buffer.from(cursor, 'base64url'))
+    // Versions before had no database in it. Their cursors are of no database, so that the reader begins anew.
+    const [snapshot, takenAt, database = ''] = JSON.parse(opened) as [string, number, string?]
     if (!/^\d+:\d+:[\d,]*$/.test(snapshot)) throw new TypeError('not a snapshot')
-    return { snapshot, takenAt: new Date(takenAt) }
+    return { place: { snapshot, database }, takenAt: new Date(takenAt) }
   } catch {
     throw badRequest('after', 'is not a cursor of changes', 'invalid_cursor')
   }

@@ -7,16 +7,17 @@ import { changesPerAnswerMax } from '../../../lib/limits.ts'
 import { isSubjectVisible } from '../../rules/votes/queries.ts'
 import { isHoldVisible } from '../feed/hold-visibility.ts'
 import { isOperationReadable } from '../feed/queries.ts'
+import type { Place } from './cursor.ts'
 import type { ChangeKind } from './schema.ts'
 
 /** `vault` is the code of a vault; null for objects that belong to no vault. */
 export type Change = { vault: string | null; kind: ChangeKind; id: string }
 
 export type ChangesRead = {
-  /** Null when there are too many changes, or when `after` is not a snapshot of this database. */
+  /** Null when there are too many changes, or when `after` is not a place of this database. */
   items: Change[] | null
   /** The snapshot of this read, as pg_snapshot writes it: the next read continues after it. */
-  snapshot: string
+  place: Place
   /** The ids of the vaults of the user, and '' for objects that belong to no vault. */
   vaultIds: string[]
 }
@@ -24,19 +25,22 @@ export type ChangesRead = {
 /** The vault id in the log of objects that belong to no vault. */
 const noVault = ''
 
-/** Returns the changes since a snapshot that the user may see. When `after` is null, it returns only the present snapshot. */
-export function readChanges(db: Db, userId: string, after: string | null): Promise<ChangesRead> {
+/** Returns the changes since a place that the user may see. When `after` is null, it returns only the present place. */
+export function readChanges(db: Db, userId: string, after: Place | null): Promise<ChangesRead> {
   return readSnapshot(db, async (trx) => {
     const viewers = await listViewers(trx, userId)
     const vaultIds = [...viewers.map(({ vault }) => vault.id), noVault]
-    const { rows } = await sql<{ snapshot: string; is_past: boolean }>`
-      select pg_current_snapshot()::text as snapshot,
-        coalesce(pg_snapshot_xmax(${after}::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()), true) as is_past`.execute(
+    const since = after?.snapshot ?? null
+    const { rows } = await sql<Place & { is_past: boolean }>`
+      select pg_current_snapshot()::text as snapshot, database_mark() as database,
+        coalesce(pg_snapshot_xmax(${since}::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()), true) as is_past`.execute(
       trx,
     )
-    const { snapshot, is_past: isPast } = rows[0]!
-    if (after === null) return { items: [], snapshot, vaultIds }
-    return { items: isPast ? await listChanges(trx, viewers, after) : null, snapshot, vaultIds }
+    const { snapshot, database, is_past: isPast } = rows[0]!
+    const place = { snapshot, database }
+    if (after === null) return { items: [], place, vaultIds }
+    const isKnown = isPast && after.database === database
+    return { items: isKnown ? await listChanges(trx, viewers, after.snapshot) : null, place, vaultIds }
   })
 }
 

@@ -185,6 +185,17 @@ describe('GET /changes', () => {
     expect((await bench.test.anonymous.get('/changes')).status).toBe(401)
   })
 
+  it('restarts a reader after a restore or a promotion, whose transactions have the numbers of others', async () => {
+    const cursor = await present(stranger)
+    const [{ definition }] = await bench.sql(`select pg_get_functiondef('database_mark'::regproc) as definition`)
+    await bench.sql(`create or replace function database_mark() returns text language sql as $$ select 'promoted' $$`)
+    const { body } = await ask(stranger, cursor, 25)
+    expect([body.items, body.reset]).toEqual([[], true])
+    expect((await ask(stranger, body.nextCursor)).body).toMatchObject({ items: [], reset: false })
+    await bench.sql(definition)
+    expect((await ask(stranger, cursor)).body).toMatchObject({ items: [], reset: false })
+  })
+
   it('keeps the log for a day, longer than any cursor', async () => {
     expect(changeLogHours * 60).toBeGreaterThan(changeCursorMinutesMax)
     const now = bench.test.clock.now()

@@ -12,9 +12,9 @@ export function changeRoutes(app: App, deps: Deps): void {
   const waiters = createWaiters(deps.db, deps.changeSignal)
   app.addHook('preClose', async () => waiters.stop())
 
-  const answer = ({ items, snapshot }: ChangesRead): Static<typeof Changes> => ({
+  const answer = ({ items, place }: ChangesRead): Static<typeof Changes> => ({
     items: items ?? [],
-    nextCursor: encodeChangeCursor(deps.sealer, { snapshot, takenAt: deps.clock() }),
+    nextCursor: encodeChangeCursor(deps.sealer, { place, takenAt: deps.clock() }),
     reset: items === null,
   })
 
@@ -33,16 +33,16 @@ export function changeRoutes(app: App, deps: Deps): void {
       const { after, wait = 0 } = query
       const cursor = after === undefined ? null : decodeChangeCursor(deps.sealer, after)
       const isOld = cursor !== null && now.getTime() - cursor.takenAt.getTime() > changeCursorMinutesMax * 60_000
-      const snapshot = isOld ? null : (cursor?.snapshot ?? null)
-      if (snapshot === null || wait === 0) {
-        const read = await readChanges(db, caller.userId, snapshot)
+      const place = isOld ? null : (cursor?.place ?? null)
+      if (place === null || wait === 0) {
+        const read = await readChanges(db, caller.userId, place)
         return answer(isOld ? { ...read, items: null } : read)
       }
       const waiter = waiters.enter(caller.userId)
       reply.raw.once('close', () => waiter.end())
       try {
         const until = performance.now() + wait * 1_000
-        return answer(await awaitChanges(waiters, waiter, until, () => readChanges(db, caller.userId, snapshot)))
+        return answer(await awaitChanges(waiters, waiter, until, () => readChanges(db, caller.userId, place)))
       } finally {
         waiter.leave()
       }

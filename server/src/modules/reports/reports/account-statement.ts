@@ -13,7 +13,7 @@ import type { Interval } from '../requests/buckets.ts'
 import type { Asset } from '../requests/details.ts'
 import { findAssets, joinCounterparty, type PartyColumns, toParty } from '../requests/details.ts'
 import { isNarrowed, isWanted } from '../requests/operation-filter.ts'
-import { countRows, inSnapshot, streamRows } from '../requests/reading.ts'
+import { countRows, inHeldSnapshot, inSnapshot, streamRows } from '../requests/reading.ts'
 import { type PagedRequest, type ReportContent, toHeader } from '../requests/report-request.ts'
 import {
   Amount,
@@ -135,7 +135,7 @@ export async function openAccountStatement<Result>(
   request: StatementRequest,
   use: (content: ReportContent) => Promise<Result>,
 ): Promise<Result> {
-  return inSnapshot(db, async (trx) => {
+  return inHeldSnapshot(db, async (trx) => {
     const head = await readStatementHead(trx, request)
     async function* lines() {
       const all = linesOf(request, head, { after: null, limit: null })

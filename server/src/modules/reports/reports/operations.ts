@@ -9,7 +9,7 @@ import { hasCategoryRight } from '../../operations/categories/rights.ts'
 import type { ColumnKind } from '../documents/document.ts'
 import { type PartyColumns, toParty } from '../requests/details.ts'
 import { isReported, laterMatches, type OperationFilter } from '../requests/operation-filter.ts'
-import { countRows, inSnapshot, streamRows } from '../requests/reading.ts'
+import { countRows, inHeldSnapshot, inSnapshot, streamRows } from '../requests/reading.ts'
 import { type ExtraColumn, type PagedRequest, type ReportContent, toHeader } from '../requests/report-request.ts'
 import {
   Amount,
@@ -121,7 +121,7 @@ export async function openOperations<Result>(
   use: (content: ReportContent) => Promise<Result>,
 ): Promise<Result> {
   const { filter } = request
-  return inSnapshot(db, async (trx) => {
+  return inHeldSnapshot(db, async (trx) => {
     const report = await readHead(trx, request)
     async function* items() {
       for await (const row of streamRows(trx, operationsOf(filter, isReported(filter)))) yield toOperation(row)

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
-import { readSnapshot } from '../../../db/transaction.ts'
+import { holdSnapshot, readSnapshot } from '../../../db/transaction.ts'
 import { reportedOperationsNamedMax } from '../../../lib/limits.ts'
 import { mayBeReported, type OperationFilter } from './operation-filter.ts'
 
@@ -9,10 +9,19 @@ const sortMemory = '64MB'
 
 /** Runs `read` in one snapshot of the database, so that all figures of a report agree. */
 export async function inSnapshot<Result>(db: Db, read: (trx: Trx) => Promise<Result>): Promise<Result> {
-  return readSnapshot(db, async (trx) => {
+  return readSnapshot(db, forSorting(read))
+}
+
+/** Does the same for rows that leave the service while they are read: `use` runs once. */
+export async function inHeldSnapshot<Result>(db: Db, use: (trx: Trx) => Promise<Result>): Promise<Result> {
+  return holdSnapshot(db, forSorting(use))
+}
+
+function forSorting<Result>(read: (trx: Trx) => Promise<Result>): (trx: Trx) => Promise<Result> {
+  return async (trx) => {
     await sql`select set_config('work_mem', ${sortMemory}, true), set_config('jit', 'off', true)`.execute(trx)
     return read(trx)
-  })
+  }
 }
 
 /** Counts the rows that each `from` clause selects, in one statement. */
