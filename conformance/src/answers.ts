@@ -10,6 +10,9 @@ const Visible = Type.String({ pattern: '^[\\x21-\\x7e]{1,128}$' })
 const Timestamp = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?Z$' })
 const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
+/** An output of a transaction, where transactions spend outputs. */
+const outpoint = { txHash: Visible, index: Type.Integer({ minimum: 0 }) }
+
 export const DerivedAddress = Type.Object({ address: Visible })
 
 export const TransferState = Type.Object({
@@ -31,6 +34,7 @@ export const TransferState = Type.Object({
   toAddress: Visible,
   contractAddress: OrNull(Visible),
   amount: Amount,
+  anchor: Type.Optional(OrNull(Type.Object(outpoint))),
 })
 export type TransferState = Static<typeof TransferState>
 
@@ -50,6 +54,9 @@ export const TransactionState = Type.Object({
       contractAddress: OrNull(Visible),
       amount: Amount,
     }),
+  ),
+  spent: Type.Optional(
+    Type.Array(Type.Object({ ...outpoint, address: OrNull(Visible), amount: Amount }), { maxItems: 1_000 }),
   ),
 })
 export type TransactionState = Static<typeof TransactionState>

@@ -164,6 +164,62 @@ describe('release', () => {
   })
 })
 
+/** Transactions of Bitcoin have no sender and no nonce: what they spend is the sender's, and takes the place of the transfer. */
+describe('on a network without senders', () => {
+  const anchor = { txHash: 'A1'.repeat(32), index: 2 }
+  const output = (changes: object = {}) => ({ ...anchor, address: order.fromAddress, amount: '50', ...changes })
+  const spends = (...spent: ReturnType<typeof output>[]) => transaction({ from: null, nonce: null, spent })
+
+  it('settles with a transaction that spends outputs of the sender only', () => {
+    expect(judged('settle', { transaction: spends(output(), output({ index: 3 })) })).toEqual([
+      'paid',
+      expect.objectContaining({ kind: 'settle', fee: 21_000n }),
+    ])
+  })
+
+  it.each<[string, TransactionState]>([
+    ['nothing', spends()],
+    ['an output of somebody else', spends(output(), output({ address: '0xDD' }))],
+    ['an output of an unknown address', spends(output({ address: null }))],
+  ])('does not settle with one that spends %s', (_spent, other) => {
+    expect(judged('settle', { transaction: other })).toContain('its sender is another')
+  })
+
+  it('releases a transfer whose output another mined transaction spent, and says so', () => {
+    const spent = { ...spends(output({ txHash: 'a1'.repeat(32), address: null })), hash: 'cc'.repeat(32), payments: [] }
+    const replaced = { transfer: transfer({ anchor }), replacement: spent }
+    expect(judged('release', replaced, { knownTxHash: '0xaa' })).toEqual([
+      'nonce_used',
+      expect.objectContaining({
+        txHash: '0xaa',
+        reason: `REPLACED: its output was spent by the transaction ${spent.hash}`,
+      }),
+    ])
+  })
+
+  it.each<[string, Partial<WalletAnswers>]>([
+    ['names no output', { transfer: transfer(), replacement: { ...spends(output()), hash: 'cc', payments: [] } }],
+    [
+      'names an output that stays',
+      { transfer: transfer({ anchor }), replacement: { ...spends(output({ index: 3 })), hash: 'cc', payments: [] } },
+    ],
+    [
+      'names one that is not final',
+      {
+        transfer: transfer({ anchor }),
+        replacement: { ...spends(output()), hash: 'cc', payments: [], status: 'pending' },
+      },
+    ],
+  ])('releases nothing when the wallet service %s', (_answer, walletAnswers) => {
+    expect(judged('release', walletAnswers)).toContain('as broadcast')
+  })
+
+  it('hands nothing over again while its transaction waits', () => {
+    const waiting = { ...spends(output()), payments: [], status: 'pending' as const }
+    expect(judged('resume', { transaction: waiting }, { knownTxHash: '0xab' })).toContain('not final yet')
+  })
+})
+
 describe('resume', () => {
   it('asks again about a transfer that the wallet service has', () => {
     expect(judged('resume', { transfer: transfer() })).toEqual(['known', { kind: 'continue', phase: 'submitted' }])

@@ -143,9 +143,10 @@ function judgeRelease(stuck: StuckTransfer, answers: WalletAnswers): Verdict {
   }
   const knownHashes = [knownTxHash, transfer.txHash, ...stuck.earlierTxHashes]
   const isOther = replacement !== null && !knownHashes.some((hash) => isHash(replacement, hash))
-  if (isOther && replacement.status !== 'pending' && isSender(order, replacement)) {
-    const reason = `REPLACED: its nonce was used by the transaction ${replacement.hash}`
-    const finding = `Its nonce was used by another mined transaction: ${replacement.hash}`
+  if (isOther && replacement.status !== 'pending' && takesThePlace(order, transfer, replacement)) {
+    const place = replacement.from === null ? 'output was spent' : 'nonce was used'
+    const reason = `REPLACED: its ${place} by the transaction ${replacement.hash}`
+    const finding = `Its ${place} by another mined transaction: ${replacement.hash}`
     return { proof: 'nonce_used', finding, step: { kind: 'fail', txHash: knownTxHash, fee: null, reason } }
   }
   return { refusal: `The wallet service reports the transfer as ${transfer.status}` }
@@ -200,8 +201,22 @@ function mismatchOf(order: Payload, transaction: TransactionState): string | nul
   return fromSender.some(({ amount }) => amount === order.amount) ? null : 'it pays another amount'
 }
 
-function isSender(order: Payload, { from }: TransactionState): boolean {
-  return from !== null && isSameAddress(from, order.fromAddress)
+/** Returns true if the transaction has this sender. Where transactions have none, the sender owned all that it spends. */
+function isSender(order: Payload, { from, spent = [] }: TransactionState): boolean {
+  if (from !== null) return isSameAddress(from, order.fromAddress)
+  return spent.length > 0 && spent.every(({ address }) => address !== null && isSameAddress(address, order.fromAddress))
+}
+
+/**
+ * Returns true if no transaction of the transfer can be mined beside this one: it has the nonce of the sender, or it spends the
+ * output that every transaction of the transfer spends.
+ */
+function takesThePlace(order: Payload, { anchor }: TransferStatus, transaction: TransactionState): boolean {
+  if (transaction.from !== null) return isSender(order, transaction)
+  if (anchor == null) return false
+  return (transaction.spent ?? []).some(
+    ({ txHash, index }) => txHashKey(txHash) === txHashKey(anchor.txHash) && index === anchor.index,
+  )
 }
 
 function isHash({ hash }: TransactionState, other: string | null): boolean {

@@ -45,6 +45,8 @@ export const TransferStatus = Type.Object({
   toAddress: Type.Optional(OrNull(Visible)),
   contractAddress: Type.Optional(OrNull(Visible)),
   amount: Type.Optional(OrNull(Amount)),
+  /** The output that every transaction of the transfer spends, on networks without nonces. */
+  anchor: Type.Optional(OrNull(Type.Object({ txHash: Visible, index: Type.Integer({ minimum: 0 }) }))),
   replacedBy: Type.Optional(OrNull(Type.Object({ hash: Visible }))),
 })
 export type TransferStatus = Static<typeof TransferStatus>
@@ -120,6 +122,13 @@ export const TransactionState = Type.Object({
       amount: Amount,
     }),
     { maxItems: 1_000 },
+  ),
+  /** The outputs that it spends, on networks without a sender. */
+  spent: Type.Optional(
+    Type.Array(
+      Type.Object({ txHash: Visible, index: Type.Integer({ minimum: 0 }), address: OrNull(Visible), amount: Amount }),
+      { maxItems: 1_000 },
+    ),
   ),
 })
 /** A transaction according to the chain (contract 17). */
