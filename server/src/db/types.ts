@@ -1172,6 +1172,7 @@ export interface Transfers {
   external_id: string | null;
   failure_reason: string | null;
   fee: Numeric | null;
+  fee_address_id: string | null;
   fee_level: string | null;
   fee_owed: Generated<boolean>;
   fee_token_id: string | null;

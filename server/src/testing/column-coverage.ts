@@ -472,7 +472,7 @@ export const coverage: Record<string, Coverage> = {
       'the address of this vault that the recipient is, which is compared': 'to_address_id',
       [votes]: 'decision_policy_id decision_policy_code decision_policy_name approval_threshold',
       'until when it may be voted on; each vote is compared': 'expires_at',
-      [chain]: 'wallet_tx_hash replaced_tx_hashes fee fee_token_id fee_owed',
+      [chain]: 'wallet_tx_hash replaced_tx_hashes fee fee_token_id fee_owed fee_address_id',
       [delivery]: 'sent_at stuck_since replacement_due',
       [looks]: 'failure_reason halt_reason',
       [times]: 'created_at',

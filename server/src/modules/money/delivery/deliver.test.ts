@@ -25,6 +25,7 @@ import { amountRule, createTransferBench, type TransferBench } from '../../../te
 import { WalletServiceError } from '../../registry/wallet-service/call.ts'
 import { createWalletClient, type WalletClient } from '../../registry/wallet-service/client.ts'
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
+import { verifyLedger } from '../verifications/verify-ledger.ts'
 import { createDelivery, deliverDueTransfers } from './deliver.ts'
 import { postOutstandingFees } from './fees.ts'
 
@@ -903,6 +904,45 @@ describe('the fee', () => {
     await bench.deliver()
     expect(await bench.read(id)).toMatchObject({ status: 'confirmed', fee: null })
     expect((await bench.balances(address.id, 'ETH')).available).toBe('1')
+  })
+
+  /** Confirms a transfer whose fee another address of the vault paid. */
+  async function paidBy(payer: { address: string }, fee: string): Promise<string> {
+    const id = await ordered()
+    await bench.deliver()
+    bench.vault.wallet.confirm(id, { fee })
+    bench.vault.wallet.mutateStatus = (_id, status) => ({ ...status, feePaidBy: payer.address.toLowerCase() })
+    await bench.deliver()
+    bench.vault.wallet.mutateStatus = null
+    return id
+  }
+
+  it('that another address of the vault paid is posted to that address', async () => {
+    address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
+    const payer = await bench.fundedAddress({ eth: '2' })
+    const id = await paidBy(payer, '7')
+    expect(await bench.read(id)).toMatchObject({ status: 'confirmed', fee: '7' })
+    expect((await bench.balances(address.id, 'ETH')).available).toBe('1')
+    expect((await bench.balances(payer.id, 'ETH')).available).toBe('1.999999999999999993')
+    const entries = await bench.sql('select kind from ledger_entries where operation_id = $1 order by sequence', [id])
+    expect(entries.map(({ kind }) => kind)).toEqual(['reserve', 'settle', 'fee'])
+    expect((await verifyLedger(bench.test.deps.db)).differences).toEqual([])
+  })
+
+  it('that another address of the vault owes is posted when that address has it', async () => {
+    address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
+    const payer = await bench.fundedAddress({ usdt: '1' })
+    const before = await outstandingFees()
+    await paidBy(payer, '7')
+    expect((await outstandingFees()) - before).toBe(7n)
+    await postOutstandingFees(bench.test.deps)
+    expect((await bench.balances(address.id, 'ETH')).available).toBe('1')
+    await deposit(bench.test, { address: payer.address, amount: '1' })
+    await postOutstandingFees(bench.test.deps)
+    expect(await outstandingFees()).toBe(before)
+    expect((await bench.balances(payer.id, 'ETH')).available).toBe('0.999999999999999993')
+    expect((await bench.balances(address.id, 'ETH')).available).toBe('1')
+    expect((await verifyLedger(bench.test.deps.db)).differences).toEqual([])
   })
 })
 

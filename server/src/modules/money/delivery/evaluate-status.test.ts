@@ -46,22 +46,22 @@ describe('the status that a wallet service reports for a transfer', () => {
         feePaidBy: order.fromAddress.toLowerCase(),
         blockTime: '2026-01-31T09:30:00Z',
       }),
-      { kind: 'confirm', txHash: hash, fee: 5n, blockTime: new Date('2026-01-31T09:30:00Z') },
+      { kind: 'confirm', txHash: hash, fee: 5n, feePaidBy: null, blockTime: new Date('2026-01-31T09:30:00Z') },
     ],
     [
       'confirmed, the fee paid by somebody else',
       reported({ status: 'confirmed', txHash: hash, fee: '5', feePaidBy: order.toAddress }),
-      { kind: 'confirm', txHash: hash, fee: null, blockTime: null },
+      { kind: 'confirm', txHash: hash, fee: 5n, feePaidBy: order.toAddress, blockTime: null },
     ],
     [
       'failed',
       reported({ status: 'failed', failureReason: 'REVERTED' }),
-      { kind: 'fail', txHash: null, fee: null, reason: 'REVERTED' },
+      { kind: 'fail', txHash: null, fee: null, feePaidBy: null, reason: 'REVERTED' },
     ],
     [
       'failed for no reason',
       reported({ status: 'failed' }),
-      { kind: 'fail', txHash: null, fee: null, reason: 'The wallet service reports a failure' },
+      { kind: 'fail', txHash: null, fee: null, feePaidBy: null, reason: 'The wallet service reports a failure' },
     ],
     [
       'an echo without case',

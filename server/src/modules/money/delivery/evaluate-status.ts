@@ -18,10 +18,13 @@ export type WalletStatus = {
 
 type Ordered = Pick<Payload, 'amount' | 'toAddress' | 'fromAddress' | 'network' | 'contractAddress'>
 
+/** `feePaidBy`: the address that paid, as the wallet service wrote it, if it is not the sender; null for the sender. */
+export type ReportedFee = { fee: bigint | null; feePaidBy: string | null }
+
 export type StatusVerdict =
   | { kind: 'wait'; txHash: string | null }
-  | { kind: 'confirm'; txHash: string; fee: bigint | null; blockTime: Date | null }
-  | { kind: 'fail'; txHash: string | null; fee: bigint | null; reason: string }
+  | ({ kind: 'confirm'; txHash: string; blockTime: Date | null } & ReportedFee)
+  | ({ kind: 'fail'; txHash: string | null; reason: string } & ReportedFee)
   | { kind: 'halt'; reason: string }
 
 /**
@@ -35,21 +38,21 @@ export function evaluateStatus(order: Ordered, knownTxHash: string | null, repor
   const reportedHash = reported.txHash === null ? null : txHashKey(reported.txHash)
   const mismatch = findMismatch(order, reported)
   if (mismatch !== null) return { kind: 'halt', reason: `The wallet service reports another ${mismatch} than ordered` }
-  const fee =
-    reported.fee === null || !isSameAddress(reported.feePaidBy ?? order.fromAddress, order.fromAddress)
-      ? null
-      : BigInt(reported.fee)
+  const fee = reported.fee === null ? null : BigInt(reported.fee)
+  const isPaidBySender = isSameAddress(reported.feePaidBy ?? order.fromAddress, order.fromAddress)
+  const feePaidBy = fee === null || isPaidBySender ? null : reported.feePaidBy
   if (reported.status === 'confirmed') {
     const txHash = reportedHash ?? knownTxHash
     if (txHash === null)
       return { kind: 'halt', reason: 'The wallet service reports a confirmation without a transaction hash' }
-    return { kind: 'confirm', txHash, fee, blockTime: readTime(reported.blockTime) }
+    return { kind: 'confirm', txHash, fee, feePaidBy, blockTime: readTime(reported.blockTime) }
   }
   if (reported.status === 'failed') {
     return {
       kind: 'fail',
       txHash: reportedHash ?? knownTxHash,
       fee,
+      feePaidBy,
       reason: reported.failureReason ?? 'The wallet service reports a failure',
     }
   }

@@ -3,11 +3,32 @@ import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { formatDecimal } from '../../../lib/money.ts'
+import { parseOnchainAddress } from '../../../lib/onchain-address.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
 import { postEntries, posting } from '../ledger/postings.ts'
 import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
 
 const feesMax = 100
+
+type Payer = Pick<LockedTransfer, 'vault_id' | 'network_id' | 'network_type'> & { feePaidBy: string }
+
+/**
+ * Returns the addresses of the vault that paid these fees, in their order; null for a payer outside of the vault, whose fee is
+ * not booked.
+ */
+export async function findPayers(trx: Trx, payers: Payer[]): Promise<(string | null)[]> {
+  if (payers.length === 0) return []
+  const keys = payers.map(({ feePaidBy, network_type }) => parseOnchainAddress(feePaidBy, network_type)?.key ?? null)
+  const { rows } = await sql<{ network_id: string; address_key: string; id: string }>`
+    select a.network_id, a.address_key, a.id from addresses a
+    where a.vault_id = ${payers[0]!.vault_id} and a.address_key = any(${keys.filter((key) => key !== null)}::text[])`.execute(
+    trx,
+  )
+  return payers.map(({ network_id }, at) => {
+    const found = rows.find((row) => row.network_id === network_id && row.address_key === keys[at])
+    return found?.id ?? null
+  })
+}
 
 /** Posts the fees that the balance could not cover when their transfers ended and that it covers now. */
 export async function postOutstandingFees(deps: Deps): Promise<void> {
@@ -15,7 +36,8 @@ export async function postOutstandingFees(deps: Deps): Promise<void> {
   const { rows } = await sql<{ vault_id: string; id: string }>`
     select t.vault_id, t.id from transfers t
     join operations o on o.vault_id = t.vault_id and o.id = t.id
-    join ledger_accounts l on l.vault_id = t.vault_id and l.address_id = o.address_id and l.token_id = t.fee_token_id
+    join ledger_accounts l on l.vault_id = t.vault_id and l.address_id = coalesce(t.fee_address_id, o.address_id)
+      and l.token_id = t.fee_token_id
       and l.purpose = 'available' and l.balance >= t.fee
     where t.fee_owed order by t.id limit ${feesMax}`.execute(deps.db)
   for (const { vault_id: vaultId, id } of rows) {
@@ -31,16 +53,17 @@ async function postFee({ db, clock }: Deps, vaultId: string, id: string): Promis
   await inTransaction(db, async (trx) => {
     const transfer = await lockTransfer(trx, vaultId, id)
     if (transfer === null || transfer.fee === null || !transfer.fee_owed) return
-    const coin = await lockAccounts(trx, transfer)
+    const payerId = transfer.fee_address_id ?? transfer.address_id
+    const coin = await lockAccounts(trx, transfer, payerId)
     const amount = BigInt(transfer.fee)
     if (coin === null || coin.available < amount) return
-    const subject = { vaultId, tokenId: coin.id, addressId: transfer.address_id, operationId: id, amount }
+    const subject = { vaultId, tokenId: coin.id, addressId: payerId, operationId: id, amount }
     await postEntries(trx, [posting('fee', subject)], clock())
     await sql`update transfers set fee_owed = false where vault_id = ${vaultId} and id = ${id}`.execute(trx)
   })
 }
 
-/** The native coin and the available balance of its locked account; null when the coin is not registered. */
+/** The native coin and the available balance of the payer's locked account; null when the coin is not registered. */
 export type LockedCoin = { id: string; code: string; decimals: number; available: bigint } | null
 
 type Coin = Omit<NonNullable<LockedCoin>, 'available'>
@@ -54,7 +77,11 @@ type Accounts = Pick<LockedTransfer, 'vault_id' | 'address_id' | 'token_id' | 'n
  * SQL: locks the accounts that the end of transfers of one vault changes, in the order in which every posting locks them, so
  * that a concurrent reservation waits instead of deadlocking. It is a column of another statement, for `coinOf`.
  */
-export function lockedAccounts(transfers: [Accounts, ...Accounts[]]): RawBuilder<LockedAccounts> {
+export function lockedAccounts(
+  transfers: [Accounts, ...Accounts[]],
+  payerIds: Iterable<string> = [],
+): RawBuilder<LockedAccounts> {
+  const addressIds = [...new Set([...transfers.map(({ address_id }) => address_id), ...payerIds])]
   const column = (name: keyof Accounts) => [...new Set(transfers.map((transfer) => transfer[name]))]
   const coins = sql`from tokens where network_id = any(${column('network_id')}::text[]) and contract_key = ''`
   return sql`json_build_object(
@@ -64,21 +91,23 @@ export function lockedAccounts(transfers: [Accounts, ...Accounts[]]): RawBuilder
         'addressId', address_id, 'tokenId', token_id, 'purpose', purpose, 'balance', balance::text)), '[]')
       from (
         select address_id, token_id, purpose, balance from ledger_accounts
-        where vault_id = ${transfers[0].vault_id} and address_id = any(${column('address_id')}::text[])
+        where vault_id = ${transfers[0].vault_id} and address_id = any(${addressIds}::text[])
           and (token_id = any(${column('token_id')}::text[]) or token_id in (select id ${coins}))
         order by address_id, token_id, purpose for update) locked))`
 }
 
-export async function lockAccounts(trx: Trx, transfer: LockedTransfer): Promise<LockedCoin> {
-  const { rows } = await sql<{ locked: LockedAccounts }>`select ${lockedAccounts([transfer])} as locked`.execute(trx)
-  return coinOf(rows[0]!.locked, transfer)
+/** Locks the accounts of a transfer and the coin of the address that pays its fee. */
+export async function lockAccounts(trx: Trx, transfer: LockedTransfer, payerId: string): Promise<LockedCoin> {
+  const accounts = lockedAccounts([transfer], [payerId])
+  const { rows } = await sql<{ locked: LockedAccounts }>`select ${accounts} as locked`.execute(trx)
+  return coinOf(rows[0]!.locked, transfer, payerId)
 }
 
-export function coinOf({ coins, accounts }: LockedAccounts, { network_id, address_id }: Accounts): LockedCoin {
+export function coinOf({ coins, accounts }: LockedAccounts, { network_id }: Accounts, payerId: string): LockedCoin {
   const coin = coins[network_id]
   if (coin === undefined) return null
   const account = accounts.find(
-    ({ addressId, tokenId, purpose }) => addressId === address_id && tokenId === coin.id && purpose === 'available',
+    ({ addressId, tokenId, purpose }) => addressId === payerId && tokenId === coin.id && purpose === 'available',
   )
   return { ...coin, available: BigInt(account?.balance ?? '0') }
 }

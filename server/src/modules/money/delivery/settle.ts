@@ -24,7 +24,7 @@ import {
 import { type LockedTransfer, lockAnswerable } from '../transfers/queries.ts'
 import { after, askAgainAt, type Claim, retryMillisecondsMax, workOnClaimed } from './claim.ts'
 import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
-import { coinOf, type LockedCoin, lockedAccounts, raiseFeeAlarm } from './fees.ts'
+import { coinOf, findPayers, type LockedCoin, lockedAccounts, raiseFeeAlarm } from './fees.ts'
 import { countFound } from './following.ts'
 
 /** Queries the status of a transfer that the wallet service has accepted, and posts the result. */
@@ -169,14 +169,30 @@ async function endAsRecorded(
   const [first, ...others] = ending.map(({ transfer }) => transfer)
   if (first === undefined) return
   const subject = recordedTransfers(log)
-  const { gathered, more } = await gatherAll(trx, subject, [first, ...others], lockedAccounts([first, ...others]))
+  const payers = await payersOf(trx, ending)
+  const payerIds = [...payers.values()].filter((id) => id !== null)
+  const accounts = lockedAccounts([first, ...others], payerIds)
+  const { gathered, more } = await gatherAll(trx, subject, [first, ...others], accounts)
   const endings: Ending[] = []
   for (const { transfer, verdict } of ending) {
     const compared = await stopUnlessSame(trx, subject, transfer, gathered.get(transfer.id)!, now)
     if ('refusal' in compared) continue
-    endings.push({ transfer, ...verdict, feeLimit: compared.recorded.feeLimit, coin: coinOf(more, transfer) })
+    const payerId = payers.get(transfer.id) ?? null
+    const coin = coinOf(more, transfer, payerId ?? transfer.address_id)
+    endings.push({ transfer, ...verdict, payerId, feeLimit: compared.recorded.feeLimit, coin })
   }
   await endTransfers(trx, endings, now)
+}
+
+/** Returns the address of the vault that paid the fee of each transfer; null for a payer outside of the vault. */
+export async function payersOf(trx: Trx, ending: { transfer: LockedTransfer; verdict: Pick<Verdict, 'feePaidBy'> }[]) {
+  const payers = new Map<string, string | null>(ending.map(({ transfer }) => [transfer.id, transfer.address_id]))
+  const byOthers = ending.flatMap(({ transfer, verdict: { feePaidBy } }) =>
+    feePaidBy === null ? [] : [{ ...transfer, feePaidBy }],
+  )
+  const found = await findPayers(trx, byOthers)
+  for (const [at, { id }] of byOthers.entries()) payers.set(id, found[at] ?? null)
+  return payers
 }
 
 const hashesOf = ({ wallet_tx_hash, replaced_tx_hashes }: LockedTransfer, txHash: string | null): Set<string> =>
@@ -206,6 +222,8 @@ type Verdict = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }>
 
 type Ending = Verdict & {
   transfer: LockedTransfer
+  /** The address of the vault that paid the fee; null for a payer outside of the vault, whose fee is not booked. */
+  payerId: string | null
   /** The limit of the fee according to the audit records. */
   feeLimit: FeeLimit
   coin: LockedCoin
@@ -218,8 +236,8 @@ export async function endTransfers(trx: Trx, endings: Ending[], now: Date): Prom
   const left = new Map<string, bigint>()
   const booked = endings.map((ending) => ({ ...ending, ...bookedFee(ending, left) }))
   const records: ReturnType<typeof toAuditRow>[] = []
-  const moves = booked.map(({ transfer, decided, coin, fee, isAffordable, ...verdict }): Moved => {
-    const { vault_id: vaultId, id: operationId, address_id: addressId } = transfer
+  const moves = booked.map(({ transfer, payerId, decided, coin, fee, isAffordable, ...verdict }): Moved => {
+    const { vault_id: vaultId, id: operationId } = transfer
     const { txHash } = verdict
     const followed = followHash(trx, transfer, txHash, now)
     records.push(...followed.records)
@@ -233,13 +251,14 @@ export async function endTransfers(trx: Trx, endings: Ending[], now: Date): Prom
       changes: {
         fee: verdict.reportedFee?.toString() ?? null,
         fee_token_id: coin?.id ?? null,
+        fee_address_id: fee === null || payerId === transfer.address_id ? null : payerId,
         fee_owed: fee !== null && coin !== null && !isAffordable,
         ...followed.columns,
         halt_reason: null,
       },
       extraPostings:
-        isAffordable && fee !== null && coin !== null
-          ? [posting('fee', { vaultId, tokenId: coin.id, addressId, operationId, amount: fee })]
+        isAffordable && fee !== null && coin !== null && payerId !== null
+          ? [posting('fee', { vaultId, tokenId: coin.id, addressId: payerId, operationId, amount: fee })]
           : [],
     }
   })
@@ -256,12 +275,13 @@ export async function endTransfers(trx: Trx, endings: Ending[], now: Date): Prom
  *
  * @param left the coin left at each address after the transfers that end earlier in the same statement
  */
-function bookedFee({ transfer, coin, ...verdict }: Ending, left: Map<string, bigint>) {
-  const reportedFee = verdict.fee
+function bookedFee({ transfer, payerId, coin, ...verdict }: Ending, left: Map<string, bigint>) {
+  const reportedFee = payerId === null ? null : verdict.fee
   const fee = reportedFee !== null && reportedFee > 0n ? reportedFee : null
   if (coin === null) return { reportedFee, fee, isAffordable: false }
-  const account = `${transfer.address_id} ${coin.id}`
-  const returned = verdict.kind === 'fail' && coin.id === transfer.token_id ? transfer.amount : 0n
+  const account = `${payerId} ${coin.id}`
+  const isReturned = verdict.kind === 'fail' && coin.id === transfer.token_id && payerId === transfer.address_id
+  const returned = isReturned ? transfer.amount : 0n
   const available = (left.get(account) ?? coin.available) + returned
   const isAffordable = fee !== null && available >= fee
   left.set(account, isAffordable ? available - fee : available)

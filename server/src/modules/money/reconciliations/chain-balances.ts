@@ -41,15 +41,17 @@ export async function listBooked(db: Db, vaultId: string, after: Position | null
   const isAfter = (address: string, token: string) =>
     after === null ? sql`` : sql`and (${sql.ref(address)}, ${sql.ref(token)}) > (${after.addressId}, ${after.tokenId})`
   const { rows } = await sql<BookedRow>`
-    with pairs as (
+    with owed as (
+      select coalesce(t.fee_address_id, o.address_id) as address_id, t.fee_token_id, t.fee from transfers t
+      join operations o on o.vault_id = t.vault_id and o.id = t.id
+      where t.vault_id = ${vaultId} and t.fee_owed
+    ), pairs as (
       (select l.address_id, l.token_id from ledger_accounts l
         where l.vault_id = ${vaultId} and l.address_id <> '' ${isAfter('l.address_id', 'l.token_id')}
         group by l.address_id, l.token_id order by l.address_id, l.token_id limit ${reconciledPerPage})
       union
-      (select o.address_id, t.fee_token_id from transfers t
-        join operations o on o.vault_id = t.vault_id and o.id = t.id
-        where t.vault_id = ${vaultId} and t.fee_owed
-          ${isAfter('o.address_id', 't.fee_token_id')}
+      (select f.address_id, f.fee_token_id from owed f
+        where true ${isAfter('f.address_id', 'f.fee_token_id')}
         group by 1, 2 order by 1, 2 limit ${reconciledPerPage})
       order by address_id, token_id limit ${reconciledPerPage}
     ), flying as (
@@ -66,9 +68,8 @@ export async function listBooked(db: Db, vaultId: string, after: Position | null
         where l.vault_id = ${vaultId} and l.address_id = p.address_id and l.token_id = p.token_id) as held,
       (select coalesce(sum(l.exposure), 0) from ledger_accounts l
         where l.vault_id = ${vaultId} and l.address_id = p.address_id and l.token_id = p.token_id) as exposure,
-      (select coalesce(sum(t.fee), 0) from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
-        where t.vault_id = ${vaultId} and t.fee_owed
-          and o.address_id = p.address_id and t.fee_token_id = p.token_id) as "owedFees",
+      (select coalesce(sum(f.fee), 0) from owed f
+        where f.address_id = p.address_id and f.fee_token_id = p.token_id) as "owedFees",
       coalesce((select f.amount from flying f where f.address_id = p.address_id and f.token_id = p.token_id), 0)
         as "inFlight",
       k.contract_key = '' and exists (select from flying f where f.address_id = p.address_id) as "hasUnknownFee"

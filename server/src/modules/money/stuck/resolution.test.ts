@@ -77,7 +77,13 @@ describe('settle', () => {
   it('accepts a mined transaction with this sender, recipient, token and amount', () => {
     expect(judged('settle', { transaction: transaction() })).toEqual([
       'paid',
-      { kind: 'settle', txHash: '0xab', fee: 21_000n, blockTime: new Date('2026-01-31T09:30:00.000Z') },
+      {
+        kind: 'settle',
+        txHash: '0xab',
+        fee: 21_000n,
+        feePaidBy: null,
+        blockTime: new Date('2026-01-31T09:30:00.000Z'),
+      },
     ])
   })
 
@@ -103,7 +109,7 @@ describe('release', () => {
     const failed = transfer({ status: 'failed', failureReason: 'REVERTED: so it is', fee: '9' })
     expect(judged('release', { transfer: failed }, { knownTxHash: '0xbb' })).toEqual([
       'failed',
-      { kind: 'fail', txHash: '0xaa', fee: 9n, reason: 'REVERTED: so it is' },
+      { kind: 'fail', txHash: '0xaa', fee: 9n, feePaidBy: null, reason: 'REVERTED: so it is' },
     ])
   })
 

@@ -1,7 +1,7 @@
 import { isSameAddress, txHashKey } from '../../../lib/onchain-address.ts'
 import type { OperationStatus, Phase } from '../../../lib/operations.ts'
 import type { TransactionState, TransferStatus } from '../../registry/wallet-service/answers.ts'
-import { evaluateStatus, readTime } from '../delivery/evaluate-status.ts'
+import { evaluateStatus, type ReportedFee, readTime } from '../delivery/evaluate-status.ts'
 import type { Payload } from '../orders/payload.ts'
 
 export const resolutionOutcomes = ['settle', 'release', 'resume'] as const
@@ -48,8 +48,8 @@ export type WalletAnswers = {
 
 /** The effect of a proven resolution. */
 export type ResolutionStep =
-  | { kind: 'settle'; txHash: string; fee: bigint | null; blockTime: Date | null }
-  | { kind: 'fail'; txHash: string | null; fee: bigint | null; reason: string }
+  | ({ kind: 'settle'; txHash: string; blockTime: Date | null } & ReportedFee)
+  | ({ kind: 'fail'; txHash: string | null; reason: string } & ReportedFee)
   | { kind: 'cancel' }
   | { kind: 'continue'; phase: Extract<Phase, 'waiting' | 'submitting' | 'submitted' | 'broadcast'> }
   /** Restores the rows of a transfer that has ended from the audit records. */
@@ -108,6 +108,7 @@ function judgeSettlement({ order }: StuckTransfer, { transfer, transaction }: Wa
       kind: 'settle',
       txHash: txHashKey(hash),
       fee: fee === null ? null : BigInt(fee),
+      feePaidBy: null,
       blockTime: readTime(blockTime),
     },
   }
@@ -128,7 +129,7 @@ function judgeRelease(stuck: StuckTransfer, answers: WalletAnswers): Verdict {
     if (transaction?.status === 'failed' && isSender(order, transaction)) {
       const reason = 'REVERTED: its transaction was mined and reverted'
       const fee = transaction.fee == null ? null : BigInt(transaction.fee)
-      const step = { kind: 'fail', txHash: txHashKey(transaction.hash), fee, reason } as const
+      const step = { kind: 'fail', txHash: txHashKey(transaction.hash), fee, feePaidBy: null, reason } as const
       return { proof: 'failed', finding: 'Its transaction was mined and reverted', step }
     }
     return { refusal: 'The wallet service does not know the transfer, which does not prove that it was not sent' }
@@ -137,9 +138,9 @@ function judgeRelease(stuck: StuckTransfer, answers: WalletAnswers): Verdict {
   const reported = evaluateStatus(order, null, transfer)
   if (reported.kind === 'halt') return { refusal: reported.reason }
   if (reported.kind === 'fail') {
-    const { txHash, fee, reason } = reported
+    const { txHash, fee, feePaidBy, reason } = reported
     const finding = `The wallet service reports a failure: ${reason}`
-    return { proof: 'failed', finding, step: { kind: 'fail', txHash: txHash ?? knownTxHash, fee, reason } }
+    return { proof: 'failed', finding, step: { kind: 'fail', txHash: txHash ?? knownTxHash, fee, feePaidBy, reason } }
   }
   const knownHashes = [knownTxHash, transfer.txHash, ...stuck.earlierTxHashes]
   const isOther = replacement !== null && !knownHashes.some((hash) => isHash(replacement, hash))
@@ -147,7 +148,8 @@ function judgeRelease(stuck: StuckTransfer, answers: WalletAnswers): Verdict {
     const place = replacement.from === null ? 'output was spent' : 'nonce was used'
     const reason = `REPLACED: its ${place} by the transaction ${replacement.hash}`
     const finding = `Its ${place} by another mined transaction: ${replacement.hash}`
-    return { proof: 'nonce_used', finding, step: { kind: 'fail', txHash: knownTxHash, fee: null, reason } }
+    const step = { kind: 'fail', txHash: knownTxHash, fee: null, feePaidBy: null, reason } as const
+    return { proof: 'nonce_used', finding, step }
   }
   return { refusal: `The wallet service reports the transfer as ${transfer.status}` }
 }

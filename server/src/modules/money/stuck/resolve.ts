@@ -12,7 +12,7 @@ import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 import { lockAccounts } from '../delivery/fees.ts'
-import { endTransfers, hasAnotherThisHash, hashesOfOthers } from '../delivery/settle.ts'
+import { endTransfers, hasAnotherThisHash, hashesOfOthers, payersOf } from '../delivery/settle.ts'
 import type { Payload } from '../orders/payload.ts'
 import { changedMeanwhile, deciding, notProven } from '../resolutions/may-resolve.ts'
 import { compareWithRecord, type FeeLimit, readRecordedState } from '../transfers/compare-order.ts'
@@ -138,16 +138,17 @@ async function carryOut(
   const decided = { actorId, resolution: { outcome, reason, proof, finding } }
   switch (next.kind) {
     case 'settle': {
-      const { txHash, fee, blockTime } = next
+      const { txHash, fee, feePaidBy, blockTime } = next
       if ((await hashesOfOthers(trx, [{ transfer, txHash }])).size > 0) throw taken()
-      const coin = await lockAccounts(trx, transfer)
-      return endTransfers(trx, [{ transfer, kind: 'confirm', txHash, fee, blockTime, feeLimit, coin, decided }], now)
+      const payer = await lockPayer(trx, transfer, feePaidBy)
+      const verdict = { kind: 'confirm', txHash, fee, feePaidBy, blockTime, feeLimit } as const
+      return endTransfers(trx, [{ transfer, ...verdict, ...payer, decided }], now)
     }
     case 'fail': {
-      const { txHash, fee, reason: failure } = next
-      const coin = await lockAccounts(trx, transfer)
-      const verdict = { kind: 'fail', txHash, fee, reason: `RELEASED: ${failure}`, feeLimit, coin } as const
-      return endTransfers(trx, [{ transfer, ...verdict, decided }], now)
+      const { txHash, fee, feePaidBy, reason: failure } = next
+      const payer = await lockPayer(trx, transfer, feePaidBy)
+      const verdict = { kind: 'fail', txHash, fee, feePaidBy, reason: `RELEASED: ${failure}`, feeLimit } as const
+      return endTransfers(trx, [{ transfer, ...verdict, ...payer, decided }], now)
     }
     case 'cancel':
       return moveTransfer(trx, transfer, {
@@ -174,6 +175,12 @@ async function carryOut(
       return recordResumption(trx, transfer, { ...decided, phase: next.phase, txHash: stuck.knownTxHash }, now)
     }
   }
+}
+
+/** Locks the accounts of the transfer, and returns the payer of the fee with the coin that it has. */
+async function lockPayer(trx: Trx, transfer: LockedTransfer, feePaidBy: string | null) {
+  const payerId = (await payersOf(trx, [{ transfer, verdict: { feePaidBy } }])).get(transfer.id) ?? null
+  return { payerId, coin: await lockAccounts(trx, transfer, payerId ?? transfer.address_id) }
 }
 
 const hashesOf = ({ knownTxHash, earlierTxHashes }: StuckTransfer): string[] =>

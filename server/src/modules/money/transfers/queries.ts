@@ -216,6 +216,8 @@ export type LockedTransfer = {
   asked: number
   fee: string | null
   fee_owed: boolean
+  /** The address that paid the fee, if it was not the sender. */
+  fee_address_id: string | null
   replacement_due: boolean
   network_id: string
   network_type: NetworkType
@@ -252,7 +254,7 @@ async function lockWhere(trx: Trx, vaultId: string, which: RawBuilder<unknown>):
       d.next_attempt_at, k.enabled and not ${isWithheld(sql`o.vault_id`, sql`k.id`)} as token_enabled,
       v.locked_at is not null as vault_locked, t.payload_hash,
       t.wallet_tx_hash, t.replaced_tx_hashes, t.halt_reason, t.payout_id,
-      coalesce(d.attempts, 0) as attempts, coalesce(d.asked, 0) as asked, t.fee, t.fee_owed,
+      coalesce(d.attempts, 0) as attempts, coalesce(d.asked, 0) as asked, t.fee, t.fee_owed, t.fee_address_id,
       t.replacement_due, n.id as network_id,
       n.type as network_type, ${currentOrder} as current
     from ${sharedHoldLock(vaultId)}
