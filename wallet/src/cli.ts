@@ -104,11 +104,11 @@ program
   .action((network: string, address: string, nextNonce: string) =>
     orExit(() =>
       withStore(async (pool) => {
-        const { getAddress, isAddress } = await import('viem')
+        const { readAddress } = await import('./chains/evm/addresses.ts')
         const { acceptNonce, PaidOrdersError } = await import('./transfers/accept-nonce.ts')
-        if (!isAddress(address) || !/^\d{1,15}$/.test(nextNonce))
+        if (!/^0x[0-9a-fA-F]{40}$/.test(address) || !/^\d{1,15}$/.test(nextNonce))
           throw new ConfigError('an address and a whole number are needed')
-        const order = { network, address: getAddress(address), nextNonce: Number(nextNonce) }
+        const order = { network, address: readAddress('address', address), nextNonce: Number(nextNonce) }
         const isAccepted = await acceptNonce(pool, order).catch((error: unknown) => {
           throw error instanceof PaidOrdersError ? new ConfigError(error.message) : error
         })
@@ -242,9 +242,9 @@ await Promise.all(nodes.map((node) => node.close()))
 
 async function placeOf(pool: pg.Pool, directory: string | undefined) {
   const { readCeremonyConfig } = await import('./config.ts')
-  const { openChain } = await import('./chains/open-chain.ts')
+  const { openChains } = await import('./chains/open-chains.ts')
   const { chains, signing, mail } = readCeremonyConfig()
-  const opened = new Map(Object.entries(chains).map(([network, chain]) => [network, openChain(network, chain)]))
+  const opened = await openChains(chains)
   nodes.push(...opened.values())
   const around = { chains: opened, signingOrigin: signing?.origin ?? null, sendsMail: mail !== undefined }
   return { pool, directory, print, around }

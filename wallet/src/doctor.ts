@@ -7,7 +7,7 @@ import { refusalOfDecimals, type Surroundings } from './authority/fit.ts'
 import { type Shown, showProtection } from './authority/protection.ts'
 import { toText } from './authority/refusal.ts'
 import { AuthorityStore, AuthorityUnavailableError } from './authority/store.ts'
-import { describeNodeError } from './chains/describe-node-error.ts'
+import { describeNodeError } from './chains/node-error.ts'
 import { firstHostOf, urlsOfHosts } from './database/hosts.ts'
 
 /** A finding for the operator about access to the keys, the orders and the authorities. */

@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import { type Chain, readHeight } from './chains/open-chain.ts'
-import type { Heads } from './chains/watch-heads.ts'
+import type { Chain, Heads } from './chains/chain.ts'
 import { watchBlocks } from './deposits/watch-blocks.ts'
 import { askAgainSecondsDefault } from './limits.ts'
 import { Rotation } from './transfers/ask-for-transfers.ts'
@@ -44,7 +43,7 @@ export function followChain({ pool, chain, heads, log, onEvents, onBlock }: Part
 
 async function noteHead(chain: Chain, heads: Heads): Promise<bigint> {
   try {
-    const headBlock = await readHeight(chain)
+    const headBlock = await chain.readHeight()
     chain.reach = { reachable: true, headBlock }
     return headBlock
   } catch (error) {

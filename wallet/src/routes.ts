@@ -2,21 +2,16 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { Hex } from 'viem'
 import { listAccepted } from './accepted/list-accepted.ts'
 import { replayEvents } from './accepted/replay-events.ts'
-import { assertOwnAddress, deriveAddress, readAddress } from './addresses.ts'
+import { assertOwnAddress, deriveAddress } from './addresses.ts'
 import { cancelPending } from './authority/cancellation.ts'
 import type { Surroundings } from './authority/fit.ts'
 import { type Shown, showProtection, updateAuthority } from './authority/protection.ts'
 import { stopOrders } from './authority/stops.ts'
 import type { AuthorityStore } from './authority/store.ts'
 import { untoldWarning } from './authority/tell-contacts.ts'
-import { capsOf, defaultFeeLevel } from './chains/fee-caps.ts'
-import type { Chain } from './chains/open-chain.ts'
-import { estimateGas, readGasPrice } from './chains/price-transfer.ts'
-import { readBalance } from './chains/read-balance.ts'
-import { readTransaction } from './chains/read-transaction.ts'
+import type { Chain } from './chains/chain.ts'
 import { findClientId } from './clients.ts'
 import { badField, notFound, unauthorized } from './errors.ts'
 import { showAccountKey } from './keys/account-key.ts'
@@ -26,7 +21,7 @@ import type { SigningPage } from './signing/page.ts'
 import type { ChangeFeed } from './transfers/change-feed.ts'
 import { findReplacement } from './transfers/find-replacement.ts'
 import { listChanges } from './transfers/list-changes.ts'
-import { getTransfer, orderTransfer, readAmount, readRecipient } from './transfers/order-transfer.ts'
+import { getTransfer, orderTransfer, readAmount } from './transfers/order-transfer.ts'
 import { quoteReplacement, replaceTransaction } from './transfers/replace-transaction.ts'
 import { toTransferStatus } from './transfers/transfer-row.ts'
 
@@ -90,8 +85,8 @@ function healthRoute(routes: Routes, { pool, chains }: AppParts): void {
 /** Addresses, and the keys of the accounts that they are derived from. */
 function addressRoutes(routes: Routes, { pool, keyring, chains }: AppParts): void {
   routes.post(operations.deriveAddress.path, { schema: operations.deriveAddress.schema }, async (request) => {
-    chainOf(chains, request.body.network)
-    return { address: await deriveAddress(pool, keyring, clientIdOf(request), request.body) }
+    const chain = chainOf(chains, request.body.network)
+    return { address: await deriveAddress({ pool, keyring, chain }, clientIdOf(request), request.body) }
   })
 
   routes.get(operations.getAccountKey.path, { schema: operations.getAccountKey.schema }, async (request) => {
@@ -102,8 +97,8 @@ function addressRoutes(routes: Routes, { pool, keyring, chains }: AppParts): voi
 
 function transferRoutes(routes: Routes, { pool, keyring, authorities, chains, feed, log, onOrder }: AppParts): void {
   routes.post(operations.orderTransfer.path, { schema: operations.orderTransfer.schema }, async (request, reply) => {
-    chainOf(chains, request.body.network)
-    const transfer = await orderTransfer({ pool, keyring, authorities }, clientIdOf(request), request.body)
+    const chain = chainOf(chains, request.body.network)
+    const transfer = await orderTransfer({ pool, keyring, authorities, chain }, clientIdOf(request), request.body)
     onOrder(transfer.network)
     return reply.code(202).send(toTransferStatus(transfer))
   })
@@ -162,32 +157,31 @@ function replacementRoutes(routes: Routes, { pool, keyring, authorities, chains,
 function chainRoutes(routes: Routes, { pool, chains }: AppParts): void {
   routes.get(operations.getBalance.path, { schema: operations.getBalance.schema }, async (request) => {
     const chain = chainOf(chains, request.query.network)
-    const address = readAddress('address', request.query.address)
-    const contract = request.query.contract ? readAddress('contract', request.query.contract) : null
+    const address = chain.readAddress('address', request.query.address)
+    const contract = request.query.contract ? chain.readContract('contract', request.query.contract) : null
     await assertOwnAddress(pool, clientIdOf(request), chain.network, address)
-    const { balance, blockNumber } = await readBalance(chain, { address, contract })
+    const { balance, blockNumber } = await chain.readBalance({ address, contract })
     return { balance: balance.toString(), blockNumber: Number(blockNumber) }
   })
 
   routes.post(operations.estimateFee.path, { schema: operations.estimateFee.schema }, async (request) => {
     const { body } = request
     const chain = chainOf(chains, body.network)
-    const movement = {
-      fromAddress: readAddress('fromAddress', body.fromAddress),
-      toAddress: readRecipient(body.toAddress),
-      contractAddress: body.contractAddress === null ? null : readAddress('contractAddress', body.contractAddress),
+    const payment = {
+      fromAddress: chain.readAddress('fromAddress', body.fromAddress),
+      toAddress: chain.readRecipient(body.toAddress),
+      contractAddress:
+        body.contractAddress === null ? null : chain.readContract('contractAddress', body.contractAddress),
       amount: readAmount(body.amount),
     }
-    await assertOwnAddress(pool, clientIdOf(request), chain.network, movement.fromAddress)
-    const [{ gas }, price] = await Promise.all([estimateGas(chain, movement), readGasPrice(chain)])
-    const caps = capsOf(body.feeLevel ?? defaultFeeLevel, price)
-    const fee = gas * (price.baseFeePerGas + caps.maxPriorityFeePerGas)
-    return { fee: fee.toString(), maxFee: (gas * caps.maxFeePerGas).toString(), asset: 'native' as const }
+    await assertOwnAddress(pool, clientIdOf(request), chain.network, payment.fromAddress)
+    const { fee, maxFee } = await chain.estimateFee(payment, body.feeLevel)
+    return { fee: fee.toString(), maxFee: maxFee.toString(), asset: 'native' as const }
   })
 
   routes.get(operations.getTransaction.path, { schema: operations.getTransaction.schema }, async (request) => {
     const chain = chainOf(chains, request.query.network)
-    const transaction = await readTransaction(chain, request.params.hash as Hex)
+    const transaction = await chain.readTransaction(request.params.hash)
     if (transaction === null) throw notFound('Transaction')
     return transaction
   })

@@ -1,8 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { BaseError } from 'viem'
 import { AuthorityUnavailableError } from './authority/store.ts'
-import { describeNodeError } from './chains/describe-node-error.ts'
+import { describeNodeError, isNodeError } from './chains/node-error.ts'
 import { isDatabaseDown } from './database/is-database-down.ts'
 import { type FieldFault, toErrorBody, WalletError } from './errors.ts'
 
@@ -30,7 +29,7 @@ function toAnswer(error: FastifyError, log: Logger): WalletError {
       error.statusCode === 400 ? [{ field: '', message: error.message }] : undefined,
     )
   }
-  if (error instanceof BaseError) {
+  if (isNodeError(error)) {
     log.warn({ error: describeNodeError(error) }, 'the node did not answer a request')
     return new WalletError(503, 'The node of the network does not answer; try again')
   }

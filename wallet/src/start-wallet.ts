@@ -5,8 +5,8 @@ import { buildApp } from './app.ts'
 import { markAuthorities, raiseMarks } from './authority/protection.ts'
 import { type AuthorityStore, openAuthorities } from './authority/store.ts'
 import { createTeller, type Teller } from './authority/tell-contacts.ts'
-import { type Chain, openChain } from './chains/open-chain.ts'
-import { type Heads, watchHeads } from './chains/watch-heads.ts'
+import type { Chain, Heads } from './chains/chain.ts'
+import { openChains } from './chains/open-chains.ts'
 import { ensureClient } from './clients.ts'
 import type { WalletConfig } from './config.ts'
 import { migrate } from './database/migrate.ts'
@@ -58,9 +58,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
     const keyring = await openKeyring(pool, config.passphrase)
     for (const client of config.clients) await ensureClient(pool, keyring, client)
     const authorities = await startAuthorities(config, pool, log)
-    const chains = new Map(
-      Object.entries(config.chains).map(([network, chain]) => [network, openChain(network, chain)]),
-    )
+    const chains = await openChains(config.chains)
     const wake = (network: string) => senders.get(network)?.wake()
     const signingPage = config.signing && (await buildSigningPage(config.signing))
     const app = buildApp({
@@ -93,7 +91,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
     }
     for (const chain of chains.values()) {
       const { network, pollMilliseconds } = chain
-      const heads = watchHeads(chain, log, () => followers.get(network)?.wake())
+      const heads = chain.watchHeads(log, () => followers.get(network)?.wake())
       const follower = startLoop(log, {
         name: `follow ${network}`,
         everyMilliseconds: pollMilliseconds,

@@ -1,5 +1,4 @@
-import { type Address, erc20Abi } from 'viem'
-import type { Chain } from '../chains/open-chain.ts'
+import type { Chain } from '../chains/chain.ts'
 import { tokenDecimalsMax } from '../limits.ts'
 import type { AnyAuthority, Authority } from './documents.ts'
 import { type Refusal, refusal } from './refusal.ts'
@@ -54,7 +53,8 @@ export async function refusalOfDecimals(rule: Rule, chain: Chain | undefined): P
   if (contractAddress !== null && chain === undefined) {
     return refusal('DECIMALS_DIFFER', `this service has no node of ${network} to compare the decimals with`)
   }
-  const found = contractAddress === null ? coinDecimals : await readDecimals(chain!, contractAddress)
+  const found =
+    contractAddress === null ? (chain?.coinDecimals ?? evmDecimals) : await readDecimals(chain!, contractAddress)
   if (found === decimals) return null
   return refusal(
     'DECIMALS_DIFFER',
@@ -62,8 +62,8 @@ export async function refusalOfDecimals(rule: Rule, chain: Chain | undefined): P
   )
 }
 
-/** The decimals of the coins of EVM networks. */
-const coinDecimals = 18
+/** The decimals of the coin of a network that is not configured, which are those of EVM networks. */
+const evmDecimals = 18
 
 /** Decimals by contract, as the node reports them. They do not depend on the database. */
 const known = new WeakMap<Chain, Map<string, number>>()
@@ -73,8 +73,7 @@ async function readDecimals(chain: Chain, contract: string): Promise<number> {
   known.set(chain, ofChain)
   const before = ofChain.get(contract)
   if (before !== undefined) return before
-  const call = { address: contract as Address, abi: erc20Abi, functionName: 'decimals' } as const
-  const decimals = await chain.client.readContract(call)
+  const decimals = await chain.readDecimals(contract)
   if (decimals <= tokenDecimalsMax) ofChain.set(contract, decimals)
   return decimals
 }

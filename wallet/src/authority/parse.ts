@@ -1,6 +1,5 @@
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
-import { getAddress } from 'viem'
 import { canonicalForm } from './canonical.ts'
 import {
   type AnyAuthority,
@@ -12,6 +11,7 @@ import {
   SignedVotes,
   SignedVotes1,
 } from './documents.ts'
+import { toEip55 } from './eip55.ts'
 import { readPublicKey } from './public-key.ts'
 
 /** A document cannot be read; the message is a sentence for people. */
@@ -124,7 +124,7 @@ function checkAddresses({ addresses, rules }: AnyAuthority) {
   )
   const named = [...addresses.map(({ address }) => address), ...rules.map(({ contractAddress }) => contractAddress)]
   for (const address of named) {
-    if (address !== null && getAddress(address.toLowerCase()) !== address) fail(`${address} is not in EIP-55 form`)
+    if (address !== null && toEip55(address) !== address) fail(`${address} is not in EIP-55 form`)
   }
 }
 

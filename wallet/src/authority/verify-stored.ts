@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Chain } from '../chains/open-chain.ts'
+import type { Chain, Fees } from '../chains/chain.ts'
 import type { Transaction } from '../transfers/transactions.ts'
 import type { TransferRow } from '../transfers/transfer-row.ts'
 import { hashOf } from './canonical.ts'
@@ -44,8 +44,6 @@ export async function refusalOfStored(
   return rule === undefined ? null : await refusalOfDecimals(rule, chain)
 }
 
-/** The most that a transaction of an order pays in fees, and the limit of all of them where people signed none. */
-export type Fees = { fee: bigint; unsignedLimit: bigint }
 type Signing = Fees & { nonce: number; kind: Transaction['kind'] }
 
 /**

@@ -1,12 +1,10 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import { getAddress, type Hex, TransactionReceiptNotFoundError } from 'viem'
+import type { Chain } from '../chains/chain.ts'
 import { eachLimited } from '../chains/each-limited.ts'
-import type { Chain } from '../chains/open-chain.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { doubtfulBatchMax } from '../limits.ts'
 import type { DepositTransaction } from '../protocol.ts'
-import { findMovements } from './find-movements.ts'
 import { storeEvents, toOrphaned } from './store-deposits.ts'
 
 /** Puts all watched deposits in doubt: the chain went back, and may have lost them. */
@@ -25,7 +23,7 @@ export async function markDoubtful(tx: pg.PoolClient, network: string): Promise<
 export async function noteReadBlocks(
   tx: pg.PoolClient,
   network: string,
-  blocks: { number: bigint; hash: Hex }[],
+  blocks: { number: bigint; hash: string }[],
   watchDepth: number,
 ): Promise<void> {
   await tx.query(
@@ -44,13 +42,13 @@ export async function noteReadBlocks(
 type Doubtful = {
   key: string
   blockNumber: string
-  blockHash: Hex
+  blockHash: string
   amount: string
   tx: DepositTransaction
   occurrence: number
 }
 /** The present place of a deposit that is deep enough to count; null when it has no such place. */
-type Place = { number: bigint; hash: Hex } | null
+type Place = { number: bigint; hash: string } | null
 
 /**
  * Looks deposits in doubt up, and reports those that are not deep enough in the chain any more. A deposit above `headBlock`
@@ -78,22 +76,17 @@ export async function reportOrphans(
 
 /** @throws when the node is reorganising its chain just now */
 async function locate(chain: Chain, { blockNumber, blockHash, amount, tx }: Doubtful, head: bigint): Promise<Place> {
-  const readHash = async (number: bigint) => (await chain.client.getBlock({ blockNumber: number })).hash
+  const readHash = async (number: bigint) => (await chain.readBlock(number)).hash
   if ((await readHash(BigInt(blockNumber))) === blockHash) return { number: BigInt(blockNumber), hash: blockHash }
-  const hash = tx.txHash as Hex
-  const receipt = await chain.client.getTransactionReceipt({ hash }).catch((error: unknown) => {
-    if (error instanceof TransactionReceiptNotFoundError) return null
-    throw error
-  })
-  if (receipt === null || receipt.blockNumber > head - BigInt(chain.confirmations) + 1n) return null
-  const place = { number: receipt.blockNumber, hash: receipt.blockHash }
+  const mined = await chain.findMined(tx.txHash)
+  if (mined === null || mined.number > head - BigInt(chain.confirmations) + 1n) return null
+  const place = { number: mined.number, hash: mined.hash }
   if ((await readHash(place.number)) !== place.hash)
     throw new Error(`block ${place.number} was reorganised while it was read`)
-  const paid = findMovements(await chain.client.getTransaction({ hash }), receipt).find(
-    ({ index, contract, toAddress }) =>
-      index === tx.index &&
-      toAddress === getAddress(tx.toAddress) &&
-      contract === (tx.asset === null ? null : getAddress(tx.asset)),
+  const toAddress = chain.readAddress('toAddress', tx.toAddress)
+  const token = tx.asset === null ? null : chain.readContract('asset', tx.asset)
+  const paid = (await mined.listMovements()).find(
+    (movement) => movement.index === tx.index && movement.toAddress === toAddress && movement.contract === token,
   )
   return paid !== undefined && paid.amount === BigInt(amount) ? place : null
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import type { Hex } from 'viem'
+import type { Movement } from '../chains/chain.ts'
 import type { DepositEvent, DepositTransaction } from '../protocol.ts'
 
 /** A deposit that is deep enough in the chain. */
@@ -8,12 +8,16 @@ export type FoundDeposit = {
   /** Of `eventKey`. */
   key: string
   network: string
-  block: { number: bigint; hash: Hex }
+  block: { number: bigint; hash: string }
   /** In the smallest unit of the token. */
   amount: bigint
   tx: DepositTransaction
   confirmations: number
 }
+
+/** The key under which a movement is the same one, whatever block it is in. */
+export const eventKey = ({ network, txHash, movement }: { network: string; txHash: string; movement: Movement }) =>
+  [network, txHash, movement.toAddress, movement.contract ?? 'native', movement.index].join('|')
 
 type Known = { key: string; amount: string; tx: DepositTransaction; occurrence: number; is_orphaned: boolean }
 

@@ -1,31 +1,15 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import {
-  type Address,
-  type Block,
-  erc20Abi,
-  formatUnits,
-  getAbiItem,
-  getAddress,
-  type Hex,
-  type Transaction,
-} from 'viem'
-import type { KnownBlock, SentTransaction } from '../chains/block.ts'
-import { eachLimited } from '../chains/each-limited.ts'
-import type { Chain } from '../chains/open-chain.ts'
-import { readDecimals } from '../chains/read-decimals.ts'
-import { isOneChain, recallBlocks } from '../chains/seen-block.ts'
+import { type BlockMovement, type BlockRange, type Chain, isOneChain } from '../chains/chain.ts'
+import { formatUnits } from '../chains/format-units.ts'
 import { inTransaction } from '../database/in-transaction.ts'
-import { rescanBlocks, scanBlocksMax, watchDepthDefault } from '../limits.ts'
-import { findUnknownTransactions, storeUnknownTransactions } from '../transfers/find-unknown-transactions.ts'
-import { resendLostTransfers } from '../transfers/resend-lost-transfers.ts'
+import { rescanBlocks, watchDepthDefault } from '../limits.ts'
+import { storeUnknownTransactions } from '../transfers/store-unknown-transactions.ts'
 import { markDoubtful, noteReadBlocks, reportOrphans } from './doubtful-deposits.ts'
-import { eventKey, findMovements, type Movement, transferLogs } from './find-movements.ts'
-import { type FoundDeposit, storeDeposits } from './store-deposits.ts'
+import { eventKey, type FoundDeposit, storeDeposits } from './store-deposits.ts'
 
 type Parts = { pool: pg.Pool; chain: Chain; log: Logger }
-type Cursor = { nextBlock: bigint; previousHash: Hex | null }
-type FullBlock = Block<bigint, true, 'latest'>
+type Cursor = { nextBlock: bigint; previousHash: string | null }
 
 /** `moreBlocks` requests another pass at once; `events` is the number of stored events. */
 export type WatchOutcome = { moreBlocks: boolean; events: number }
@@ -43,7 +27,7 @@ export async function watchBlocks(parts: Parts, headBlock: bigint): Promise<Watc
 }
 
 async function readNextBlocks(parts: Parts, headBlock: bigint): Promise<WatchOutcome> {
-  const { pool, chain } = parts
+  const { pool, chain, log } = parts
   const cursor = await openCursor(parts, headBlock)
   if (headBlock + 1n < cursor.nextBlock) {
     return await goBack(parts, { cursor, from: headBlock + 1n, why: 'the chain is shorter than it was' })
@@ -52,15 +36,13 @@ async function readNextBlocks(parts: Parts, headBlock: bigint): Promise<WatchOut
   const lastBlock = min(cursor.nextBlock + BigInt(chain.scan.blocksMax) - 1n, headBlock - depth)
   if (lastBlock < cursor.nextBlock) return { moreBlocks: false, events: 0 }
 
-  const recalled = await recallBlocks(chain, { first: cursor.nextBlock, last: lastBlock, headBlock })
-  const blocks = recalled ?? (await readBlocks(chain, cursor.nextBlock, lastBlock))
+  const range = await chain.readRange({ first: cursor.nextBlock, last: lastBlock, headBlock })
+  const { blocks } = range
   if (!isOneChain(blocks, cursor.previousHash)) {
     return await goBack(parts, { cursor, from: cursor.nextBlock, why: 'the chain was reorganised below the cursor' })
   }
-  const deposits = await (recalled === null
-    ? findDeposits(parts, blocks as FullBlock[], headBlock)
-    : recallDeposits(parts, recalled, headBlock))
-  const unknown = await findUnknownTransactions(parts, blocks.flatMap(sentIn))
+  const deposits = await findDeposits(parts, range, headBlock)
+  const unknown = await range.listUnknown(pool, log)
   const stored = await inTransaction(pool, async (tx) => {
     const next: Cursor = { nextBlock: lastBlock + 1n, previousHash: blocks.at(-1)!.hash }
     if (!(await moveCursor(tx, chain.network, { from: cursor, to: next, headBlock }))) return null
@@ -87,7 +69,7 @@ async function openCursor({ pool, chain }: Parts, headBlock: bigint): Promise<Cu
 }
 
 async function findCursor(pool: pg.Pool, network: string): Promise<Cursor | undefined> {
-  const { rows } = await pool.query<{ next_block: string; previous_hash: Hex | null }>({
+  const { rows } = await pool.query<{ next_block: string; previous_hash: string | null }>({
     name: 'find-cursor',
     text: 'select next_block, previous_hash from wallet.cursors where network = $1',
     values: [network],
@@ -118,7 +100,7 @@ async function goBack(
   const depth = BigInt(Math.max(rescanBlocks, watchDepthOf(chain)))
   const nextBlock = max(from - depth, min(BigInt(chain.startBlock ?? 0), from))
   // The transactions come first: if this process ends in between, the cursor still shows that the chain went back.
-  const resent = await resendLostTransfers(pool, chain)
+  const resent = await chain.resendLost(pool)
   await inTransaction(pool, async (tx) => {
     const next: Cursor = { nextBlock, previousHash: null }
     if (!(await moveCursor(tx, chain.network, { from: cursor, to: next, headBlock: null }))) return
@@ -128,111 +110,34 @@ async function goBack(
   return { moreBlocks: true, events: 0 }
 }
 
-async function readBlocks(chain: Chain, first: bigint, last: bigint): Promise<FullBlock[]> {
-  const numbers = Array.from({ length: Number(last - first) + 1 }, (_, offset) => first + BigInt(offset))
-  const blocks = new Map<bigint, FullBlock>()
-  await eachLimited(numbers, async (blockNumber) => {
-    blocks.set(blockNumber, (await chain.client.getBlock({ blockNumber, includeTransactions: true })) as FullBlock)
-  })
-  return numbers.map((number) => blocks.get(number)!)
-}
-
-/** The transactions of a block, whether it was read anew or is known. */
-const sentIn = (block: KnownBlock | FullBlock): SentTransaction[] =>
-  'sent' in block
-    ? block.sent
-    : block.transactions.map(({ hash, from, nonce }) => ({ hash, from: getAddress(from), nonce }))
-
-/** The deposits in blocks that were read with the receipts of all their transactions. */
-async function recallDeposits(parts: Parts, blocks: KnownBlock[], headBlock: bigint): Promise<FoundDeposit[]> {
-  const moved = blocks.flatMap((block) => (block.movements ?? []).map((entry) => ({ ...entry, block })))
-  const known = await listKnown(parts, new Set(moved.map(({ movement }) => movement.toAddress)))
+async function findDeposits(parts: Parts, range: BlockRange, headBlock: bigint): Promise<FoundDeposit[]> {
   const deposits: FoundDeposit[] = []
-  for (const { txHash, movement, block } of moved) {
-    if (!known.has(movement.toAddress)) continue
-    const deposit = await toDeposit(parts, { movement, txHash, block, headBlock })
+  for (const found of await range.listMovements((addresses) => listKnown(parts, addresses))) {
+    const deposit = await toDeposit(parts, found, headBlock)
     if (deposit) deposits.push(deposit)
   }
   return deposits
 }
 
-async function findDeposits(parts: Parts, blocks: FullBlock[], headBlock: bigint): Promise<FoundDeposit[]> {
-  const { chain } = parts
-  const candidates = await findCandidates(parts, blocks)
-  const perTransaction = new Map<Hex, FoundDeposit[]>()
-  await eachLimited(candidates, async ({ transaction, block, known }) => {
-    const receipt = await chain.client.getTransactionReceipt({ hash: transaction.hash })
-    if (receipt.blockHash !== block.hash) throw new Error(`block ${block.number} was reorganised while it was read`)
-    const movements = findMovements(transaction, receipt).filter(({ toAddress }) => known.has(toAddress))
-    const deposits: FoundDeposit[] = []
-    for (const movement of movements) {
-      const deposit = await toDeposit(parts, { movement, txHash: transaction.hash, block, headBlock })
-      if (deposit) deposits.push(deposit)
-    }
-    perTransaction.set(transaction.hash, deposits)
-  })
-  return candidates.flatMap(({ transaction }) => perTransaction.get(transaction.hash) ?? [])
-}
-
-type Candidate = { transaction: Transaction; block: FullBlock; known: Set<Address> }
-
-/** Transactions that name a known address as recipient, of the coin or in a Transfer log; their receipts are read next. */
-async function findCandidates(parts: Parts, blocks: FullBlock[]): Promise<Candidate[]> {
-  const { chain } = parts
-  const logs = await readTransferLogs(chain, blocks)
-  const recipients = new Map<Hex, Set<Address>>()
-  for (const log of transferLogs(logs)) {
-    if (log.transactionHash) addTo(recipients, log.transactionHash, log.args.to)
-  }
-  for (const { to, value, hash } of blocks.flatMap((block) => block.transactions)) {
-    if (to !== null && value > 0n) addTo(recipients, hash, getAddress(to))
-  }
-  const known = await listKnown(parts, new Set([...recipients.values()].flatMap((addresses) => [...addresses])))
-  return blocks.flatMap((block) =>
-    block.transactions
-      .filter(({ hash }) => [...(recipients.get(hash) ?? [])].some((address) => known.has(address)))
-      .map((transaction) => ({ transaction, block, known })),
-  )
-}
-
 /** Returns those of the addresses that belong to this wallet. */
-async function listKnown({ pool, chain }: Parts, addresses: Set<Address>): Promise<Set<Address>> {
+async function listKnown({ pool, chain }: Parts, addresses: Set<string>): Promise<Set<string>> {
   if (addresses.size === 0) return new Set()
-  const { rows } = await pool.query<{ address: Address }>(
+  const { rows } = await pool.query<{ address: string }>(
     'select address from wallet.addresses where network = $1 and address = any($2)',
     [chain.network, [...addresses]],
   )
   return new Set(rows.map(({ address }) => address))
 }
 
-/** Nodes limit the logs or blocks per request; each refusal halves the next pass, each answer doubles it again. */
-async function readTransferLogs(chain: Chain, blocks: FullBlock[]) {
-  const event = getAbiItem({ abi: erc20Abi, name: 'Transfer' })
-  try {
-    const logs = await chain.client.getLogs({ event, fromBlock: blocks[0]!.number, toBlock: blocks.at(-1)!.number })
-    chain.scan.blocksMax = Math.min(chain.scan.blocksMax * 2, scanBlocksMax)
-    return logs
-  } catch (error) {
-    chain.scan.blocksMax = Math.max(1, Math.floor(blocks.length / 2))
-    throw error
-  }
-}
-
-function addTo(sets: Map<Hex, Set<Address>>, key: Hex, address: Address) {
-  const set = sets.get(key) ?? new Set()
-  sets.set(key, set.add(address))
-}
-
-type Place = Pick<KnownBlock, 'number' | 'hash' | 'timestamp'>
-type Found = { movement: Movement; txHash: Hex; block: Place; headBlock: bigint }
-
 async function toDeposit(
   { pool, chain, log }: Parts,
-  { movement, txHash, block, headBlock }: Found,
+  { movement, txHash, block }: BlockMovement,
+  headBlock: bigint,
 ): Promise<FoundDeposit | null> {
-  const decimals = movement.contract === null ? nativeDecimals : await readDecimals(pool, chain, movement.contract)
+  const { contract } = movement
+  const decimals = contract === null ? chain.coinDecimals : await chain.findDecimals(pool, contract)
   if (decimals === null) {
-    log.warn({ txHash, contract: movement.contract }, 'deposit of a token without usable decimals is not reported')
+    log.warn({ txHash, contract }, 'deposit of a token without usable decimals is not reported')
     return null
   }
   const { network } = chain
@@ -243,7 +148,7 @@ async function toDeposit(
     amount: movement.amount,
     tx: {
       network,
-      asset: movement.contract,
+      asset: contract,
       amount: formatUnits(movement.amount, decimals),
       toAddress: movement.toAddress,
       txHash,
@@ -254,8 +159,6 @@ async function toDeposit(
     confirmations: Number(headBlock - block.number + 1n),
   }
 }
-
-const nativeDecimals = 18
 
 const watchDepthOf = ({ watchDepth }: Chain) => watchDepth ?? watchDepthDefault
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { accountOf } from '../chains/evm/account.ts'
 import { anvilMnemonic } from '../testing/test-token.ts'
 import { parseDerivationPath, toBip32Path } from './derivation-path.ts'
-import { accountAt, rootOf } from './keyring.ts'
+import { privateKeyAt, rootOf } from './keyring.ts'
 
 describe('the path notation', () => {
   test.each([
@@ -37,5 +38,5 @@ test.each([
 ])('the well-known test mnemonic has at %s the address %s', async (path, address) => {
   const parsed = parseDerivationPath(path)
   if ('fault' in parsed) throw new Error(parsed.fault)
-  expect(accountAt(await rootOf(anvilMnemonic), parsed).address).toBe(address)
+  expect(accountOf(privateKeyAt(await rootOf(anvilMnemonic), parsed)).address).toBe(address)
 })

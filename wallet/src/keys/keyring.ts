@@ -2,13 +2,12 @@ import { createHmac, createPrivateKey, createPublicKey, type KeyObject, randomBy
 import { HDKey } from '@scure/bip32'
 import { mnemonicToSeed } from '@scure/bip39'
 import type pg from 'pg'
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { accountsKeptMax } from '../limits.ts'
 import { type ParsedPath, toBip32Path } from './derivation-path.ts'
 import { seal, stretchPassphrase, unseal } from './seal.ts'
 
-/** The opened key store: it seals new mnemonics and makes the signing account of a client's path. */
+/** The opened key store: it seals new mnemonics and derives the private keys of a client's paths. */
 export type Keyring = {
   /**
    * The salt of the passphrase. A client is stored only while the key store still has it: a mnemonic under an old passphrase
@@ -16,7 +15,8 @@ export type Keyring = {
    */
   salt: Buffer
   sealMnemonic(clientId: string, mnemonic: string): Buffer
-  account(clientId: string, path: ParsedPath): Promise<PrivateKeyAccount>
+  /** The same bytes, and the same object, for the paths that were used last. */
+  privateKey(clientId: string, path: ParsedPath): Promise<Uint8Array>
   /** The extended public key of the path. */
   xpub(clientId: string, path: ParsedPath): Promise<string>
   /** Signs what the client shows about its keys, with a key of its own that signs nothing else. */
@@ -36,7 +36,7 @@ class WrongPassphraseError extends Error {}
 export async function openKeyring(pool: pg.Pool, passphrase: string, cost = scryptCost): Promise<Keyring> {
   const { key, salt } = await openKey(pool, passphrase, cost)
   const roots = new Map<string, Promise<HDKey>>()
-  const accounts = new Map<string, PrivateKeyAccount>()
+  const privateKeys = new Map<string, Uint8Array>()
 
   async function openRoot(clientId: string): Promise<HDKey> {
     let root = roots.get(clientId)
@@ -58,21 +58,21 @@ export async function openKeyring(pool: pg.Pool, passphrase: string, cost = scry
     return await rootOf(unseal(key, clientBinding(clientId), rows[0].sealed_mnemonic))
   }
 
-  /** The accounts that were used last are kept, because a derivation takes milliseconds and every order needs one. */
-  async function openAccount(clientId: string, path: ParsedPath): Promise<PrivateKeyAccount> {
+  /** The keys that were used last are kept, because a derivation takes milliseconds and every order needs one. */
+  async function derive(clientId: string, path: ParsedPath): Promise<Uint8Array> {
     const root = await openRoot(clientId)
     const name = `${clientId} ${toBip32Path(path)}`
-    const account = accounts.get(name) ?? accountAt(root, path)
-    accounts.delete(name)
-    accounts.set(name, account)
-    if (accounts.size > accountsKeptMax) accounts.delete(accounts.keys().next().value!)
-    return account
+    const privateKey = privateKeys.get(name) ?? privateKeyAt(root, path)
+    privateKeys.delete(name)
+    privateKeys.set(name, privateKey)
+    if (privateKeys.size > accountsKeptMax) privateKeys.delete(privateKeys.keys().next().value!)
+    return privateKey
   }
 
   return {
     salt,
     sealMnemonic: (clientId, mnemonic) => seal(key, clientBinding(clientId), mnemonic),
-    account: openAccount,
+    privateKey: derive,
     xpub: async (clientId, path) => (await openRoot(clientId)).derive(toBip32Path(path)).publicExtendedKey,
     async attest(clientId, text) {
       const key = attestationKeyOf(await openRoot(clientId))
@@ -88,10 +88,10 @@ export async function rootOf(mnemonic: string): Promise<HDKey> {
   return HDKey.fromMasterSeed(await mnemonicToSeed(mnemonic))
 }
 
-export function accountAt(root: HDKey, path: ParsedPath): PrivateKeyAccount {
+export function privateKeyAt(root: HDKey, path: ParsedPath): Uint8Array {
   const { privateKey } = root.derive(toBip32Path(path))
   if (!privateKey) throw new Error('the path has no private key')
-  return privateKeyToAccount(`0x${Buffer.from(privateKey).toString('hex')}`)
+  return privateKey
 }
 
 /**

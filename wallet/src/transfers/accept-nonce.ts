@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import type { Address } from 'viem'
 
 /** Orders that are not signed yet, although a transaction that this wallet has no record of may have paid them. */
 export class PaidOrdersError extends Error {
@@ -20,7 +19,7 @@ export class PaidOrdersError extends Error {
  */
 export async function acceptNonce(
   pool: pg.Pool,
-  { network, address, nextNonce }: { network: string; address: Address; nextNonce: number },
+  { network, address, nextNonce }: { network: string; address: string; nextNonce: number },
 ): Promise<boolean> {
   const paid = await listPaidOrders(pool, network, address)
   if (paid.length > 0) throw new PaidOrdersError(paid)

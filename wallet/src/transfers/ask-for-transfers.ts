@@ -1,11 +1,9 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import { type Hex, type TransactionReceipt, TransactionReceiptNotFoundError } from 'viem'
-import type { Chain } from '../chains/open-chain.ts'
-import { unlessUnknown } from '../chains/seen-block.ts'
+import type { Block, Chain, Found, Mined } from '../chains/chain.ts'
 import { nodeBatchMax } from '../limits.ts'
-import { type Mined, markLost, noteMined, settleDeep } from './mined.ts'
-import { listTransactions, type Transaction } from './transactions.ts'
+import { markLost, noteMined, settleDeep } from './mined.ts'
+import { listTransactions } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
 type Parts = { pool: pg.Pool; chain: Chain; log: Logger }
@@ -35,21 +33,21 @@ export async function askForTransfers(parts: Parts, rows: TransferRow[], lastBlo
 /** Returns the number of transfers that are in a block. */
 async function askForSome({ pool, chain, log }: Parts, rows: TransferRow[], lastBlock: bigint): Promise<number> {
   const transactionsOf = await listTransactions(pool, rows)
-  const found = await Promise.all(rows.map((row) => lookUp(chain, transactionsOf(row))))
+  const found = await Promise.all(rows.map((row) => chain.findTransfer(row, transactionsOf(row))))
   const mined: Mined[] = []
   const lost: TransferRow[] = []
-  const blocks = new Map<bigint, ReturnType<typeof readBlock>>()
+  const blocks = new Map<bigint, Promise<Block>>()
   /** null: it is above what was followed, or not in the chain any more. */
-  const blockOf = async ({ blockNumber, blockHash }: TransactionReceipt) => {
+  const blockOf = async ({ blockNumber, blockHash }: Exclude<Found, string>) => {
     if (blockNumber > lastBlock) return null
-    if (!blocks.has(blockNumber)) blocks.set(blockNumber, readBlock(chain, blockNumber))
+    if (!blocks.has(blockNumber)) blocks.set(blockNumber, chain.readBlock(blockNumber))
     const block = await blocks.get(blockNumber)!
     return block.hash === blockHash ? block : null
   }
   for (const [position, row] of rows.entries()) {
     const place = found[position]!
-    const block = typeof place === 'string' ? null : await blockOf(place.receipt)
-    if (block !== null) mined.push({ row, ...(place as Found), block })
+    const block = typeof place === 'string' ? null : await blockOf(place)
+    if (block !== null) mined.push({ row, ...(place as Exclude<Found, string>), block })
     // It was in a block that the chain does not have any more, or the node does not know it. One never broadcast is being sent.
     else if (row.block_number !== null || (place === 'unknown' && row.status === 'broadcast')) lost.push(row)
   }
@@ -59,33 +57,6 @@ async function askForSome({ pool, chain, log }: Parts, rows: TransferRow[], last
   await markLost(pool, lost)
   return mined.length
 }
-
-type Found = { transaction: Transaction; receipt: TransactionReceipt }
-type Place = 'pending' | 'unknown' | Found
-
-/** Looks up the transactions of a transfer, newest first. They share a nonce, so at most one of them is in the chain. */
-async function lookUp(chain: Chain, transactions: Transaction[]): Promise<Place> {
-  for (const [age, transaction] of transactions.entries()) {
-    const { hash } = transaction
-    const known = await unlessUnknown(chain.batched.getTransaction({ hash }))
-    if (known !== null && known.blockNumber === null && age === 0) return 'pending'
-    if (known === null || known.blockNumber === null) continue
-    const receipt = await findReceipt(chain, hash)
-    if (receipt !== null) return { transaction, receipt }
-  }
-  return 'unknown'
-}
-
-async function findReceipt(chain: Chain, hash: Hex): Promise<TransactionReceipt | null> {
-  try {
-    return await chain.batched.getTransactionReceipt({ hash })
-  } catch (error) {
-    if (error instanceof TransactionReceiptNotFoundError) return null
-    throw error
-  }
-}
-
-const readBlock = (chain: Chain, blockNumber: bigint) => chain.client.getBlock({ blockNumber })
 
 /** Asks for the transfers in flight one after the other, so that each is asked for once in a round. */
 export class Rotation {

@@ -1,20 +1,14 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { Hex } from 'viem'
-import type { SeenBlock } from '../chains/block.ts'
-import { eachLimited } from '../chains/each-limited.ts'
-import { type Chain, readHeight } from '../chains/open-chain.ts'
-import { isOneChain, readSeenBlocks, rememberBlocks } from '../chains/seen-block.ts'
+import { type Chain, isOneChain } from '../chains/chain.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { lagBlocksMax, walkedAtOnceMax, walkedBlocksMax } from '../limits.ts'
 import { askForTransfers, listInFlight } from './ask-for-transfers.ts'
-import { forgetMinedAbove, type Mined, noteMined, settleDeep } from './mined.ts'
-import type { Transaction } from './transactions.ts'
-import type { TransferRow } from './transfer-row.ts'
+import { forgetMinedAbove, noteMined, settleDeep } from './mined.ts'
 
 type Parts = { pool: pg.Pool; chain: Chain; log: Logger }
 /** The last block that was looked through. */
-type Followed = { block: bigint; hash: Hex }
+type Followed = { block: bigint; hash: string }
 
 /**
  * One pass: looks the next blocks up to `headBlock` through for transactions of this wallet, and settles what is deep enough
@@ -33,10 +27,10 @@ export async function followBlocks(parts: Parts, headBlock: bigint): Promise<boo
 async function walk({ pool, chain, log }: Parts, from: Followed, headBlock: bigint): Promise<boolean> {
   const last = min(headBlock, from.block + BigInt(walkedAtOnceMax))
   if (last === from.block) return false
-  const blocks = await readSeenBlocks(chain, from.block + 1n, last)
+  const blocks = await chain.readSeenBlocks(from.block + 1n, last)
   if (!isOneChain(blocks, from.hash)) return await goBack({ pool, chain, log }, from, from.block)
-  rememberBlocks(chain, blocks)
-  const { mined, passed } = await findInBlocks(pool, chain, blocks)
+  chain.remember(blocks)
+  const { mined, passed } = await chain.findInBlocks(pool, blocks)
   await inTransaction(pool, async (tx) => {
     if (!(await moveFollowed(tx, chain.network, from, { block: last, hash: blocks.at(-1)!.hash }))) return
     await noteMined(tx, mined)
@@ -48,7 +42,7 @@ async function walk({ pool, chain, log }: Parts, from: Followed, headBlock: bigi
 
 /** Without walking the blocks between: the node is asked for each transfer in flight. */
 async function leap({ pool, chain, log }: Parts, from: Followed | null, headBlock: bigint): Promise<boolean> {
-  const { hash } = await chain.client.getBlock({ blockNumber: headBlock })
+  const { hash } = await chain.readBlock(headBlock)
   chain.known.clear()
   const inFlight = await listInFlight(pool, chain.network)
   await askForTransfers({ pool, chain, log }, inFlight, headBlock)
@@ -62,13 +56,13 @@ async function leap({ pool, chain, log }: Parts, from: Followed | null, headBloc
 /** Another process may be ahead of the height that was read, or the node behind that of another; otherwise the chain is shorter. */
 async function fallBack(parts: Parts, from: Followed): Promise<boolean> {
   const { chain } = parts
-  const height = await readHeight(chain)
+  const height = await chain.readHeight()
   if (height >= from.block) return true
   const known = chain.known.get(height)
   const isBehind =
     known === undefined
       ? from.block - height <= BigInt(lagBlocksMax)
-      : (await chain.client.getBlock({ blockNumber: height })).hash === known.hash
+      : (await chain.readBlock(height)).hash === known.hash
   return !isBehind && (await goBack(parts, from, height))
 }
 
@@ -87,7 +81,7 @@ async function goBack({ pool, chain, log }: Parts, from: Followed, highest: bigi
 }
 
 async function findCommon(chain: Chain, from: Followed, highest: bigint): Promise<Followed> {
-  const hashOf = async (blockNumber: bigint) => (await chain.client.getBlock({ blockNumber })).hash
+  const hashOf = async (block: bigint) => (await chain.readBlock(block)).hash
   for (let block = highest; block >= 0n; block -= 1n) {
     const known = block === from.block ? from.hash : chain.known.get(block)?.hash
     // After a start no blocks are known. Deeper blocks were final.
@@ -101,7 +95,7 @@ async function findCommon(chain: Chain, from: Followed, highest: bigint): Promis
 }
 
 async function findFollowed(pool: pg.Pool, network: string): Promise<Followed | null> {
-  const { rows } = await pool.query<{ block: string; hash: Hex }>({
+  const { rows } = await pool.query<{ block: string; hash: string }>({
     name: 'find-followed',
     text: 'select block, hash from wallet.follows where network = $1',
     values: [network],
@@ -133,47 +127,6 @@ async function isAnyInFlight(pool: pg.Pool, network: string): Promise<boolean> {
     values: [network],
   })
   return rows[0]!.any
-}
-
-type MinedHash = { mined_kind: Transaction['kind'] | null; mined_raw: Hex | null; mined_hash: Hex | null }
-
-/**
- * The transfers whose transactions are in the blocks, and those whose nonce was passed by another transaction. One that was
- * signed and is not known to be broadcast may be mined as well.
- */
-async function findInBlocks(pool: pg.Pool, chain: Chain, blocks: SeenBlock[]) {
-  const places = new Map(
-    blocks.flatMap((block) => block.transactions.map(({ hash, receipt }) => [hash, { block, receipt }] as const)),
-  )
-  const all = blocks.flatMap(({ transactions }) => transactions)
-  if (all.length === 0) return { mined: [], passed: [] }
-  const { rows } = await pool.query<TransferRow & MinedHash>({
-    name: 'find-in-blocks',
-    text: `select t.*, v.kind as mined_kind, v.raw_transaction as mined_raw, v.tx_hash as mined_hash
-           from (select sender, max(nonce) as nonce from unnest($2::text[], $3::bigint[]) as b (sender, nonce) group by sender) s
-           join wallet.in_flight f on f.network = $1 and f.from_address = s.sender and f.nonce <= s.nonce and f.block_number is null
-           cross join lateral (
-             select * from wallet.transfers
-             where client_id = f.client_id and id = f.id and status in ('queued', 'broadcast') and block_number is null offset 0
-           ) t
-           left join lateral (
-             select kind, raw_transaction, tx_hash from wallet.transactions
-             where client_id = t.client_id and id = t.id and tx_hash = any($4)
-           ) v on true`,
-    values: [chain.network, all.map(({ from }) => from), all.map(({ nonce }) => nonce), all.map(({ hash }) => hash)],
-  })
-  const mined: Mined[] = []
-  await eachLimited(
-    rows.filter(({ mined_hash }) => mined_hash !== null),
-    async ({ mined_kind, mined_raw, mined_hash, ...row }) => {
-      const hash = mined_hash!
-      const { block, ...seen } = places.get(hash)!
-      const receipt = seen.receipt ?? (await chain.client.getTransactionReceipt({ hash }))
-      if (receipt.blockHash !== block.hash) throw new Error(`block ${block.number} was reorganised while it was read`)
-      mined.push({ row, transaction: { kind: mined_kind!, raw: mined_raw!, hash }, receipt, block })
-    },
-  )
-  return { mined, passed: rows.filter(({ mined_hash }) => mined_hash === null) }
 }
 
 const min = (a: bigint, b: bigint) => (a < b ? a : b)

@@ -1,19 +1,9 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import { erc20Abi, type Hex, parseEventLogs, type TransactionReceipt } from 'viem'
-import type { Chain } from '../chains/open-chain.ts'
-import type { Transaction } from './transactions.ts'
+import type { Chain, Mined } from '../chains/chain.ts'
 import type { TransferRow } from './transfer-row.ts'
 
 type Db = pg.Pool | pg.PoolClient
-
-/** A transaction of a transfer, and the block that has it. */
-export type Mined = {
-  row: TransferRow
-  transaction: Transaction
-  receipt: TransactionReceipt
-  block: { number: bigint; timestamp: bigint }
-}
 
 /** Notes which transaction of each transfer is in a block. Whether it is final follows from the height alone. */
 export async function noteMined(db: Db, mined: Mined[]): Promise<void> {
@@ -29,31 +19,19 @@ export async function noteMined(db: Db, mined: Mined[]): Promise<void> {
     [
       mined.map(({ row }) => row.client_id),
       mined.map(({ row }) => row.id),
-      mined.map(({ receipt }) => (receipt.gasUsed * receipt.effectiveGasPrice).toString()),
+      mined.map(({ fee }) => fee.toString()),
       mined.map(({ block }) => block.number.toString()),
       mined.map(({ block }) => new Date(Number(block.timestamp) * 1000)),
-      mined.map(({ row, transaction, receipt }) => failureOf(row, transaction, receipt)),
+      mined.map(({ failure }) => failure),
       mined.map(({ transaction }) => transaction.raw),
       mined.map(({ transaction }) => transaction.hash),
     ],
   )
 }
 
-/** A transaction can be mined and still have moved nothing: it reverted, or the token ignored it. */
-function failureOf(row: TransferRow, { kind }: Transaction, receipt: TransactionReceipt): string | null {
-  if (kind === 'cancellation')
-    return 'CANCELLED: a transaction that moves nothing was mined with the nonce of the transfer'
-  if (receipt.status === 'reverted') return 'REVERTED: the transaction was mined and reverted; the fee was paid'
-  if (row.contract_address === null) return null
-  const moved = parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs: receipt.logs }).some(
-    (log) => log.address.toLowerCase() === row.contract_address!.toLowerCase() && log.args.from === row.from_address,
-  )
-  return moved ? null : 'NOTHING_MOVED: the transaction was mined, but the token reports no transfer from the address'
-}
-
 /** Ends the transfers whose block is as deep below `headBlock` as the network asks for. */
 export async function settleDeep(db: Db, chain: Chain, headBlock: bigint, log: Logger): Promise<void> {
-  const { rows } = await db.query<{ id: string; tx_hash: Hex; failure_reason: string | null }>({
+  const { rows } = await db.query<{ id: string; tx_hash: string; failure_reason: string | null }>({
     name: 'settle-deep',
     text: `update wallet.transfers t
            set status = case when mined_failure is null then 'confirmed' else 'failed' end, failure_reason = mined_failure,

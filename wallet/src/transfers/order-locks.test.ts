@@ -2,6 +2,8 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readPath } from '../addresses.ts'
 import { lockClient, lockDay, lockJournal, lockOrder } from '../authority/protection.ts'
+import { openAccount } from '../chains/evm/account.ts'
+import { openChain } from '../chains/evm/open-chain.ts'
 import { addClient, findClientByName } from '../clients.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { migrate } from '../database/migrate.ts'
@@ -31,12 +33,19 @@ afterAll(async () => {
 
 const derivationPath = 'm/44/60/0'
 const coin = { network: 'ethereum', contractAddress: null }
+// No order asks the node.
+const chain = openChain('ethereum', {
+  rpcUrl: 'http://127.0.0.1:1',
+  chainId: 1,
+  confirmations: 1,
+  pollMilliseconds: 50,
+})
 
 async function order(id: string) {
-  const { address } = await keyring.account(clientId, readPath({ coinType: 60, derivationPath }))
+  const { address } = await openAccount(keyring, clientId, readPath({ coinType: 60, derivationPath }))
   const toAddress = `0x${'1'.repeat(40)}`
   const sent = { id, ...coin, coinType: 60, derivationPath, fromAddress: address, toAddress, amount: '1' }
-  return await orderTransfer({ pool, keyring, authorities: null }, clientId, sent)
+  return await orderTransfer({ pool, keyring, authorities: null, chain }, clientId, sent)
 }
 
 async function waiting(): Promise<number> {

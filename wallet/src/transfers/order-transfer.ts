@@ -1,6 +1,5 @@
 import type pg from 'pg'
-import { isAddressEqual, zeroAddress } from 'viem'
-import { readAddress, readPath } from '../addresses.ts'
+import { readPath } from '../addresses.ts'
 import { hashOf } from '../authority/canonical.ts'
 import { type Ordered, refusalOfOrder } from '../authority/decide.ts'
 import type { AnyAuthority, Authorization } from '../authority/documents.ts'
@@ -8,6 +7,7 @@ import { lockDay, lockOrder, noAuthority, readProtection, refused } from '../aut
 import { refusalOfStopped } from '../authority/stops.ts'
 import type { AuthorityStore } from '../authority/store.ts'
 import { readOrderedLastDay, wasSigned } from '../authority/verify-stored.ts'
+import type { Chain } from '../chains/chain.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { badField, notFound, WalletError } from '../errors.ts'
 import type { Keyring } from '../keys/keyring.ts'
@@ -15,19 +15,19 @@ import { amountMax } from '../limits.ts'
 import type { TransferOrder } from '../protocol.ts'
 import { depthColumn, type PresentedRow, type TransferRow } from './transfer-row.ts'
 
-type Parts = { pool: pg.Pool; keyring: Keyring; authorities: AuthorityStore | null }
+type Parts = { pool: pg.Pool; keyring: Keyring; authorities: AuthorityStore | null; chain: Chain }
 
 /**
  * Accepts an order once per (client, id): the same order again returns its state, another order under the id is a 409. In a
  * protected client a new order needs the signatures that its authority asks for, or it is a 403 and nothing is stored.
  */
 export async function orderTransfer(
-  { pool, keyring, authorities }: Parts,
+  { pool, keyring, authorities, chain }: Parts,
   clientId: string,
   order: TransferOrder,
 ): Promise<PresentedRow> {
   const authorization = order.authorization ?? undefined
-  const ordered = await readOrder(keyring, clientId, order)
+  const ordered = await readOrder({ keyring, chain }, clientId, order)
   const stored = await inTransaction(pool, async (tx) => {
     await lockOrder(tx, clientId, ordered.id)
     const present = await readProtection(tx, authorities, clientId)
@@ -63,12 +63,17 @@ export async function orderTransfer(
 const isLimitedByDay = ({ rules }: AnyAuthority, { network, contractAddress }: Ordered) =>
   rules.some((rule) => rule.network === network && rule.contractAddress === contractAddress && rule.perDay !== null)
 
-async function readOrder(keyring: Keyring, clientId: string, order: TransferOrder): Promise<Ordered> {
-  const { address } = await keyring.account(clientId, readPath(order))
-  const fromAddress = readAddress('fromAddress', order.fromAddress)
-  if (!isAddressEqual(address, fromAddress)) throw badField('fromAddress', 'is not the address of the derivation path')
-  const toAddress = readRecipient(order.toAddress)
-  const contractAddress = order.contractAddress === null ? null : readAddress('contractAddress', order.contractAddress)
+async function readOrder(
+  { keyring, chain }: Pick<Parts, 'keyring' | 'chain'>,
+  clientId: string,
+  order: TransferOrder,
+): Promise<Ordered> {
+  const { address } = await chain.openKey(keyring, clientId, readPath(order))
+  const fromAddress = chain.readAddress('fromAddress', order.fromAddress)
+  if (address !== fromAddress) throw badField('fromAddress', 'is not the address of the derivation path')
+  const toAddress = chain.readRecipient(order.toAddress)
+  const contractAddress =
+    order.contractAddress === null ? null : chain.readContract('contractAddress', order.contractAddress)
   const amount = readAmount(order.amount)
   if (amount === 0n) throw badField('amount', 'must be above zero')
   return {
@@ -170,10 +175,4 @@ export function readAmount(value: string, field = 'amount'): bigint {
   const amount = BigInt(value)
   if (amount > amountMax) throw badField(field, 'must be at most 2^256-1')
   return amount
-}
-
-export function readRecipient(value: string) {
-  const toAddress = readAddress('toAddress', value)
-  if (isAddressEqual(toAddress, zeroAddress)) throw badField('toAddress', 'must not be the zero address')
-  return toAddress
 }

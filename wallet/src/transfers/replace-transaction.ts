@@ -1,29 +1,15 @@
 import type pg from 'pg'
-import { keccak256, parseTransaction } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
 import { aboveFeeLimit } from '../authority/journal.ts'
 import { toText } from '../authority/refusal.ts'
 import type { AuthorityStore } from '../authority/store.ts'
-import { claimSigning, type Fees, readSignedFees, refusalOfStored } from '../authority/verify-stored.ts'
-import { defaultFeeLevel, type FeeCaps, replacementCaps, unsignedLimitOf } from '../chains/fee-caps.ts'
-import type { Chain, Opening } from '../chains/open-chain.ts'
-import {
-  callOf,
-  estimateGas,
-  type Movement,
-  plainTransferGas,
-  readGasPrice,
-  withReserve,
-} from '../chains/price-transfer.ts'
+import { claimSigning, readSignedFees, refusalOfStored } from '../authority/verify-stored.ts'
+import { aboveMaxFee, type Chain, type Key, type Replacement, type ReplacementPlan } from '../chains/chain.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { WalletError } from '../errors.ts'
 import type { Keyring } from '../keys/keyring.ts'
-import { variantsMax } from '../limits.ts'
-import type { Replacement, ReplacementQuote } from '../protocol.ts'
-import { readCommittedCost, readOpening } from './committed-cost.ts'
+import type { ReplacementQuote, Replacement as Wanted } from '../protocol.ts'
 import { readAmount } from './order-transfer.ts'
-import { movementOf } from './plan-transfers.ts'
-import { failUnsigned, lockNonce, openAccount } from './sign-transfers.ts'
+import { failUnsigned, openKey } from './sign-transfers.ts'
 import { listTransactions, storeTransaction, type Transaction } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
@@ -31,9 +17,9 @@ type Parts = { pool: pg.Pool; keyring: Keyring; authorities: AuthorityStore | nu
 type Kind = Transaction['kind']
 
 /**
- * Signs another transaction with the nonce of the transfer's newest one and at least 1/8 more on both fees, and stores it;
- * the sending loop broadcasts it. `payment` repeats what the newest transaction does, `cancellation` moves nothing. Whichever
- * is mined decides, so the amount moves at most once. Nothing happens when the newest transaction is another than the caller
+ * Signs another transaction in the place of the transfer's newest one, with a higher fee, and stores it; the sending loop
+ * broadcasts it. `payment` repeats what the newest transaction does, `cancellation` moves nothing. Whichever is mined
+ * decides, so the amount moves at most once. Nothing happens when the newest transaction is another than the caller
  * knows, so that a repetition starts nothing.
  *
  * @throws 409 with a code and a sentence when it is impossible now
@@ -42,7 +28,7 @@ export async function replaceTransaction(
   parts: Parts,
   transfer: TransferRow,
   wanted: Kind,
-  { txHash, maxFee }: Replacement,
+  { txHash, maxFee }: Wanted,
 ): Promise<void> {
   const { pool } = parts
   const transactions = (await listTransactions(pool, [transfer]))(transfer)
@@ -55,13 +41,14 @@ export async function replaceTransaction(
   const limit = maxFee === undefined ? permitted.limit : readAmount(maxFee, 'maxFee')
   if (permitted.isSigned && permitted.limit !== null && limit !== null && limit > permitted.limit)
     throw refused(aboveFeeLimit(permitted.limit.toString()))
-  const situation = await readSituation(parts, transfer, { newest, count: transactions.length })
-  const plan = await planReplacement(parts, transfer, wanted, { ...situation, limit })
+  const of = { newest, count: transactions.length }
+  const replacement = await parts.chain.openReplacement(pool, transfer, of)
+  const plan = isOpen(transfer) ? await replacement.plan(wanted, limit) : { refusal: endedRefusal }
   if ('refusal' in plan) throw refused(plan.refusal)
   const unsigned = plan.kind === 'payment' ? await findUnsigned(parts, transfer) : null
   if (unsigned !== null) throw refused(unsigned)
-  const account = await openAccount(parts.keyring, transfer)
-  await inTransaction(pool, (tx) => storeReplacement(tx, { account, ...parts }, transfer, { newest, plan }))
+  const key = await openKey(parts, transfer)
+  await inTransaction(pool, (tx) => storeReplacement(tx, parts, transfer, { key, newest, plan, replacement }))
 }
 
 /** Returns for both replacements the highest possible cost, or the reason for a refusal. */
@@ -69,23 +56,24 @@ export async function quoteReplacement(parts: Parts, transfer: TransferRow): Pro
   const transactions = (await listTransactions(parts.pool, [transfer]))(transfer)
   const newest = transactions[0]
   if (newest === undefined) {
-    const isOpen = transfer.status === 'queued'
-    const cancelOnChain = isOpen ? { maxFee: '0' } : { refusal: endedRefusal }
-    return { txHash: null, speedUp: { refusal: isOpen ? notSignedRefusal : endedRefusal }, cancelOnChain }
+    const isQueued = transfer.status === 'queued'
+    const cancelOnChain = isQueued ? { maxFee: '0' } : { refusal: endedRefusal }
+    return { txHash: null, speedUp: { refusal: isQueued ? notSignedRefusal : endedRefusal }, cancelOnChain }
   }
-  const situation = await readSituation(parts, transfer, { newest, count: transactions.length })
+  const of = { newest, count: transactions.length }
+  const replacement = await parts.chain.openReplacement(parts.pool, transfer, of)
   const quote = async (kind: Kind) => {
     const permitted = await readPermitted(parts, transfer, newest.kind === 'cancellation' ? newest.kind : kind)
     if ('refusal' in permitted) return permitted
     const { limit, isSigned } = permitted
-    const plan = await planReplacement(parts, transfer, kind, { ...situation, limit })
+    const plan = isOpen(transfer) ? await replacement.plan(kind, limit) : { refusal: endedRefusal }
     const isPayment = kind === 'payment' && newest.kind === 'payment'
     const unsigned = isPayment ? await findUnsigned(parts, transfer) : null
     if (unsigned !== null) return { refusal: unsigned }
     if (!('refusal' in plan)) return costOf(plan)
     if (!plan.refusal.startsWith(aboveMaxFee) || (isPayment && isSigned)) return plan
     // A person who may raise the limit needs to know the cost.
-    const dearer = await planReplacement(parts, transfer, kind, { ...situation, limit: null })
+    const dearer = await replacement.plan(kind, null)
     return 'refusal' in dearer ? dearer : { ...plan, ...costOf(dearer) }
   }
   return { txHash: newest.hash, speedUp: await quote('payment'), cancelOnChain: await quote('cancellation') }
@@ -115,12 +103,12 @@ async function readPermitted(
   return isFree ? { limit: null, isSigned: false } : { limit: signed.limit, isSigned: true }
 }
 
-const costOf = ({ gas, caps }: Plan) => ({ maxFee: (gas * caps.maxFeePerGas).toString() })
+const isOpen = ({ status }: TransferRow) => status === 'queued' || status === 'broadcast'
+const costOf = ({ fees }: ReplacementPlan) => ({ maxFee: fees.fee.toString() })
 
 /** Returns the fee limit of the order, or the limit that a replacement was permitted later; null when there is no limit. */
 const limitOf = ({ max_fee }: TransferRow): bigint | null => (max_fee === null ? null : BigInt(max_fee))
 
-const aboveMaxFee = 'ABOVE_MAX_FEE'
 const notSignedRefusal = 'NOT_SIGNED: there is no transaction yet that could be replaced'
 const endedRefusal = 'ENDED: the transfer is final'
 const refused = (refusal: string) => new WalletError(409, 'The transaction cannot be replaced now', refusal)
@@ -132,84 +120,13 @@ async function endUnsigned(pool: pg.Pool, transfer: TransferRow, wanted: Kind): 
   await failUnsigned(pool, transfer, 'CANCELLED: before it was signed')
 }
 
-type Situation = Awaited<ReturnType<typeof readSituation>>
-
-async function readSituation(
-  { pool, chain }: Parts,
-  transfer: TransferRow,
-  { newest, count }: { newest: Transaction; count: number },
-) {
-  const { from_address: address } = transfer
-  const opening = await readOpening(pool, transfer)
-  const [minedCount, balance, price] = await Promise.all([
-    chain.client.getTransactionCount({ address, blockTag: 'latest' }),
-    chain.client.getBalance({ address }),
-    readGasPrice(chain),
-  ])
-  return { newest, count, opening, minedCount, balance, price }
-}
-
-type Plan = {
-  kind: Kind
-  movement: Movement
-  gas: bigint
-  caps: FeeCaps
-  maxCost: bigint
-  opening: Opening
-  balance: bigint
-  fees: Fees
-}
-
-async function planReplacement(
-  { chain }: Parts,
-  transfer: TransferRow,
-  wanted: Kind,
-  { newest, count, opening, minedCount, balance, price, limit }: Situation & { limit: bigint | null },
-): Promise<Plan | { refusal: string }> {
-  if (transfer.status !== 'queued' && transfer.status !== 'broadcast') return { refusal: endedRefusal }
-  const nonce = Number(transfer.nonce)
-  if (minedCount > nonce) return { refusal: 'ALREADY_MINED: a transaction with this nonce is in a block' }
-  // Only a faster cancellation can follow a cancellation, so that the payment stays cancelled.
-  const kind = newest.kind === 'cancellation' ? 'cancellation' : wanted
-  if (kind === 'payment' && minedCount < nonce)
-    return { refusal: 'EARLIER_FIRST: an earlier transfer of the address must be mined first' }
-  if (count >= variantsMax) return { refusal: `TOO_MANY: the transfer has ${count} transactions already` }
-  const signed = parseTransaction(newest.raw)
-  const replaced = {
-    maxFeePerGas: signed.maxFeePerGas ?? 0n,
-    maxPriorityFeePerGas: signed.maxPriorityFeePerGas ?? 0n,
-  }
-  const movement = kind === 'payment' ? movementOf(transfer) : nothing(transfer)
-  const gas =
-    newest.kind === kind ? (signed.gas ?? plainTransferGas) : withReserve((await estimateGas(chain, movement)).gas)
-  const decided = replacementCaps(replaced, transfer.fee_level ?? defaultFeeLevel, { gas, maxFee: limit }, price)
-  if ('refusal' in decided) {
-    return {
-      refusal:
-        decided.refusal === 'enough'
-          ? 'FEE_HIGH_ENOUGH: the transaction pays far more than what is usual now'
-          : `${aboveMaxFee}: a replacement must pay more than the ${limit} that are permitted`,
-    }
-  }
-  const maxCost = callOf(movement).value + gas * decided.caps.maxFeePerGas
-  if (balance < maxCost)
-    return { refusal: `INSUFFICIENT_FUNDS: the replacement needs ${maxCost}, the address has ${balance}` }
-  const fees = { fee: gas * decided.caps.maxFeePerGas, unsignedLimit: unsignedLimitOf(gas, price) }
-  return { kind, movement, gas, caps: decided.caps, maxCost, opening, balance, fees }
-}
-
-const nothing = ({ from_address }: TransferRow): Movement => ({
-  fromAddress: from_address,
-  toAddress: from_address,
-  contractAddress: null,
-  amount: 0n,
-})
+type Storing = { key: Key; newest: Transaction; plan: ReplacementPlan; replacement: Replacement }
 
 async function storeReplacement(
   tx: pg.PoolClient,
-  { account, authorities, chain }: Omit<Parts, 'pool' | 'keyring'> & { account: PrivateKeyAccount },
+  { authorities }: Parts,
   transfer: TransferRow,
-  { newest, plan }: { newest: Transaction; plan: Plan },
+  { key, newest, plan, replacement }: Storing,
 ): Promise<void> {
   const { rows } = await tx.query<TransferRow>(
     `select * from wallet.transfers
@@ -221,23 +138,12 @@ async function storeReplacement(
   const current = (await listTransactions(tx, [transfer]))(transfer)[0]
   // Somebody else replaced it, or it ended: the state says so.
   if (row === undefined || current?.hash !== newest.hash) return
-  await lockNonce(tx, row)
-  const transferCost = BigInt(row.max_cost ?? '0')
-  const others = (await readCommittedCost(tx, row, plan.opening)) - transferCost
-  if (plan.kind === 'payment' && plan.balance < others + plan.maxCost)
-    throw refused('INSUFFICIENT_FUNDS: other transfers of the address may use up its balance')
+  const short = await replacement.reserve(tx, plan)
+  if (short !== null) throw refused(short)
   const nonce = Number(row.nonce)
   const claimed = await claimSigning(tx, authorities, transfer, { nonce, kind: plan.kind, ...plan.fees })
   if (claimed !== null) throw refused(claimed)
-  const raw = await account.signTransaction({
-    type: 'eip1559',
-    chainId: chain.chainId,
-    nonce,
-    gas: plan.gas,
-    ...plan.caps,
-    ...callOf(plan.movement),
-  })
-  const transaction = { kind: plan.kind, raw, hash: keccak256(raw) }
+  const transaction = { kind: plan.kind, ...(await replacement.sign(key, plan)) }
   await storeTransaction(tx, row, { transaction, nonce, maxCost: plan.maxCost })
   await tx.query(
     `update wallet.transfers set resend = true, attempts = 0, next_attempt_at = clock_timestamp()

@@ -3,7 +3,9 @@ import { type Hex, parseEther, parseGwei } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readPath } from '../addresses.ts'
 import { type Anvil, startAnvil } from '../anvil.ts'
-import { type Chain, openChain } from '../chains/open-chain.ts'
+import type { Chain } from '../chains/chain.ts'
+import { openAccount } from '../chains/evm/account.ts'
+import { openChain } from '../chains/evm/open-chain.ts'
 import { addClient, findClientByName } from '../clients.ts'
 import { migrate } from '../database/migrate.ts'
 import { type Keyring, openKeyring } from '../keys/keyring.ts'
@@ -46,7 +48,7 @@ beforeAll(async () => {
   clientId = (await findClientByName(pool, 'crash'))!
   addresses = await Promise.all(
     paths.map(async (derivationPath) => {
-      const { address } = await keyring.account(clientId, readPath({ coinType: 60, derivationPath }))
+      const { address } = await openAccount(keyring, clientId, readPath({ coinType: 60, derivationPath }))
       await local.setBalance(address, parseEther('10'))
       return address
     }),

@@ -1,21 +1,9 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { Hex } from 'viem'
-import { describeNodeError } from '../chains/describe-node-error.ts'
-import { readAccount, readMarket } from '../chains/market.ts'
-import type { Account, Chain, Market } from '../chains/open-chain.ts'
+import type { Chain, Pass, Sender, Signable } from '../chains/chain.ts'
+import { describeNodeError } from '../chains/node-error.ts'
 import { nodeBatchMax, sendBackoffSecondsMax, sendBatchMax, sendLeaseSeconds } from '../limits.ts'
-import { broadcastTransaction, isKnown } from './broadcast-transaction.ts'
-import { readOpening } from './committed-cost.ts'
-import { type Planned, planTransfer } from './plan-transfers.ts'
-import {
-  failUnsigned,
-  findUnauthorized,
-  isAnyProtected,
-  type Signable,
-  type Signer,
-  signTransfers,
-} from './sign-transfers.ts'
+import { failUnsigned, findUnauthorized, isAnyProtected, type Signer, signTransfers } from './sign-transfers.ts'
 import { listTransactions } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
@@ -23,7 +11,7 @@ type Parts = Signer & { log: Logger }
 /** The pause before rows are looked at again that another process has locked or claimed. */
 const lockedMilliseconds = 200
 
-type Signed = { row: TransferRow; raw: Hex; hash: Hex }
+type SignedRow = { row: TransferRow; raw: string; hash: string }
 
 /**
  * One pass over the transfers that are due: sign what is unsigned, broadcast what is signed. What is true for all of them is read
@@ -35,15 +23,15 @@ export async function sendTransfers(parts: Parts): Promise<boolean | number> {
   const nextDue = await findNextDue(pool, chain.network)
   if (nextDue === null || nextDue > 0) return nextDue ?? false
   // A node that is down is noticed before anything is claimed, so that an outage costs no transfer its backoff.
-  const market = await readMarket(chain)
+  const pass = await chain.openPass()
   const due = await claimDue(pool, chain.network)
   await parts.at?.('claimed')
   // Within one address the order decides the nonces; different addresses are independent.
-  await Promise.all([...groupByAddress(due).values()].map((rows) => sendOfAddress(parts, rows, market)))
+  await Promise.all([...groupByAddress(due).values()].map((rows) => sendOfAddress(parts, rows, pass)))
   return due.length > 0 || lockedMilliseconds
 }
 
-async function sendOfAddress(parts: Parts, rows: TransferRow[], market: Market): Promise<void> {
+async function sendOfAddress(parts: Parts, rows: TransferRow[], pass: Pass): Promise<void> {
   const signed = rows.flatMap((row) =>
     row.raw_transaction === null || row.tx_hash === null ? [] : [{ row, raw: row.raw_transaction, hash: row.tx_hash }],
   )
@@ -51,34 +39,28 @@ async function sendOfAddress(parts: Parts, rows: TransferRow[], market: Market):
   try {
     const stop = await broadcastInOrder(parts, signed)
     if (stop !== null) return await postponeAll(parts, unsigned, stop)
-    await broadcastInOrder(parts, await signInOrder(parts, unsigned, market))
+    await broadcastInOrder(parts, await signInOrder(parts, unsigned, pass))
   } catch (error) {
     await postponeAll(parts, unsigned, describeNodeError(error))
   }
 }
 
 /** Signs the transfers that can be signed now. Other transfers fail, or are postponed with a reason. */
-async function signInOrder(parts: Parts, rows: TransferRow[], market: Market): Promise<Signed[]> {
+async function signInOrder(parts: Parts, rows: TransferRow[], pass: Pass): Promise<SignedRow[]> {
   const first = rows[0]
   if (first === undefined) return []
-  const read = async () =>
-    await readAccount(parts.chain, market, first.from_address, await readOpening(parts.pool, first))
-  const known = market.accounts.get(first.from_address)
-  const account = known ?? (await read())
-  let again: Promise<Account> | null = null
-  const readAgain = () => (again ??= read())
+  const sender = await pass.openSender(parts.pool, first)
   const isProtected = await isAnyProtected(parts.pool, parts.authorities, rows)
-  const shared = { market, account, isProtected, readAgain: known === undefined ? null : readAgain }
-  const planned = await Promise.all(rows.map((row) => planOne(parts, row, shared)))
+  const planned = await Promise.all(rows.map((row) => planOne(parts, row, { sender, isProtected })))
   await parts.at?.('planned')
   const signable = planned.filter((plan) => plan !== null)
-  const outcomes = await signTransfers(parts, signable, { account, isProtected })
-  const signed: Signed[] = []
+  const outcomes = await signTransfers(parts, signable, { sender, isProtected })
+  const signed: SignedRow[] = []
   for (const { transfer: row } of signable) {
     const outcome = outcomes.get(row)!
     if (outcome.kind === 'failed') noteFailed(parts, row, outcome.reason)
     if (outcome.kind === 'wait') {
-      market.accounts.delete(first.from_address)
+      sender.forget()
       await postpone(parts, row, outcome.reason)
     }
     if (outcome.kind !== 'signed') continue
@@ -89,17 +71,17 @@ async function signInOrder(parts: Parts, rows: TransferRow[], market: Market): P
   return signed
 }
 
-type Shared = { market: Market; account: Account; isProtected: boolean; readAgain: (() => Promise<Account>) | null }
+type Shared = { sender: Sender; isProtected: boolean }
 
 /** Returns null when the transfer is not signed now; its row has the reason. */
-async function planOne(parts: Parts, row: TransferRow, shared: Shared): Promise<Signable | null> {
+async function planOne(parts: Parts, row: TransferRow, { sender, isProtected }: Shared): Promise<Signable | null> {
   const { pool, authorities, chain } = parts
   try {
-    const unauthorized = shared.isProtected ? await findUnauthorized({ db: pool, authorities, chain }, row) : null
+    const unauthorized = isProtected ? await findUnauthorized({ db: pool, authorities, chain }, row) : null
     if (unauthorized?.kind === 'failed') noteFailed(parts, row, unauthorized.reason)
     if (unauthorized?.kind === 'wait') await postpone(parts, row, unauthorized.reason)
     if (unauthorized !== null) return null
-    const plan = await planNow(chain, row, shared)
+    const plan = await sender.plan(row)
     if (plan.kind === 'possible') return { transfer: row, plan }
     if (plan.kind === 'tooDear') await postpone(parts, row, plan.reason)
     else if (await failUnsigned(pool, row, plan.reason)) noteFailed(parts, row, plan.reason)
@@ -109,13 +91,6 @@ async function planOne(parts: Parts, row: TransferRow, shared: Shared): Promise<
   return null
 }
 
-/** Plans a transfer. Plans it again with a new balance before it fails because of the balance of an earlier pass. */
-async function planNow(chain: Chain, row: TransferRow, { market, account, readAgain }: Shared): Promise<Planned> {
-  const plan = await planTransfer(chain, row, { price: market.price, account })
-  if (plan.kind !== 'impossible' || readAgain === null) return plan
-  return await planTransfer(chain, row, { price: market.price, account: await readAgain() })
-}
-
 const noteFailed = ({ log }: Parts, { id }: TransferRow, reason: string) =>
   log.warn({ transferId: id, reason }, 'transfer failed before it was signed')
 
@@ -123,11 +98,11 @@ const noteFailed = ({ log }: Parts, { id }: TransferRow, reason: string) =>
  * Broadcasts in the order of the nonces, many in one request. One that the node has never taken and refuses stops those behind it
  * that were not sent with it. Returns why those behind must wait, null when they need not.
  */
-async function broadcastInOrder(parts: Parts, signed: Signed[]): Promise<string | null> {
+async function broadcastInOrder(parts: Parts, signed: SignedRow[]): Promise<string | null> {
   const { pool, chain, log } = parts
   for (let first = 0; first < signed.length; first += nodeBatchMax) {
     const some = signed.slice(first, first + nodeBatchMax)
-    const outcomes = await Promise.all(some.map((transaction) => broadcastTransaction(chain, transaction)))
+    const outcomes = await Promise.all(some.map((transaction) => chain.broadcast(transaction)))
     await parts.at?.('sent')
     const accepted = some.filter((_, position) => outcomes[position]!.accepted)
     await markBroadcast(pool, accepted)
@@ -202,7 +177,7 @@ function bySigningOrder(a: TransferRow, b: TransferRow): number {
 }
 
 /** Updates a row only if its transaction was not replaced since. */
-async function markBroadcast(pool: pg.Pool, signed: Signed[]): Promise<void> {
+async function markBroadcast(pool: pg.Pool, signed: SignedRow[]): Promise<void> {
   if (signed.length === 0) return
   await pool.query(
     `update wallet.transfers t
@@ -216,7 +191,7 @@ async function markBroadcast(pool: pg.Pool, signed: Signed[]): Promise<void> {
 
 async function isAnyKnown(pool: pg.Pool, chain: Chain, row: TransferRow): Promise<boolean> {
   const transactions = (await listTransactions(pool, [row]))(row)
-  for (const { hash } of transactions) if (await isKnown(chain, hash)) return true
+  for (const { hash } of transactions) if (await chain.isKnown(hash)) return true
   return false
 }
 

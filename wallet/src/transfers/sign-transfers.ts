@@ -1,22 +1,18 @@
 import type pg from 'pg'
-import { type Hex, keccak256 } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
 import { readProtection } from '../authority/protection.ts'
 import { toText } from '../authority/refusal.ts'
 import { type AuthorityStore, AuthorityUnavailableError } from '../authority/store.ts'
 import { claimSigning, refusalOfStored, wasSigned } from '../authority/verify-stored.ts'
-import { describeNodeError } from '../chains/describe-node-error.ts'
-import type { Account, Chain } from '../chains/open-chain.ts'
+import type { Chain, Claim, Key, Sender, Signable, Signed } from '../chains/chain.ts'
+import { describeNodeError } from '../chains/node-error.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { parseDerivationPath } from '../keys/derivation-path.ts'
 import type { Keyring } from '../keys/keyring.ts'
-import { readCommittedCost } from './committed-cost.ts'
-import { movementOf, type Plan, requestOf } from './plan-transfers.ts'
 import { storeFirst } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
 export type SignOutcome =
-  | { kind: 'signed'; raw: Hex; hash: Hex }
+  | ({ kind: 'signed' } & Signed)
   /** The chain would refuse the transfer; nothing was signed and no nonce was used. */
   | { kind: 'failed'; reason: string }
   /** Not now: earlier transfers may change what the address can pay, the fee is too high, or an operator must intervene. */
@@ -37,21 +33,19 @@ export type Signer = {
 export const sendPoints = ['claimed', 'planned', 'assigned', 'signed', 'stored', 'sent', 'marked'] as const
 export type SendPoint = (typeof sendPoints)[number]
 
-export type Signable = { transfer: TransferRow; plan: Plan }
-
 /**
- * Signs queued transfers of an address in their order and stores nonces, bytes and hashes in one transaction, before anyone may
+ * Signs queued transfers of an address in their order and stores places, bytes and hashes in one transaction, before anyone may
  * broadcast them. In a protected client each has a transaction of its own, because the journal keeps the nonce of an order even
  * when the transaction is rolled back.
  */
 export async function signTransfers(
   signer: Signer,
   signable: Signable[],
-  { account, isProtected }: { account: Account; isProtected: boolean },
+  { sender, isProtected }: { sender: Sender; isProtected: boolean },
 ): Promise<Map<TransferRow, SignOutcome>> {
   const outcomes = new Map<TransferRow, SignOutcome>()
   for (const together of isProtected ? signable.map((entry) => [entry]) : signable.length > 0 ? [signable] : [])
-    for (const [transfer, outcome] of await signTogether(signer, { signable: together, account, isProtected }))
+    for (const [transfer, outcome] of await signTogether(signer, { signable: together, sender, isProtected }))
       outcomes.set(transfer, outcome)
   return outcomes
 }
@@ -62,7 +56,7 @@ async function signTogether(signer: Signer, { signable, ...shared }: Signing): P
     const { transfer } = signable[0]!
     if (transfersOf(signable).some(({ derivation_path }) => derivation_path !== transfer.derivation_path))
       throw new Error('transfers of one address have different paths')
-    const key = await openAccount(signer.keyring, transfer)
+    const key = await openKey(signer, transfer)
     const outcomes = await inTransaction(signer.pool, (tx) => storeSigned(tx, signer, { signable, key, ...shared }))
     await signer.at?.('stored')
     return outcomes
@@ -113,25 +107,27 @@ export async function findUnauthorized(
 }
 
 /**
- * The account that signs for a transfer. It may have to be read, so it is opened before the transaction: transactions that
+ * The key that signs for a transfer. It may have to be read, so it is opened before the transaction: transactions that
  * each hold a connection and wait for one more would use up the pool.
  */
-export async function openAccount(keyring: Keyring, transfer: TransferRow): Promise<PrivateKeyAccount> {
+export async function openKey(
+  { chain, keyring }: { chain: Chain; keyring: Keyring },
+  transfer: TransferRow,
+): Promise<Key> {
   const path = parseDerivationPath(transfer.derivation_path)
   if ('fault' in path) throw new Error('a stored transfer has a path that does not parse')
-  const account = await keyring.account(transfer.client_id, path)
-  if (account.address !== transfer.from_address)
-    throw new Error('the key of the path has another address than the order')
-  return account
+  const key = await chain.openKey(keyring, transfer.client_id, path)
+  if (key.address !== transfer.from_address) throw new Error('the key of the path has another address than the order')
+  return key
 }
 
-type Signing = { signable: Signable[]; account: Account; isProtected: boolean }
-type Storing = Signing & { key: PrivateKeyAccount }
+type Signing = { signable: Signable[]; sender: Sender; isProtected: boolean }
+type Storing = Signing & { key: Key }
 
 async function storeSigned(
   tx: pg.PoolClient,
   { authorities, chain, at }: Signer,
-  { signable, account, key, isProtected }: Storing,
+  { signable, sender, key, isProtected }: Storing,
 ): Promise<Map<TransferRow, SignOutcome>> {
   const outcomes = new Map<TransferRow, SignOutcome>()
   const open = await lockUnsigned(tx, signable)
@@ -147,50 +143,27 @@ async function storeSigned(
     if (unauthorized === null) permitted.push(entry)
     else outcomes.set(entry.transfer, unauthorized)
   }
-  const nonce = await lockNonce(tx, first.transfer)
-  if (account.chainNonce > nonce) {
-    const reason = `UNKNOWN_TRANSACTIONS: the chain has seen ${account.chainNonce} transactions of the address, this wallet knows ${nonce}`
-    for (const { transfer } of permitted) outcomes.set(transfer, { kind: 'wait', reason })
-    return outcomes
-  }
-  const assigned: Assigned[] = []
-  let committed = await readCommittedCost(tx, first.transfer, account.opening)
-  for (const entry of permitted) {
-    const { transfer, plan } = entry
-    if (account.balance < committed + plan.maxCost) {
-      outcomes.set(transfer, { kind: 'wait', reason: 'earlier transfers of the address may use up its balance' })
-      continue
-    }
-    const next = nonce + assigned.length
-    const claim = { nonce: next, kind: 'payment', ...plan.fees } as const
-    const wait = isProtected ? await claimSigning(tx, authorities, transfer, claim) : null
-    if (wait !== null) {
-      outcomes.set(transfer, { kind: 'wait', reason: wait })
-      continue
-    }
-    committed += plan.maxCost
-    assigned.push({ ...entry, nonce: next })
-  }
+  const claim: Claim = async (transfer, place) =>
+    isProtected ? await claimSigning(tx, authorities, transfer, { kind: 'payment', ...place }) : null
+  const { assigned, waiting } = await sender.reserve(tx, permitted, claim)
+  for (const { transfer, reason } of waiting) outcomes.set(transfer, { kind: 'wait', reason })
   await at?.('assigned')
-  await Promise.all(
-    assigned.map(async ({ transfer, plan, nonce }) => {
-      const raw = await key.signTransaction({ ...requestOf(chain, movementOf(transfer), plan), nonce })
-      outcomes.set(transfer, { kind: 'signed', raw, hash: keccak256(raw) })
-    }),
+  const signed = await Promise.all(
+    assigned.map(async (entry) => ({ ...entry, ...(await chain.signPayment(key, entry)) })),
   )
+  for (const { transfer, raw, hash } of signed) outcomes.set(transfer, { kind: 'signed', raw, hash })
   await at?.('signed')
   await storeFirst(
     tx,
-    assigned.map(({ transfer, plan, nonce }) => {
-      const { raw, hash } = outcomes.get(transfer) as Extract<SignOutcome, { kind: 'signed' }>
-      return { transfer, nonce, maxCost: plan.maxCost, transaction: { kind: 'payment', raw, hash } }
-    }),
+    signed.map(({ transfer, plan, nonce, raw, hash }) => ({
+      transfer,
+      nonce,
+      maxCost: plan.maxCost,
+      transaction: { kind: 'payment', raw, hash },
+    })),
   )
-  await moveNonce(tx, first.transfer, nonce + assigned.length)
   return outcomes
 }
-
-type Assigned = Signable & { nonce: number }
 
 const transfersOf = (signable: Signable[]) => signable.map(({ transfer }) => transfer)
 const becameProtected = 'AUTHORITY_UNAVAILABLE: the client was protected while the transfer was prepared'
@@ -208,27 +181,6 @@ async function lockUnsigned(tx: pg.PoolClient, signable: Signable[]): Promise<Si
   )
   const open = new Set(rows.map(({ client_id, id }) => `${client_id} ${id}`))
   return signable.filter(({ transfer: { client_id, id } }) => open.has(`${client_id} ${id}`))
-}
-
-async function moveNonce(tx: pg.PoolClient, { network, from_address }: TransferRow, next: number): Promise<void> {
-  await tx.query('update wallet.nonces set next_nonce = $3 where network = $1 and address = $2 and next_nonce < $3', [
-    network,
-    from_address,
-    next,
-  ])
-}
-
-/** One row per (network, address) is the queue in which all processes wait for the next nonce. */
-export async function lockNonce(tx: pg.PoolClient, { network, from_address }: TransferRow): Promise<number> {
-  await tx.query('insert into wallet.nonces (network, address) values ($1, $2) on conflict do nothing', [
-    network,
-    from_address,
-  ])
-  const { rows } = await tx.query<{ next_nonce: string }>(
-    'select next_nonce from wallet.nonces where network = $1 and address = $2 for update',
-    [network, from_address],
-  )
-  return Number(rows[0]!.next_nonce)
 }
 
 export async function failUnsigned(

@@ -1,9 +1,8 @@
 import type pg from 'pg'
-import type { Hex } from 'viem'
 import type { TransferRow } from './transfer-row.ts'
 
 /** A signed transaction of a transfer: the payment, or a cancellation with the same nonce that moves no funds. */
-export type Transaction = { kind: 'payment' | 'cancellation'; raw: Hex; hash: Hex }
+export type Transaction = { kind: 'payment' | 'cancellation'; raw: string; hash: string }
 
 /** Reads the transactions of the transfers. Returns a function that gives the transactions of a transfer, newest first. */
 export async function listTransactions(

@@ -1,4 +1,3 @@
-import type { Address, Hex } from 'viem'
 import type { FeeLevel, TransferStatus } from '../protocol.ts'
 import type { TransferChange } from './change-protocol.ts'
 
@@ -9,16 +8,16 @@ export type TransferRow = {
   network: string
   coin_type: string
   derivation_path: string
-  from_address: Address
-  to_address: Address
-  contract_address: Address | null
+  from_address: string
+  to_address: string
+  contract_address: string | null
   amount: string
   fee_level: FeeLevel | null
   max_fee: string | null
   status: TransferStatus['status']
   nonce: string | null
-  raw_transaction: Hex | null
-  tx_hash: Hex | null
+  raw_transaction: string | null
+  tx_hash: string | null
   max_cost: string | null
   resend: boolean
   fee: string | null
@@ -37,7 +36,7 @@ export type TransferRow = {
 
 /** A row with the further columns of an answer. */
 export type PresentedRow = TransferRow & {
-  tx_hashes: Hex[]
+  tx_hashes: string[]
   waits_for: string | null
 } & Depth
 

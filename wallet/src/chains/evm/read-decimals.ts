@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import { type Address, encodeFunctionData, erc20Abi, hexToBigInt, size, slice } from 'viem'
-import { tokenDecimalsMax } from '../limits.ts'
-import { isExecutionFault } from './describe-node-error.ts'
-import type { Chain } from './open-chain.ts'
+import { tokenDecimalsMax } from '../../limits.ts'
+import type { Node } from './node.ts'
+import { isExecutionFault } from './node-faults.ts'
 
 /** Decimals of a token, read once per contract; null when the contract reports none that a ledger could use. */
-export async function readDecimals(pool: pg.Pool, chain: Chain, contract: Address): Promise<number | null> {
+export async function readDecimals(pool: pg.Pool, chain: Node, contract: Address): Promise<number | null> {
   const { rows } = await pool.query<{ decimals: number }>(
     'select decimals from wallet.token_decimals where network = $1 and contract_address = $2',
     [chain.network, contract],
@@ -25,7 +25,7 @@ export async function readDecimals(pool: pg.Pool, chain: Chain, contract: Addres
 const gasMax = 200_000n
 
 /** Null is final: only failures of the contract itself count, while a node that does not answer throws. */
-async function askContract(chain: Chain, contract: Address): Promise<number | null> {
+async function askContract(chain: Node, contract: Address): Promise<number | null> {
   try {
     const call = encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' })
     const { data = '0x' } = await chain.client.call({ to: contract, data: call, gas: gasMax })

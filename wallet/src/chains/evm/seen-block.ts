@@ -1,40 +1,40 @@
 import {
   type Block,
   getAddress,
-  type Hex,
   HttpRequestError,
   MethodNotFoundRpcError,
   MethodNotSupportedRpcError,
   TransactionNotFoundError,
   type TransactionReceipt,
 } from 'viem'
-import { findMovements } from '../deposits/find-movements.ts'
-import { rememberedBlocksMax } from '../limits.ts'
-import type { KnownBlock, SeenBlock } from './block.ts'
-import { isOutage } from './describe-node-error.ts'
-import { eachLimited } from './each-limited.ts'
-import type { Chain } from './open-chain.ts'
+import { rememberedBlocksMax } from '../../limits.ts'
+import { isOneChain } from '../chain.ts'
+import { eachLimited } from '../each-limited.ts'
+import type { EvmBlock, KnownBlock } from './block.ts'
+import { findMovements } from './find-movements.ts'
+import type { Node } from './node.ts'
+import { isOutage } from './node-faults.ts'
 
 type FullBlock = Block<bigint, true, 'latest'>
 
 /** Reads blocks in two calls each. @throws when the node reorganises its chain in between */
-export async function readSeenBlocks(chain: Chain, first: bigint, last: bigint): Promise<SeenBlock[]> {
+export async function readSeenBlocks(chain: Node, first: bigint, last: bigint): Promise<EvmBlock[]> {
   const numbers = Array.from({ length: Number(last - first) + 1 }, (_, offset) => first + BigInt(offset))
-  const blocks = new Map<bigint, SeenBlock>()
+  const blocks = new Map<bigint, EvmBlock>()
   await eachLimited(numbers, async (number) => {
     blocks.set(number, await readSeenBlock(chain, number))
   })
   return numbers.map((number) => blocks.get(number)!)
 }
 
-async function readSeenBlock(chain: Chain, blockNumber: bigint): Promise<SeenBlock> {
+async function readSeenBlock(chain: Node, blockNumber: bigint): Promise<EvmBlock> {
   const [block, receipts] = await Promise.all([
     chain.client.getBlock({ blockNumber, includeTransactions: true }) as Promise<FullBlock>,
     readReceipts(chain, blockNumber),
   ])
   const { number, hash, parentHash, timestamp } = block
   const receiptOf = receipts && new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]))
-  const movements: SeenBlock['movements'] = receipts && []
+  const movements: EvmBlock['movements'] = receipts && []
   const transactions = block.transactions.map((transaction) => {
     const receipt = receiptOf === null ? null : receiptOf.get(transaction.hash)
     if (receipt === undefined || (receipt !== null && receipt.blockHash !== hash))
@@ -47,7 +47,7 @@ async function readSeenBlock(chain: Chain, blockNumber: bigint): Promise<SeenBlo
   return { number, hash, parentHash, timestamp, movements, transactions }
 }
 
-export function rememberBlocks(chain: Chain, blocks: SeenBlock[]): void {
+export function rememberBlocks(chain: Node, blocks: EvmBlock[]): void {
   for (const block of blocks) chain.known.set(block.number, toKnown(block))
   for (const number of chain.known.keys()) {
     if (chain.known.size <= rememberedBlocksMax) return
@@ -55,13 +55,13 @@ export function rememberBlocks(chain: Chain, blocks: SeenBlock[]): void {
   }
 }
 
-const toKnown = ({ transactions, ...block }: SeenBlock): KnownBlock => ({
+const toKnown = ({ transactions, ...block }: EvmBlock): KnownBlock => ({
   ...block,
   sent: transactions.map(({ hash, from, nonce }) => ({ hash, from, nonce })),
 })
 
 /** null when the node does not give the receipts of blocks, or of this block. */
-async function readReceipts(chain: Chain, blockNumber: bigint): Promise<TransactionReceipt[] | null> {
+async function readReceipts(chain: Node, blockNumber: bigint): Promise<TransactionReceipt[] | null> {
   if (!chain.scan.hasBlockReceipts) return null
   try {
     return await chain.client.getBlockReceipts({ blockNumber })
@@ -91,7 +91,7 @@ type Range = { first: bigint; last: bigint; headBlock: bigint }
  * few blocks that are not deep enough yet are read once, so that a later block costs no more than its own calls. They are kept apart
  * from the blocks that were followed, which tell how far a chain went back.
  */
-export async function recallBlocks(chain: Chain, { first, last, headBlock }: Range): Promise<KnownBlock[] | null> {
+export async function recallBlocks(chain: Node, { first, last, headBlock }: Range): Promise<KnownBlock[] | null> {
   const { known, beforeStart, scan, confirmations } = chain
   for (const number of beforeStart.keys()) if (number < first || known.has(number)) beforeStart.delete(number)
   const find = (number: bigint) => known.get(number) ?? beforeStart.get(number)
@@ -106,16 +106,6 @@ export async function recallBlocks(chain: Chain, { first, last, headBlock }: Ran
     return blocks.slice(0, Number(last - first) + 1)
   beforeStart.clear()
   return null
-}
-
-/** Returns true if every block is the child of the block before it. With null, the first block may have any parent. */
-export function isOneChain(blocks: Pick<KnownBlock, 'hash' | 'parentHash'>[], previousHash: Hex | null): boolean {
-  let parent = previousHash
-  for (const block of blocks) {
-    if (parent !== null && block.parentHash !== parent) return false
-    parent = block.hash
-  }
-  return true
 }
 
 /** Returns null for an object that the node does not know; throws errors of the node. */

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import type { Opening } from '../chains/open-chain.ts'
-import type { TransferRow } from './transfer-row.ts'
+import type { TransferRow } from '../../transfers/transfer-row.ts'
+import type { Opening } from './node.ts'
 
 type Sender = Pick<TransferRow, 'network' | 'from_address'>
 

@@ -1,12 +1,8 @@
 import type { Address, Hex, TransactionReceipt } from 'viem'
-import type { Movement } from '../deposits/find-movements.ts'
+import type { Movement, SeenBlock } from '../chain.ts'
 
 /** A block of the chain, and what a transaction in it needs to be recognised and judged. */
-export type SeenBlock = {
-  number: bigint
-  hash: Hex
-  parentHash: Hex
-  timestamp: bigint
+export type EvmBlock = SeenBlock & {
   /** null: the node does not give the receipts of a whole block. */
   movements: { txHash: Hex; movement: Movement }[] | null
   /** `receipt` null: as `movements`. */
@@ -17,4 +13,4 @@ export type SeenBlock = {
 export type SentTransaction = { hash: Hex; from: Address; nonce: number }
 
 /** The part of a block that is kept until the block is deep. */
-export type KnownBlock = Omit<SeenBlock, 'transactions'> & { sent: SentTransaction[] }
+export type KnownBlock = Omit<EvmBlock, 'transactions'> & { sent: SentTransaction[] }

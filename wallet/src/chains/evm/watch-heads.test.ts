@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Anvil, startAnvil } from '../anvil.ts'
-import { type RunningWallet, startWallet } from '../start-wallet.ts'
-import { startCuttable } from '../testing/cut-connections.ts'
-import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
-import { controlChain } from '../testing/local-chain.ts'
-import { deriveTestAddress, testConfig, waitFor } from '../testing/wallet-client.ts'
+import { type Anvil, startAnvil } from '../../anvil.ts'
+import { type RunningWallet, startWallet } from '../../start-wallet.ts'
+import { startCuttable } from '../../testing/cut-connections.ts'
+import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
+import { controlChain } from '../../testing/local-chain.ts'
+import { deriveTestAddress, testConfig, waitFor } from '../../testing/wallet-client.ts'
 
 let anvil: Anvil
 let database: TestDatabase

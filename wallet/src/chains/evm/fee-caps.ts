@@ -1,5 +1,5 @@
-import { pointlessFeeFactor, unsignedFeeFactor } from '../limits.ts'
-import type { FeeLevel } from '../protocol.ts'
+import { pointlessFeeFactor, unsignedFeeFactor } from '../../limits.ts'
+import type { FeeLevel } from '../../protocol.ts'
 
 /** The price of a unit of gas now, in wei. */
 export type GasPrice = { baseFeePerGas: bigint; priorityFeePerGas: bigint }

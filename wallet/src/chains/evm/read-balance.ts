@@ -1,10 +1,10 @@
 import { type Address, erc20Abi } from 'viem'
-import { WalletError } from '../errors.ts'
-import { isContractFault } from './describe-node-error.ts'
-import type { Chain } from './open-chain.ts'
+import { WalletError } from '../../errors.ts'
+import type { Node } from './node.ts'
+import { isContractFault } from './node-faults.ts'
 
 /** Balance in the smallest unit at the newest block; `contract` null is the coin of the network. */
-export async function readBalance(chain: Chain, { address, contract }: { address: Address; contract: Address | null }) {
+export async function readBalance(chain: Node, { address, contract }: { address: Address; contract: Address | null }) {
   const blockNumber = await chain.client.getBlockNumber()
   if (contract === null) return { balance: await chain.client.getBalance({ address, blockNumber }), blockNumber }
   try {

@@ -1,29 +1,21 @@
 import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem'
-import type { Fees } from '../authority/verify-stored.ts'
-import { isContractFault, isExecutionFault } from '../chains/describe-node-error.ts'
-import { capsOf, defaultFeeLevel, type GasPrice, limitCaps, unsignedLimitOf } from '../chains/fee-caps.ts'
-import type { Account, Chain } from '../chains/open-chain.ts'
-import { callOf, estimateGas, type Movement, withReserve } from '../chains/price-transfer.ts'
-import { tokenGasSeconds } from '../limits.ts'
-import type { TransferRow } from './transfer-row.ts'
+import { tokenGasSeconds } from '../../limits.ts'
+import type { TransferRow } from '../../transfers/transfer-row.ts'
+import type { Plan, Planned } from '../chain.ts'
+import { capsOf, defaultFeeLevel, type FeeCaps, type GasPrice, limitCaps, unsignedLimitOf } from './fee-caps.ts'
+import type { Account, Node } from './node.ts'
+import { isContractFault, isExecutionFault } from './node-faults.ts'
+import { callOf, type EvmPayment, estimateGas, withReserve } from './price-transfer.ts'
 
-export type Plan = {
-  kind: 'possible'
-  gas: bigint
-  maxFeePerGas: bigint
-  maxPriorityFeePerGas: bigint
-  maxCost: bigint
-  fees: Fees
-}
-
-export type Planned = Plan | { kind: 'impossible'; reason: string } | { kind: 'tooDear'; reason: string }
+export type GasPlan = { kind: 'possible'; gas: bigint } & FeeCaps & Plan
+type PlannedGas = GasPlan | Exclude<Planned, { kind: 'possible' }>
 
 /** Asks the node what only it knows of a transfer: whether the call succeeds, and its gas. @throws when it does not answer */
 export async function planTransfer(
-  chain: Chain,
+  chain: Node,
   transfer: TransferRow,
   { price, account }: { price: GasPrice; account: Account },
-): Promise<Planned> {
+): Promise<PlannedGas> {
   const movement = movementOf(transfer)
   const { contractAddress } = movement
   const needed =
@@ -48,7 +40,7 @@ export async function planTransfer(
 
 type Needed = { gas: bigint } | { refusal: string }
 
-async function gasOf(chain: Chain, movement: Movement): Promise<Needed> {
+async function gasOf(chain: Node, movement: EvmPayment): Promise<Needed> {
   const estimate = await estimateGas(chain, movement)
   return estimate.possible ? { gas: withReserve(estimate.gas) } : { refusal: estimate.reason }
 }
@@ -57,7 +49,7 @@ async function gasOf(chain: Chain, movement: Movement): Promise<Needed> {
  * The gas that another transfer of the token needed within the minute, if a simulation succeeds with no more than that; a
  * recipient that never had the token needs more, and has its own estimate. Of many at once the others wait for the first.
  */
-async function gasOfToken(chain: Chain, movement: Movement, contract: Address): Promise<Needed> {
+async function gasOfToken(chain: Node, movement: EvmPayment, contract: Address): Promise<Needed> {
   const { tokenAsked } = chain
   if (recentGas(chain, contract) === null) {
     const pending = tokenAsked.get(contract)
@@ -76,12 +68,12 @@ async function gasOfToken(chain: Chain, movement: Movement, contract: Address): 
   return answer === 'refuses' ? { refusal: tokenRefuses } : await estimateToken(chain, movement, contract)
 }
 
-function recentGas({ tokenGas }: Chain, contract: Address): bigint | null {
+function recentGas({ tokenGas }: Node, contract: Address): bigint | null {
   const recent = tokenGas.get(contract)
   return recent !== undefined && Date.now() < recent.until ? recent.gas : null
 }
 
-async function estimateToken(chain: Chain, movement: Movement, contract: Address): Promise<Needed> {
+async function estimateToken(chain: Node, movement: EvmPayment, contract: Address): Promise<Needed> {
   if (recentGas(chain, contract) === null) {
     const code = await chain.batched.getCode({ address: contract })
     if (code === undefined || code === '0x') return { refusal: 'NOT_A_CONTRACT: the contract address has no code' }
@@ -98,7 +90,7 @@ const withCallData = (gas: bigint) => (gas * 105n) / 100n
 
 const tokenRefuses = 'TOKEN_REFUSED: the token answers that it would not transfer'
 
-function noteGas(chain: Chain, contract: Address, gas: bigint): void {
+function noteGas(chain: Node, contract: Address, gas: bigint): void {
   const recent = recentGas(chain, contract)
   if (recent !== null && recent >= gas) return
   const until = recent === null ? Date.now() + tokenGasSeconds * 1000 : chain.tokenGas.get(contract)!.until
@@ -107,8 +99,8 @@ function noteGas(chain: Chain, contract: Address, gas: bigint): void {
 
 /** A token that answers false would succeed on chain and move nothing. Some old tokens answer nothing at all. */
 async function simulate(
-  chain: Chain,
-  { fromAddress, toAddress, amount }: Movement,
+  chain: Node,
+  { fromAddress, toAddress, amount }: EvmPayment,
   { contract, gas }: { contract: Address; gas?: bigint },
 ): Promise<'moves' | 'refuses' | 'fails'> {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [toAddress, amount] })
@@ -125,17 +117,17 @@ async function simulate(
 /** The first word is zero; what is shorter than a word is no answer. */
 const isFalse = (answer: Hex | undefined) => answer !== undefined && /^0x0{64}/.test(answer)
 
-export function movementOf(row: TransferRow): Movement {
+export function movementOf(row: TransferRow): EvmPayment {
   return {
-    fromAddress: row.from_address,
-    toAddress: row.to_address,
-    contractAddress: row.contract_address,
+    fromAddress: row.from_address as Address,
+    toAddress: row.to_address as Address,
+    contractAddress: row.contract_address as Address | null,
     amount: BigInt(row.amount),
   }
 }
 
 /** Returns the transaction that a wallet signs for a plan, without its nonce. */
-export const requestOf = (chain: Chain, movement: Movement, plan: Plan) =>
+export const requestOf = (chain: Node, movement: EvmPayment, plan: GasPlan) =>
   ({
     type: 'eip1559',
     chainId: chain.chainId,

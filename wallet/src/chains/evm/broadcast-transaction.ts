@@ -1,22 +1,15 @@
 import type { Hex } from 'viem'
-import { describeNodeError } from '../chains/describe-node-error.ts'
-import type { Chain } from '../chains/open-chain.ts'
-
-export type BroadcastOutcome =
-  | { accepted: true }
-  /** `isPassed`: the chain has a transaction with this nonce or a later one, which holds up none of those behind it. */
-  | { accepted: false; reason: string; isPassed: boolean }
+import type { BroadcastOutcome, Signed } from '../chain.ts'
+import { describeNodeError } from '../node-error.ts'
+import type { Node } from './node.ts'
 
 /**
  * Sends signed bytes to the node, with those that are sent at the same moment in one request. Sending the same bytes twice is
  * harmless, so in doubt they are sent again.
  */
-export async function broadcastTransaction(
-  chain: Chain,
-  transaction: { raw: Hex; hash: Hex },
-): Promise<BroadcastOutcome> {
+export async function broadcastTransaction(chain: Node, transaction: Signed): Promise<BroadcastOutcome> {
   try {
-    await chain.batched.sendRawTransaction({ serializedTransaction: transaction.raw })
+    await chain.batched.sendRawTransaction({ serializedTransaction: transaction.raw as Hex })
     return { accepted: true }
   } catch (error) {
     const reason = describeNodeError(error)
@@ -28,8 +21,8 @@ export async function broadcastTransaction(
 }
 
 /** Returns true if the node has the transaction in a block or in its pool; false also when it does not answer. */
-export async function isKnown(chain: Chain, hash: Hex): Promise<boolean> {
-  return await chain.batched.getTransaction({ hash }).then(
+export async function isKnown(chain: Node, hash: string): Promise<boolean> {
+  return await chain.batched.getTransaction({ hash: hash as Hex }).then(
     () => true,
     () => false,
   )

@@ -1,13 +1,14 @@
 import { type Address, getAddress, type Hex, TransactionNotFoundError, TransactionReceiptNotFoundError } from 'viem'
-import { findMovements } from '../deposits/find-movements.ts'
-import type { TransactionState } from '../protocol.ts'
-import { type Chain, readHead } from './open-chain.ts'
+import type { TransactionState } from '../../protocol.ts'
+import { findMovements } from './find-movements.ts'
+import { type Node, readHead } from './node.ts'
+import { feeOf } from './receipt-fee.ts'
 
 /**
  * Reads the present state of a transaction; null when the node does not know it. The state is `mined` or `failed` only at
  * the depth at which a transfer is final, and `pending` before.
  */
-export async function readTransaction(chain: Chain, hash: Hex): Promise<TransactionState | null> {
+export async function readTransaction(chain: Node, hash: Hex): Promise<TransactionState | null> {
   const headBlock = await readHead(chain)
   const transaction = await unlessMissing(chain.client.getTransaction({ hash }))
   if (transaction === null) return null
@@ -28,7 +29,7 @@ export async function readTransaction(chain: Chain, hash: Hex): Promise<Transact
     status: isFinal ? (receipt.status === 'success' ? 'mined' : 'failed') : 'pending',
     confirmations,
     blockTime: new Date(Number(timestamp) * 1000).toISOString(),
-    fee: (receipt.gasUsed * receipt.effectiveGasPrice).toString(),
+    fee: feeOf(receipt).toString(),
     payments: findMovements(transaction, receipt)
       .filter(({ amount }) => amount > 0n)
       .map(({ index, fromAddress, toAddress, contract, amount }) => ({
@@ -45,7 +46,7 @@ export async function readTransaction(chain: Chain, hash: Hex): Promise<Transact
  * The final transaction that used a nonce of an address, or null while no transaction is final. Needs the state of past blocks, which
  * a node may have dropped: then it throws.
  */
-export async function findNonceUse(chain: Chain, address: Address, nonce: number): Promise<Hex | null> {
+export async function findNonceUse(chain: Node, address: Address, nonce: number): Promise<Hex | null> {
   const headBlock = await readHead(chain)
   const finalBlock = headBlock - BigInt(chain.confirmations) + 1n
   const isUsedAt = async (blockNumber: bigint) =>

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { migrate } from '../database/migrate.ts'
-import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
+import { migrate } from '../../database/migrate.ts'
+import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
 import { readCommittedCost, readOpening } from './committed-cost.ts'
 
 const sender = { network: 'ethereum', from_address: '0xa11ce00000000000000000000000000000000001' } as const

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
-import { marketSeconds } from '../limits.ts'
-import type { Account, Chain, Market, Opening } from './open-chain.ts'
+import { marketSeconds } from '../../limits.ts'
+import type { Account, Market, Node, Opening } from './node.ts'
 import { baseFeeOf, readTip } from './price-transfer.ts'
 
 /**
@@ -9,7 +9,7 @@ import { baseFeeOf, readTip } from './price-transfer.ts'
  *
  * @throws when the node does not answer, or serves another chain
  */
-export async function readMarket(chain: Chain): Promise<Market> {
+export async function readMarket(chain: Node): Promise<Market> {
   const block = await chain.batched.getBlock()
   const { market } = chain
   if (market?.hash === block.hash && performance.now() - market.readAt < marketSeconds * 1000) return market
@@ -23,7 +23,7 @@ export async function readMarket(chain: Chain): Promise<Market> {
 
 /** Reads the balance and the nonce of the address, and keeps them with the block. */
 export async function readAccount(
-  { batched }: Chain,
+  { batched }: Node,
   { accounts }: Market,
   address: Address,
   opening: Opening,

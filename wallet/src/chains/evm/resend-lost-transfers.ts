@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import type { Address } from 'viem'
-import { eachLimited } from '../chains/each-limited.ts'
-import type { Chain } from '../chains/open-chain.ts'
+import { eachLimited } from '../each-limited.ts'
+import type { Node } from './node.ts'
 
 /**
  * After the chain went back, marks the stored transactions that it no longer contains, including settled ones, so that the
  * same bytes are sent again in the order of their nonces. Returns how many were marked.
  */
-export async function resendLostTransfers(pool: pg.Pool, chain: Chain): Promise<number> {
+export async function resendLostTransfers(pool: pg.Pool, chain: Node): Promise<number> {
   const { rows } = await pool.query<{ address: Address; next_nonce: string }>(
     'select address, next_nonce from wallet.nonces where network = $1 and next_nonce > 0',
     [chain.network],

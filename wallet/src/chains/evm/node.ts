@@ -8,8 +8,8 @@ import {
   type Chain as ViemChain,
   webSocket,
 } from 'viem'
-import type { ChainConfig } from '../config.ts'
-import { nodeBatchMax, nodeTimeoutMilliseconds, scanBlocksMax } from '../limits.ts'
+import type { ChainConfig } from '../../config.ts'
+import { nodeBatchMax, nodeTimeoutMilliseconds, scanBlocksMax } from '../../limits.ts'
 import type { KnownBlock } from './block.ts'
 import type { GasPrice } from './fee-caps.ts'
 
@@ -23,7 +23,7 @@ export type Account = { balance: bigint; chainNonce: number; opening: Opening }
 export type Market = { hash: Hex; readAt: number; price: GasPrice; accounts: Map<Address, Account> }
 
 /** One configured network and the client of its node. `reach`, `scan`, `known` and `beforeStart` are state of the follower. */
-export type Chain = ChainConfig & {
+export type Node = ChainConfig & {
   network: string
   client: PublicClient
   /** Sends simultaneous calls in one request. */
@@ -50,7 +50,7 @@ export type Chain = ChainConfig & {
 
 export const isSocket = (rpcUrl: string) => /^wss?:/i.test(rpcUrl)
 
-export function openChain(network: string, config: ChainConfig): Chain {
+export function openNode(network: string, config: ChainConfig): Node {
   const chain = defineChain({
     id: config.chainId,
     name: network,
@@ -76,7 +76,7 @@ export function openChain(network: string, config: ChainConfig): Chain {
 
 type Fresh = { chain: ViemChain; cacheTime: number }
 type Calls = { timeout: number; retryCount: number; retryDelay: number }
-type Clients = Pick<Chain, 'client' | 'batched' | 'close'>
+type Clients = Pick<Node, 'client' | 'batched' | 'close'>
 
 function openHttp(fresh: Fresh, rpcUrl: string, calls: Calls): Clients {
   const open = (batch: false | { batchSize: number }) =>
@@ -96,12 +96,12 @@ function openSocket(fresh: Fresh, rpcUrl: string, calls: Calls): Clients {
 }
 
 /** Reads the height, and after an outage first which chain the node serves; throws as `readHead`. */
-export async function readHeight(chain: Chain): Promise<bigint> {
+export async function readHeight(chain: Node): Promise<bigint> {
   return chain.reach.reachable ? await chain.client.getBlockNumber() : await readHead(chain)
 }
 
 /** Reads the head; throws when the node is down or serves another chain than the configured one. */
-export async function readHead(chain: Chain): Promise<bigint> {
+export async function readHead(chain: Node): Promise<bigint> {
   const [chainId, headBlock] = await Promise.all([chain.client.getChainId(), chain.client.getBlockNumber()])
   if (chainId !== chain.chainId) {
     throw new Error(`the node of ${chain.network} serves chain ${chainId}, but ${chain.chainId} is configured`)

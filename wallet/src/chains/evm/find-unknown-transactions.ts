@@ -1,15 +1,14 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { Address, Hex } from 'viem'
-import type { SentTransaction } from '../chains/block.ts'
-import type { Chain } from '../chains/open-chain.ts'
-import { findMovements, type Movement } from '../deposits/find-movements.ts'
+import type { Hex } from 'viem'
+import type { UnknownTransaction } from '../chain.ts'
+import type { SentTransaction } from './block.ts'
+import { findMovements } from './find-movements.ts'
+import type { Node } from './node.ts'
+import { feeOf } from './receipt-fee.ts'
 
-type Parts = { pool: pg.Pool; chain: Chain; log: Logger }
-type Stranger = { client_id: string; hash: Hex; sender: Address; nonce: string }
-
-/** A mined transaction of a client's address that this database has no record of. */
-export type UnknownTransaction = Stranger & { block: bigint; fee: bigint; payments: Movement[] }
+type Parts = { pool: pg.Pool; chain: Node; log: Logger }
+type Stranger = { client_id: string; hash: Hex; sender: string; nonce: string }
 
 /**
  * Finds those of the transactions that addresses of clients sent, and that were not signed here: the database was restored to an earlier
@@ -36,29 +35,8 @@ export async function findUnknownTransactions(
       chain.client.getTransactionReceipt({ hash }),
     ])
     const payments = findMovements(transaction, receipt).filter(({ fromAddress }) => fromAddress === sender)
-    const fee = receipt.gasUsed * receipt.effectiveGasPrice
-    found.push({ ...stranger, block: receipt.blockNumber, fee, payments })
+    found.push({ ...stranger, block: receipt.blockNumber, fee: feeOf(receipt), payments })
     log.error({ network: chain.network, address: sender, txHash: hash }, 'a transaction that this wallet did not sign')
   }
   return found
 }
-
-/** Stores them once each; they are listed as accepted from then on. */
-export async function storeUnknownTransactions(
-  tx: pg.PoolClient,
-  network: string,
-  transactions: UnknownTransaction[],
-): Promise<void> {
-  for (const { client_id, hash, sender, nonce, block, fee, payments } of transactions)
-    await tx.query(
-      `insert into wallet.unknown_transactions (network, tx_hash, client_id, from_address, nonce, block_number, fee, payments)
-       values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
-      [network, hash, client_id, sender, nonce, block.toString(), fee.toString(), JSON.stringify(payments.map(toJson))],
-    )
-}
-
-const toJson = ({ toAddress, contract, amount }: Movement) => ({
-  toAddress,
-  contractAddress: contract,
-  amount: amount.toString(),
-})

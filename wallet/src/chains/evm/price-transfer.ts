@@ -1,12 +1,14 @@
 import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem'
-import { describeNodeError, isExecutionFault, isInsufficientFunds } from './describe-node-error.ts'
+import { describeNodeError } from '../node-error.ts'
 import type { GasPrice } from './fee-caps.ts'
-import type { Chain } from './open-chain.ts'
+import type { Node } from './node.ts'
+import { isExecutionFault, isInsufficientFunds } from './node-faults.ts'
 
-export type Movement = { fromAddress: Address; toAddress: Address; contractAddress: Address | null; amount: bigint }
+/** A payment whose addresses were read. */
+export type EvmPayment = { fromAddress: Address; toAddress: Address; contractAddress: Address | null; amount: bigint }
 
 /** The call that moves the amount: the coin itself, or `transfer` of the token's contract (ERC-20). */
-export function callOf({ toAddress, contractAddress, amount }: Movement): { to: Address; value: bigint; data: Hex } {
+export function callOf({ toAddress, contractAddress, amount }: EvmPayment): { to: Address; value: bigint; data: Hex } {
   if (contractAddress === null) return { to: toAddress, value: amount, data: '0x' }
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [toAddress, amount] })
   return { to: contractAddress, value: 0n, data }
@@ -18,7 +20,7 @@ export type GasEstimate = { possible: true; gas: bigint } | { possible: false; g
  * Gas that the transfer needs. A refusal by the chain is returned as data with a usual amount of gas; a node that does not
  * answer throws.
  */
-export async function estimateGas(chain: Chain, movement: Movement): Promise<GasEstimate> {
+export async function estimateGas(chain: Node, movement: EvmPayment): Promise<GasEstimate> {
   const { to, value, data } = callOf(movement)
   const usualGas = movement.contractAddress === null ? plainTransferGas : tokenTransferGas
   try {
@@ -35,15 +37,15 @@ export async function estimateGas(chain: Chain, movement: Movement): Promise<Gas
 }
 
 /** The price of a unit of gas in wei (EIP-1559) at the newest block. */
-export async function readGasPrice(chain: Chain): Promise<GasPrice> {
+export async function readGasPrice(chain: Node): Promise<GasPrice> {
   const [block, priorityFeePerGas] = await Promise.all([chain.batched.getBlock(), readTip(chain)])
   return { baseFeePerGas: baseFeeOf(chain, block), priorityFeePerGas }
 }
 
-export const readTip = ({ batched }: Chain): Promise<bigint> => batched.estimateMaxPriorityFeePerGas()
+export const readTip = ({ batched }: Node): Promise<bigint> => batched.estimateMaxPriorityFeePerGas()
 
 /** @throws for a chain without EIP-1559 */
-export function baseFeeOf({ network }: Chain, { baseFeePerGas }: { baseFeePerGas: bigint | null }): bigint {
+export function baseFeeOf({ network }: Node, { baseFeePerGas }: { baseFeePerGas: bigint | null }): bigint {
   if (baseFeePerGas === null) throw new Error(`${network} has no base fee; only EIP-1559 chains are supported`)
   return baseFeePerGas
 }

@@ -1,18 +1,12 @@
-import { type Address, erc20Abi, getAddress, type Hex, type Log, parseEventLogs, type TransactionReceipt } from 'viem'
-
-/** A transfer of coin or token that a mined transaction made. `contract` null is the coin of the network. */
-export type Movement = {
-  contract: Address | null
-  /** Position among the Transfer logs of the transaction, 0 for the coin: it survives a reorganisation, a block-wide index does not. */
-  index: number
-  fromAddress: Address
-  toAddress: Address
-  amount: bigint
-}
+import { type Address, erc20Abi, getAddress, type Log, parseEventLogs, type TransactionReceipt } from 'viem'
+import type { Movement } from '../chain.ts'
 
 type MinedTransaction = { from: Address; to: Address | null; value: bigint }
 
-/** All movements of value in one transaction; none when it reverted. Pure. */
+/**
+ * All movements of value in one transaction; none when it reverted. Pure. The index of a movement is its position among the Transfer
+ * logs of the transaction, 0 for the coin: it survives a reorganisation, a block-wide index does not.
+ */
 export function findMovements(
   transaction: MinedTransaction,
   receipt: Pick<TransactionReceipt, 'status' | 'logs'>,
@@ -40,9 +34,4 @@ export function findMovements(
 /** Strict reading leaves out logs of other shapes, such as ERC-721's Transfer, which indexes its third field. */
 export function transferLogs(logs: Log[]) {
   return parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs, strict: true })
-}
-
-/** The key under which a movement is the same one, whatever block it is in. */
-export function eventKey({ network, txHash, movement }: { network: string; txHash: Hex; movement: Movement }): string {
-  return [network, txHash, movement.toAddress, movement.contract ?? 'native', movement.index].join('|')
 }

@@ -10,17 +10,7 @@ import {
   TimeoutError,
   WebSocketRequestError,
 } from 'viem'
-
-/** A sentence for logs and failure reasons, without viem's request dump, which has the node's URL and so perhaps a key. */
-export function describeNodeError(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown error'
-  const text =
-    error instanceof BaseError ? [error.shortMessage, error.details].filter(Boolean).join(' ') : error.message
-  return text
-    .replace(/(https?|wss?):\/\/\S+/g, '<node>')
-    .replace(/\s+/g, ' ')
-    .slice(0, 500)
-}
+import { describeNodeError } from '../node-error.ts'
 
 /** Returns true if the code was executed and reverted or failed, so that a retry would not help. */
 export function isExecutionFault(error: unknown): boolean {

@@ -1,17 +1,10 @@
 import type { Logger } from 'pino'
-import { describeNodeError } from './describe-node-error.ts'
-import { type Chain, isSocket } from './open-chain.ts'
-
-/** Notices of new blocks from the node. A node without a WebSocket URL sends no notices. */
-export type Heads = {
-  /** Subscribes, unless a subscription exists. */
-  follow(): void
-  /** Forgets the connection, so that the next call opens another one. */
-  drop(): Promise<void>
-}
+import type { Heads } from '../chain.ts'
+import { describeNodeError } from '../node-error.ts'
+import { isSocket, type Node } from './node.ts'
 
 /** `onHead` is a hint: a block without a notice is found when the height is read. */
-export function watchHeads(chain: Chain, log: Logger, onHead: () => void): Heads {
+export function watchHeads(chain: Node, log: Logger, onHead: () => void): Heads {
   if (!isSocket(chain.rpcUrl)) return { follow: () => undefined, drop: async () => undefined }
   let unwatch: (() => void) | null = null
   const end = () => {

@@ -1,0 +1,202 @@
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import type { ChainConfig } from '../config.ts'
+import type { ParsedPath } from '../keys/derivation-path.ts'
+import type { Keyring } from '../keys/keyring.ts'
+import type { FeeLevel, TransactionState } from '../protocol.ts'
+import type { Transaction } from '../transfers/transactions.ts'
+import type { PresentedRow, TransferRow } from '../transfers/transfer-row.ts'
+
+/**
+ * A configured network, as all families of networks look from outside. `chains/evm` implements it. What a family returns, such as a plan
+ * or a block, may have more fields, which the same family reads again later.
+ */
+export type Chain = ChainConfig & State & Forms & Reading & Sending & Replacing & Following & Watching
+
+/** State of the process that follows the network. */
+type State = {
+  network: string
+  reach: { reachable: boolean; headBlock: bigint | null }
+  /** The newest blocks that were followed, by number. */
+  known: Map<bigint, Block>
+  /** Blocks that one pass of the watcher reads at most. */
+  scan: { blocksMax: number }
+}
+
+/** The notation of the network. Each returns the canonical form, and throws an error that names the field. */
+type Forms = {
+  coinDecimals: number
+  readAddress(field: string, value: string): string
+  readRecipient(value: string): string
+  readContract(field: string, value: string): string
+}
+
+export type Payment = { fromAddress: string; toAddress: string; contractAddress: string | null; amount: bigint }
+
+/** All of these throw when the node does not answer. */
+type Reading = {
+  /** Reads the height. After an outage it throws also when the node serves another network than the configured one. */
+  readHeight(): Promise<bigint>
+  readBlock(number: bigint): Promise<Block>
+  /** Balance in the smallest unit at the newest block; `contract` null is the coin of the network. */
+  readBalance(of: { address: string; contract: string | null }): Promise<{ balance: bigint; blockNumber: bigint }>
+  readDecimals(contract: string): Promise<number>
+  /** The decimals of a token that was received, kept in the database; null when it has none that a ledger could use. */
+  findDecimals(pool: pg.Pool, contract: string): Promise<number | null>
+  estimateFee(payment: Payment, level: FeeLevel | undefined): Promise<{ fee: bigint; maxFee: bigint }>
+  /** The present state of a transaction; null when the node does not know it. */
+  readTransaction(hash: string): Promise<TransactionState | null>
+  watchHeads(log: Logger, onHead: () => void): Heads
+  /** Closes the connection to the node, if there is one; the next call opens another one. */
+  close(): Promise<void>
+}
+
+/** Notices of new blocks from the node. Some nodes send none. */
+export type Heads = {
+  /** Subscribes, unless a subscription exists. */
+  follow(): void
+  /** Forgets the connection, so that the next call opens another one. */
+  drop(): Promise<void>
+}
+
+export type Block = { number: bigint; hash: string; timestamp: bigint }
+export type SeenBlock = Block & { parentHash: string }
+
+/** The opened key of an address. */
+export type Key = { address: string }
+export type Signed = { raw: string; hash: string }
+/** The most that a transaction of an order pays in fees, and the limit of all of them where people signed none. */
+export type Fees = { fee: bigint; unsignedLimit: bigint }
+/** `maxCost`: the most of the coin that the transaction can take from the address. */
+export type Plan = { maxCost: bigint; fees: Fees }
+export type Planned =
+  | ({ kind: 'possible' } & Plan)
+  | { kind: 'impossible'; reason: string }
+  | { kind: 'tooDear'; reason: string }
+export type Signable = { transfer: TransferRow; plan: Plan }
+export type Assigned = Signable & { nonce: number }
+/** Notes outside of the database that an order is about to be signed. Returns the reason when it has to wait. */
+export type Claim = (transfer: TransferRow, claim: { nonce: number } & Fees) => Promise<string | null>
+export type Reserved = { assigned: Assigned[]; waiting: { transfer: TransferRow; reason: string }[] }
+
+type Sending = {
+  /** Opens the key of a path. It may have to be read from the database. */
+  openKey(keyring: Keyring, clientId: string, path: ParsedPath): Promise<Key>
+  /** Reads the state that all transfers of a pass share. Throws when the node is down or serves another network. */
+  openPass(): Promise<Pass>
+  /** Signs with the place that was reserved. */
+  signPayment(key: Key, assigned: Assigned): Promise<Signed>
+  /** Sends signed bytes to the node. Sending the same bytes twice is harmless. */
+  broadcast(transaction: Signed): Promise<BroadcastOutcome>
+  /** Returns true if the node has the transaction in a block or in its pool; false also when it does not answer. */
+  isKnown(hash: string): Promise<boolean>
+}
+
+export type Pass = { openSender(pool: pg.Pool, transfer: TransferRow): Promise<Sender> }
+
+/** An address that pays in a pass. */
+export type Sender = {
+  /** Asks the node what only it knows of a transfer, and changes nothing. */
+  plan(transfer: TransferRow): Promise<Planned>
+  /**
+   * Reserves what makes a transfer's payment happen at most once, in the database transaction that stores the signed bytes. The
+   * transfers are locked, and in their order.
+   */
+  reserve(tx: pg.PoolClient, wanted: Signable[], claim: Claim): Promise<Reserved>
+  /** Reads the state of the address anew at the next pass. */
+  forget(): void
+}
+
+export type BroadcastOutcome =
+  | { accepted: true }
+  /** `isPassed`: the network has a transaction in this place or a later one, which holds up none of those behind it. */
+  | { accepted: false; reason: string; isPassed: boolean }
+
+type Replacing = {
+  /** Reads what the replacement of the newest transaction of a transfer depends on. */
+  openReplacement(
+    pool: pg.Pool,
+    transfer: TransferRow,
+    of: { newest: Transaction; count: number },
+  ): Promise<Replacement>
+  /** The final transaction of somebody else who has the same key, which took the place of the transfer's; null when none is seen. */
+  findRival(transfer: PresentedRow): Promise<string | null>
+}
+
+/** Begins a refusal that a person may overrule by another limit. */
+export const aboveMaxFee = 'ABOVE_MAX_FEE'
+
+export type ReplacementPlan = Plan & { kind: Transaction['kind'] }
+
+export type Replacement = {
+  /** `limit`: the highest fee that is permitted; null when there is no limit. */
+  plan(wanted: Transaction['kind'], limit: bigint | null): Promise<ReplacementPlan | { refusal: string }>
+  /** In the database transaction that stores the signed bytes. Returns a refusal, or null. */
+  reserve(tx: pg.PoolClient, plan: ReplacementPlan): Promise<string | null>
+  sign(key: Key, plan: ReplacementPlan): Promise<Signed>
+}
+
+/** A transaction of a transfer in a block: all that left the payer besides the amount, and the reason if it moved nothing. */
+export type Outcome = { transaction: Transaction; fee: bigint; failure: string | null }
+/** An outcome and the block that has it. */
+export type Mined = Outcome & { row: TransferRow; block: { number: bigint; timestamp: bigint } }
+export type Found = 'pending' | 'unknown' | (Outcome & { blockNumber: bigint; blockHash: string })
+
+type Following = {
+  /** Reads blocks and what finds transfers in them. Throws when the node reorganises its chain in between. */
+  readSeenBlocks(first: bigint, last: bigint): Promise<SeenBlock[]>
+  /** Keeps the newest blocks that were followed. */
+  remember(blocks: SeenBlock[]): void
+  /** The transfers whose transactions are in the blocks, and those whose place was taken by another transaction. */
+  findInBlocks(pool: pg.Pool, blocks: SeenBlock[]): Promise<{ mined: Mined[]; passed: TransferRow[] }>
+  /** Looks up the transactions of a transfer, which are listed newest first. At most one of them is in the chain. */
+  findTransfer(transfer: TransferRow, transactions: Transaction[]): Promise<Found>
+  /** After the chain went back: marks the transactions that it no longer has, to be sent again. Returns their number. */
+  resendLost(pool: pg.Pool): Promise<number>
+}
+
+/** Coin or token that a mined transaction moved. `contract` null is the coin. `index` tells the movements of a transaction apart. */
+export type Movement = {
+  contract: string | null
+  index: number
+  fromAddress: string
+  toAddress: string
+  amount: bigint
+}
+export type BlockMovement = { txHash: string; movement: Movement; block: Block }
+
+type Watching = {
+  /** Reads the blocks of a range. `headBlock` is the newest one. */
+  readRange(range: { first: bigint; last: bigint; headBlock: bigint }): Promise<BlockRange>
+  /** The block of a transaction, and a function that reads what it moved; null when no block has the transaction. */
+  findMined(hash: string): Promise<{ number: bigint; hash: string; listMovements(): Promise<Movement[]> } | null>
+}
+
+export type BlockRange = {
+  blocks: SeenBlock[]
+  /** What was moved to addresses of this wallet, in the order of the chain. */
+  listMovements(listOwn: (addresses: Set<string>) => Promise<Set<string>>): Promise<BlockMovement[]>
+  /** Transactions of addresses of this wallet that it has no record of. */
+  listUnknown(pool: pg.Pool, log: Logger): Promise<UnknownTransaction[]>
+}
+
+/** A mined transaction of a client's address that this database has no record of. */
+export type UnknownTransaction = {
+  client_id: string
+  hash: string
+  sender: string
+  nonce: string
+  block: bigint
+  fee: bigint
+  payments: Movement[]
+}
+
+/** Returns true if every block is the child of the block before it. With null, the first block may have any parent. */
+export function isOneChain(blocks: Pick<SeenBlock, 'hash' | 'parentHash'>[], previousHash: string | null): boolean {
+  let parent = previousHash
+  for (const block of blocks) {
+    if (parent !== null && block.parentHash !== parent) return false
+    parent = block.hash
+  }
+  return true
+}

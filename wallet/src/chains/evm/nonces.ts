@@ -1,0 +1,25 @@
+import type pg from 'pg'
+import type { TransferRow } from '../../transfers/transfer-row.ts'
+
+type Sender = Pick<TransferRow, 'network' | 'from_address'>
+
+/** One row per (network, address) is the queue in which all processes wait for the next nonce. */
+export async function lockNonce(tx: pg.PoolClient, { network, from_address }: Sender): Promise<number> {
+  await tx.query('insert into wallet.nonces (network, address) values ($1, $2) on conflict do nothing', [
+    network,
+    from_address,
+  ])
+  const { rows } = await tx.query<{ next_nonce: string }>(
+    'select next_nonce from wallet.nonces where network = $1 and address = $2 for update',
+    [network, from_address],
+  )
+  return Number(rows[0]!.next_nonce)
+}
+
+export async function moveNonce(tx: pg.PoolClient, { network, from_address }: Sender, next: number): Promise<void> {
+  await tx.query('update wallet.nonces set next_nonce = $3 where network = $1 and address = $2 and next_nonce < $3', [
+    network,
+    from_address,
+    next,
+  ])
+}

@@ -1,0 +1,74 @@
+import { type Address, erc20Abi, type Hex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import type { ChainConfig } from '../../config.ts'
+import type { FeeLevel } from '../../protocol.ts'
+import type { PresentedRow } from '../../transfers/transfer-row.ts'
+import type { Chain, Payment } from '../chain.ts'
+import { openAccount } from './account.ts'
+import { readAddress, readRecipient } from './addresses.ts'
+import type { EvmBlock } from './block.ts'
+import { broadcastTransaction, isKnown } from './broadcast-transaction.ts'
+import { capsOf, defaultFeeLevel } from './fee-caps.ts'
+import { findInBlocks, findTransfer } from './find-transfers.ts'
+import { type Node, openNode, readHeight } from './node.ts'
+import { type EvmPayment, estimateGas, readGasPrice } from './price-transfer.ts'
+import { readBalance } from './read-balance.ts'
+import { readDecimals } from './read-decimals.ts'
+import { findMined, readRange } from './read-range.ts'
+import { findNonceUse, readTransaction } from './read-transaction.ts'
+import { openReplacement } from './replace-transaction.ts'
+import { resendLostTransfers } from './resend-lost-transfers.ts'
+import { readSeenBlocks, rememberBlocks } from './seen-block.ts'
+import { type AssignedGas, openPass, signPayment } from './send.ts'
+import { watchHeads } from './watch-heads.ts'
+
+/** Opens a network of the Ethereum family (EIP-1559). */
+export function openChain(network: string, config: ChainConfig): Node & Chain {
+  const node = openNode(network, config)
+  return Object.assign(node, functionsOf(node))
+}
+
+/** Addresses and hashes that come here were read by this family, or are those that it stored. */
+const functionsOf = (node: Node): Omit<Chain, keyof Node> => ({
+  coinDecimals: 18,
+  readAddress,
+  readRecipient,
+  readContract: readAddress,
+  readHeight: () => readHeight(node),
+  readBlock: (blockNumber) => node.client.getBlock({ blockNumber }),
+  readBalance: ({ address, contract }) =>
+    readBalance(node, { address: address as Address, contract: contract as Address | null }),
+  readDecimals: (contract) =>
+    node.client.readContract({ address: contract as Address, abi: erc20Abi, functionName: 'decimals' }),
+  findDecimals: (pool, contract) => readDecimals(pool, node, contract as Address),
+  estimateFee: (payment, level) => estimateFee(node, payment, level),
+  readTransaction: (hash) => readTransaction(node, hash as Hex),
+  watchHeads: (log, onHead) => watchHeads(node, log, onHead),
+  openKey: openAccount,
+  openPass: () => openPass(node),
+  signPayment: (key: PrivateKeyAccount, assigned: AssignedGas) => signPayment(node, key, assigned),
+  broadcast: (transaction) => broadcastTransaction(node, transaction),
+  isKnown: (hash) => isKnown(node, hash),
+  openReplacement: (pool, transfer, of) => openReplacement(node, pool, transfer, of),
+  findRival: (transfer) => findRival(node, transfer),
+  readSeenBlocks: (first, last) => readSeenBlocks(node, first, last),
+  remember: (blocks: EvmBlock[]) => rememberBlocks(node, blocks),
+  findInBlocks: (pool, blocks: EvmBlock[]) => findInBlocks(node, pool, blocks),
+  findTransfer: (transfer, transactions) => findTransfer(node, transfer, transactions),
+  resendLost: (pool) => resendLostTransfers(pool, node),
+  readRange: (range) => readRange(node, range),
+  findMined: (hash) => findMined(node, hash as Hex),
+})
+
+async function estimateFee(node: Node, payment: Payment, level: FeeLevel = defaultFeeLevel) {
+  const [{ gas }, price] = await Promise.all([estimateGas(node, payment as EvmPayment), readGasPrice(node)])
+  const caps = capsOf(level, price)
+  return { fee: gas * (price.baseFeePerGas + caps.maxPriorityFeePerGas), maxFee: gas * caps.maxFeePerGas }
+}
+
+/** The final transaction that used the nonce of the transfer, if it is none of its own. */
+async function findRival(node: Node, { from_address, nonce, tx_hashes }: PresentedRow): Promise<string | null> {
+  if (nonce === null) return null
+  const hash = await findNonceUse(node, from_address as Address, Number(nonce))
+  return hash === null || tx_hashes.includes(hash) ? null : hash
+}
