@@ -76,6 +76,17 @@ test('a deposit is watched at least until it counts', () => {
   }
 })
 
+test('a network of a family that is not whole is refused', () => {
+  const chain = { rpcUrl: 'http://127.0.0.1:8545', chainId: 1 }
+  const typed = (type: unknown) => ({ WALLET_CHAINS: JSON.stringify({ coins: { ...chain, type } }) })
+  for (const type of ['bitcoin', 'litecoin', 'solana'])
+    expect(faultsOf(typed(type))).toContain(
+      `WALLET_CHAINS.coins.type: this release pays on networks of the type evm only, not yet on ${type}`,
+    )
+  expect(faultsOf(typed('dogecoin'))).toContain('WALLET_CHAINS.coins.type must be evm')
+  expect(readWalletConfig({ ...right, ...typed('evm') }).chains.coins).toMatchObject({ chainId: 1 })
+})
+
 test('no fault repeats a secret', () => {
   const message = faultsOf({
     WALLET_PASSPHRASE: 'hush-hush',

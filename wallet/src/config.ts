@@ -214,6 +214,7 @@ function readWebhookSecret(value = '', faults: string[]): string {
 }
 
 const chainKeys = [
+  'type',
   'rpcUrl',
   'chainId',
   'confirmations',
@@ -245,6 +246,7 @@ function readChains(value = '', faults: string[]): Record<string, ChainConfig> {
     }
     for (const key of Object.keys(entry)) if (!chainKeys.includes(key)) faults.push(`${where}.${key} is not a setting`)
     const {
+      type = 'evm',
       rpcUrl,
       chainId,
       confirmations = 12,
@@ -253,6 +255,9 @@ function readChains(value = '', faults: string[]): Record<string, ChainConfig> {
       watchDepth,
       askAgainSeconds,
     } = entry
+    if (type === 'bitcoin' || type === 'litecoin' || type === 'solana')
+      faults.push(`${where}.type: this release pays on networks of the type evm only, not yet on ${type}`)
+    else if (type !== 'evm') faults.push(`${where}.type must be evm`)
     if (typeof rpcUrl !== 'string' || !isNodeUrl(rpcUrl))
       faults.push(`${where}.rpcUrl must be an http, https, ws or wss URL`)
     if (!isWhole(chainId, 1, Number.MAX_SAFE_INTEGER)) faults.push(`${where}.chainId must be a whole number from 1`)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { describeNodeError } from './chains/describe-node-error.ts'
+import { describeNodeError } from './chains/node-error.ts'
 
 /** A pass that is repeated until it is stopped. */
 export type Loop = {

@@ -1,19 +1,19 @@
-/** The errors of viem have these; they are told by their shape, so that the library is loaded for EVM networks only. */
-type ViemError = Error & { shortMessage: string; details?: string; walk: unknown }
+/** The errors of viem have this shape, by which they are told, so that the library is loaded for EVM networks only. */
+type NodeError = Error & { shortMessage: string; details?: string; walk: unknown }
 
 /** Returns true if a node of a network did not answer, or refused a call. */
-export function isNodeError(error: unknown): error is Error {
+export function isNodeError(error: unknown): error is NodeError {
   return error instanceof Error && 'shortMessage' in error && 'walk' in error
 }
 
 /** A sentence for logs and failure reasons, without the dump of the request, which has the node's URL and so perhaps a key. */
 export function describeNodeError(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error'
-  const text = isNodeError(error) ? sentenceOf(error as ViemError) : error.message
+  const text = isNodeError(error) ? sentenceOf(error) : error.message
   return text
     .replace(/(https?|wss?):\/\/\S+/g, '<node>')
     .replace(/\s+/g, ' ')
     .slice(0, 500)
 }
 
-const sentenceOf = ({ shortMessage, details }: ViemError) => [shortMessage, details].filter(Boolean).join(' ')
+const sentenceOf = ({ shortMessage, details }: NodeError) => [shortMessage, details].filter(Boolean).join(' ')

@@ -5,10 +5,11 @@ type Fault = 'none' | 'down' | 'dropSend' | 'dropSendAnswer'
 type Call = { id: number; method: string; params: string[] }
 /**
  * `lacks`: methods that the node does not have. `asked`: how many calls of each method arrived, alone or in a batch; `requests`: in how
- * many requests.
+ * many requests. `l1Fee`: the fee for the network below it that each receipt names, as nodes of the OP stack do.
  */
 type Control = {
   fault: Fault
+  l1Fee: string | null
   lacks: string[]
   sent: string[]
   chainIdsAsked: number
@@ -21,7 +22,7 @@ type Control = {
  * node receives the transaction (`dropSend`), or after it has (`dropSendAnswer`).
  */
 export async function startNodeProxy(rpcUrl: string) {
-  const control: Control = { fault: 'none', lacks: [], sent: [], chainIdsAsked: 0, asked: {}, requests: 0 }
+  const control: Control = { fault: 'none', l1Fee: null, lacks: [], sent: [], chainIdsAsked: 0, asked: {}, requests: 0 }
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
@@ -44,7 +45,7 @@ export async function startNodeProxy(rpcUrl: string) {
       return
     }
     const answer = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-    const text = await answer.text()
+    const text = withFee(await answer.text(), control.l1Fee)
     if (isSend && control.fault === 'dropSendAnswer') {
       request.socket.destroy()
       return
@@ -62,3 +63,7 @@ export async function startNodeProxy(rpcUrl: string) {
     },
   }
 }
+
+/** The receipts of an answer name another fee; other answers have no such field. */
+const withFee = (text: string, l1Fee: string | null) =>
+  l1Fee === null ? text : text.replaceAll('"effectiveGasPrice":', `"l1Fee":"${l1Fee}","effectiveGasPrice":`)

@@ -33,7 +33,7 @@ export async function acceptNonce(
   return rowCount === 1
 }
 
-async function listPaidOrders(pool: pg.Pool, network: string, address: Address): Promise<string[]> {
+async function listPaidOrders(pool: pg.Pool, network: string, address: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `select t.id from wallet.transfers t
      where t.network = $1 and t.from_address = $2 and t.status = 'queued' and t.nonce is null and exists (
