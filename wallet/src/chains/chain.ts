@@ -174,7 +174,7 @@ type Watching = {
 
 export type BlockRange = {
   blocks: SeenBlock[]
-  /** What was moved to addresses of this wallet, in the order of the chain. */
+  /** Lists the movements to addresses of this wallet, in the order of the chain. */
   listMovements(listOwn: (addresses: Set<string>) => Promise<Set<string>>): Promise<BlockMovement[]>
   /** Transactions of addresses of this wallet that it has no record of. */
   listUnknown(pool: pg.Pool, log: Logger): Promise<UnknownTransaction[]>

@@ -20,7 +20,7 @@ import { recallBlocks } from './seen-block.ts'
 type FullBlock = Block<bigint, true, 'latest'>
 type ListOwn = Parameters<BlockRange['listMovements']>[0]
 
-/** Takes the blocks that are known with all their receipts; otherwise reads them, and later the receipts of those transactions alone that count. */
+/** Takes the blocks that are known with all their receipts. Of others the receipts are read of those transactions alone that count. */
 export async function readRange(
   chain: Node,
   { first, last, headBlock }: { first: bigint; last: bigint; headBlock: bigint },
@@ -51,21 +51,21 @@ const sentIn = (block: KnownBlock | FullBlock): SentTransaction[] =>
     ? block.sent
     : block.transactions.map(({ hash, from, nonce }) => ({ hash, from: getAddress(from), nonce }))
 
-/** What came to own addresses in blocks that were read with the receipts of all their transactions. */
+/** Movements to own addresses in blocks that were read with the receipts of all their transactions. */
 async function recallIncoming(blocks: KnownBlock[], listOwn: ListOwn): Promise<BlockMovement[]> {
   const moved = blocks.flatMap((block) => (block.movements ?? []).map((entry) => ({ ...entry, block })))
-  const own = await listOwn(new Set(moved.map(({ movement }) => movement.toAddress)))
-  return moved.filter(({ movement }) => own.has(movement.toAddress))
+  const known = await listOwn(new Set(moved.map(({ movement }) => movement.toAddress)))
+  return moved.filter(({ movement }) => known.has(movement.toAddress))
 }
 
 async function findIncoming(chain: Node, blocks: FullBlock[], listOwn: ListOwn): Promise<BlockMovement[]> {
   const candidates = await findCandidates(chain, blocks, listOwn)
   const movementsOf = new Map<Hex, BlockMovement[]>()
-  await eachLimited(candidates, async ({ transaction, block, own }) => {
+  await eachLimited(candidates, async ({ transaction, block, known }) => {
     const txHash = transaction.hash
     const receipt = await chain.client.getTransactionReceipt({ hash: txHash })
     if (receipt.blockHash !== block.hash) throw new Error(`block ${block.number} was reorganised while it was read`)
-    const movements = findMovements(transaction, receipt).filter(({ toAddress }) => own.has(toAddress))
+    const movements = findMovements(transaction, receipt).filter(({ toAddress }) => known.has(toAddress))
     movementsOf.set(
       txHash,
       movements.map((movement) => ({ txHash, movement, block })),
@@ -74,7 +74,7 @@ async function findIncoming(chain: Node, blocks: FullBlock[], listOwn: ListOwn):
   return candidates.flatMap(({ transaction }) => movementsOf.get(transaction.hash) ?? [])
 }
 
-type Candidate = { transaction: Transaction; block: FullBlock; own: Set<string> }
+type Candidate = { transaction: Transaction; block: FullBlock; known: Set<string> }
 
 /** Transactions that name an own address as recipient, of the coin or in a Transfer log; their receipts are read next. */
 async function findCandidates(chain: Node, blocks: FullBlock[], listOwn: ListOwn): Promise<Candidate[]> {
@@ -86,11 +86,11 @@ async function findCandidates(chain: Node, blocks: FullBlock[], listOwn: ListOwn
   for (const { to, value, hash } of blocks.flatMap((block) => block.transactions)) {
     if (to !== null && value > 0n) addTo(recipients, hash, getAddress(to))
   }
-  const own = await listOwn(new Set([...recipients.values()].flatMap((addresses) => [...addresses])))
+  const known = await listOwn(new Set([...recipients.values()].flatMap((addresses) => [...addresses])))
   return blocks.flatMap((block) =>
     block.transactions
-      .filter(({ hash }) => [...(recipients.get(hash) ?? [])].some((address) => own.has(address)))
-      .map((transaction) => ({ transaction, block, own })),
+      .filter(({ hash }) => [...(recipients.get(hash) ?? [])].some((address) => known.has(address)))
+      .map((transaction) => ({ transaction, block, known })),
   )
 }
 
