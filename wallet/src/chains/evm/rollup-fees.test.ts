@@ -33,13 +33,13 @@ const belowFee = 12_345_678_901n
 test.each([
   ['one by one', ['eth_getBlockReceipts']],
   ['of a whole block', []],
-])('the fee that a rollup takes for the network below it is a part of the fee: receipts %s', async (form, lacks) => {
+])('the fee that a rollup takes for the network below it is a part of the fee: receipts %s', async (_form, lacks) => {
   proxy.control.lacks = lacks
   proxy.control.l1Fee = `0x${belowFee.toString(16)}`
   const derivationPath = `m/44/60/0/${lacks.length}`
   const fromAddress = await deriveTestAddress(wallet.url, derivationPath)
   await faucet.sendTransaction({ to: fromAddress, value: parseEther('1'), chain: null })
-  const id = `rollup ${form}`
+  const id = `rollup-${lacks.length}`
   await orderTestTransfer(wallet.url, {
     id,
     derivationPath,
