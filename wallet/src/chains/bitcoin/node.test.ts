@@ -6,9 +6,10 @@ import { addressOf, addressOfScript, scriptOf } from './addresses.ts'
 import { checkTransaction } from './check.ts'
 import { type Selection, selectCoins } from './coins.ts'
 import { readFeeRate } from './fees.ts'
+import { broadcast, readBlock, readHeight, readSpent, readTransaction } from './node.ts'
 import { bitcoin, litecoin } from './parameters.ts'
 import { toBip84Path } from './paths.ts'
-import { amountOf } from './rpc.ts'
+import { amountOf, NodeOutage, type Rpc } from './rpc.ts'
 import type { Coin } from './sizes.ts'
 
 const root = await rootOf(
@@ -121,5 +122,108 @@ describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])(
       await node.mine(340, scriptOf(recipient))
       expect(await node.rpc.call('getblockcount')).toBeGreaterThan(431)
     })
+
+    it('blocks and transactions are read with what they spend, and sending twice is harmless', async () => {
+      const [coin] = await coinsOf(5)
+      const { signed, effect } = await pay([coin!], 200_000n)
+      expect(await readTransaction(node.rpc, signed.txHash)).toBeNull()
+      expect(await broadcast(node.rpc, signed.raw)).toEqual({ outcome: 'taken' })
+      expect(await broadcast(node.rpc, signed.raw)).toEqual({ outcome: expect.stringMatching('taken|known') })
+      expect(await readTransaction(node.rpc, signed.txHash)).toMatchObject({ block: null, size: signed.size })
+      await node.mine(1, scriptOf(recipient))
+      const genesis = (await node.rpc.call('getblockhash', [0])) as string
+      const height = await readHeight(node.rpc, genesis)
+      const block = await readBlock(node.rpc, height)
+      const found = block.transactions.find(({ txHash }) => txHash === signed.txHash)!
+      expect(found.spent).toEqual([{ txHash: coin!.txHash, index: coin!.index }])
+      expect(await readSpent(node.rpc, found.spent)).toEqual([{ ...coin, script: Buffer.from(script) }])
+      expect(found.outputs.map(({ amount }) => amount)).toEqual([200_000n, 'change' in effect ? effect.change : null])
+      expect(block.transactions[0]).toMatchObject({ isCoinbase: true, spent: [] })
+      expect(block.parentHash).toBe((await readBlock(node.rpc, height - 1n)).hash)
+      expect(await readTransaction(node.rpc, signed.txHash)).toMatchObject({
+        block: { hash: block.hash, confirmations: 1 },
+      })
+      expect(await broadcast(node.rpc, signed.raw)).toEqual({ outcome: 'known' })
+      const rival = await pay([coin!], 300_000n)
+      expect(await broadcast(node.rpc, rival.signed.raw)).toMatchObject({ outcome: 'refused', spendsGone: true })
+    })
+
+    it('a transaction of a block that the chain lost waits again', async () => {
+      const [coin] = await coinsOf(6)
+      const { signed } = await pay([coin!], 200_000n)
+      const hash = await node.mineOnly(scriptOf(recipient), [signed.raw])
+      expect(await readTransaction(node.rpc, signed.txHash)).toMatchObject({ block: { hash, confirmations: 1 } })
+      await node.rpc.call('invalidateblock', [hash])
+      expect(await readTransaction(node.rpc, signed.txHash)).toMatchObject({ block: null })
+      // The same block would be made again for the same script.
+      await node.mine(1, script)
+      expect(await readTransaction(node.rpc, signed.txHash)).toMatchObject({ block: { confirmations: 1 } })
+    })
+
+    it('a node of another network is an outage', async () => {
+      await expect(readHeight(node.rpc, parameters.genesis)).rejects.toThrow('another network')
+    })
   },
 )
+
+describe('answers of another form are outages', () => {
+  const hash = 'ab'.repeat(32)
+  const output = { n: 0, value: 1, scriptPubKey: { hex: '00' } }
+  const transaction = { txid: hash, vin: [{ txid: hash, vout: 0 }], vout: [output], vsize: 100 }
+  const block = { hash, height: 7, previousblockhash: hash, time: 1, tx: [transaction] }
+  const nodeWith = (answers: Record<string, unknown>): Rpc => ({
+    call: async (method) => (method in answers ? answers[method] : null),
+  })
+
+  it.each<[string, unknown]>([
+    ['nothing', null],
+    ['a list', []],
+    ['another height', { ...block, height: 8 }],
+    ['another hash', { ...block, hash: 'cd'.repeat(32) }],
+    ['no parent', { ...block, previousblockhash: null }],
+    ['no transactions', { ...block, tx: {} }],
+    ['a transaction without a hash', { ...block, tx: [{ ...transaction, txid: 'x' }] }],
+    ['an input of no transaction', { ...block, tx: [{ ...transaction, vin: [{ txid: hash, vout: -1 }] }] }],
+    ['an output in another place', { ...block, tx: [{ ...transaction, vout: [{ ...output, n: 1 }] }] }],
+    ['an amount below zero', { ...block, tx: [{ ...transaction, vout: [{ ...output, value: -1 }] }] }],
+    [
+      'an amount of parts of a unit',
+      { ...block, tx: [{ ...transaction, vout: [{ ...output, value: '0.000000001' }] }] },
+    ],
+    [
+      'a script of half a byte',
+      { ...block, tx: [{ ...transaction, vout: [{ ...output, scriptPubKey: { hex: '0' } }] }] },
+    ],
+  ])('a block with %s', async (_form, getblock) => {
+    await expect(readBlock(nodeWith({ getblockhash: hash, getblock }), 7n)).rejects.toBeInstanceOf(NodeOutage)
+  })
+
+  it('a block of the right form is read, without the parts of an extension block', async () => {
+    const extended = {
+      ...transaction,
+      vin: [{ ismweb: true, output_id: hash }, ...transaction.vin],
+      vout: [output, { ismweb: true, output_id: hash }],
+    }
+    const getblock = { ...block, tx: [extended] }
+    const read = await readBlock(nodeWith({ getblockhash: hash, getblock }), 7n)
+    expect(read.transactions[0]!.spent).toEqual([{ txHash: hash, index: 0 }])
+    expect(read.transactions[0]!.outputs).toEqual([{ index: 0, amount: 100_000_000n, script: Buffer.from([0]) }])
+  })
+
+  it.each<[string, unknown]>([
+    ['another transaction', { ...transaction, txid: 'cd'.repeat(32) }],
+    ['no size', { ...transaction, vsize: '100' }],
+    ['confirmations of no block', { ...transaction, confirmations: 3 }],
+    ['confirmations below zero', { ...transaction, confirmations: -1 }],
+  ])('%s', async (_form, getrawtransaction) => {
+    await expect(readTransaction(nodeWith({ getrawtransaction }), hash)).rejects.toBeInstanceOf(NodeOutage)
+  })
+
+  it.each([{ pruned: true }, { initialblockdownload: true, chain: 'main' }, { blocks: '5' }, { blocks: -1 }])(
+    'a node that cannot be relied on: %j',
+    async (info) => {
+      const rpc = nodeWith({ getblockhash: hash, getblockchaininfo: { blocks: 5, ...info } })
+      await expect(readHeight(rpc, hash)).rejects.toBeInstanceOf(NodeOutage)
+    },
+  )
+})
