@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { activityFlows } from './flows/activity.ts'
 import { administrationFlows } from './flows/administration.ts'
+import { figureFlows } from './flows/figures.ts'
 import { holdFlows } from './flows/holds.ts'
 import { orphanFlows } from './flows/orphans.ts'
 import { passkeyFlows } from './flows/passkeys.ts'
@@ -29,6 +30,7 @@ sendFlows(() => stack)
 activityFlows(() => stack)
 administrationFlows(() => stack)
 holdFlows(() => stack)
+figureFlows(() => stack)
 orphanFlows(() => stack)
 passkeyFlows(() => stack)
 waysOutFlows(() => stack)

@@ -36,7 +36,7 @@ export function activityFlows(stack: () => Stack): void {
       await page.keyboard.press('Enter')
       await details(page).waitFor()
       await page.getByLabel('Status').selectOption({ label: 'Waits for votes' })
-      await page.waitForURL('**/activity?*status=awaiting_approval*')
+      await page.waitForURL('**/activity?*statuses=awaiting_approval*')
       await page.reload()
       await details(page).waitFor()
 

@@ -19,6 +19,8 @@ export function feedQueries({ idOf, operations }: FeedWorld): Record<string, Fee
     'status=awaiting_approval': by({ statuses: ['awaiting_approval'] }),
     'status=confirmed': by({ statuses: ['confirmed'] }),
     'status=failed,pending': by({ statuses: ['failed', 'pending'] }),
+    'statuses=confirmed': by({ statuses: ['confirmed'], hasDepositsOfStatus: true }),
+    'statuses=confirmed,failed': by({ statuses: ['confirmed', 'failed'], hasDepositsOfStatus: true }),
     initiatorId: by({ initiatorId: idOf('user', 1) }),
     'initiatorId of another': by({ initiatorId: idOf('user', 2) }),
     'minimumAmount and maximumAmount': by({

@@ -3,7 +3,7 @@ import type { ActivityFilter, FilterName } from './filter.ts'
 
 /** Maps each filter of this feed to the filter of the report of operations. */
 const names: Partial<Record<FilterName, string>> = {
-  status: 'statuses',
+  statuses: 'statuses',
   flowType: 'flowTypes',
   tokenId: 'tokenIds',
   network: 'networkIds',
@@ -18,7 +18,7 @@ const names: Partial<Record<FilterName, string>> = {
 
 /** Returns the page that exports the filtered operations, as far as the report has the same filters. */
 export function exportPath(code: string, filter: ActivityFilter, now: Date = new Date()): string {
-  const search = new URLSearchParams({ includeShared: 'true' })
+  const search = new URLSearchParams({ includeShared: filter.includeShared ?? 'true' })
   for (const [name, value] of Object.entries(filter) as [FilterName, string][]) {
     const known = names[name]
     if (known !== undefined) search.set(known, value)

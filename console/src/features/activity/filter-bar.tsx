@@ -99,11 +99,11 @@ function SearchField({ value, onChange }: { value: string | undefined; onChange:
 }
 
 function StatusSelect({ filter, set }: SetProps) {
-  const isSeveral = filter.status?.includes(',') ?? false
+  const isSeveral = filter.statuses?.includes(',') ?? false
   return (
-    <QuickSelect label={t('Status')} value={filter.status} onChange={(status) => set({ status })}>
+    <QuickSelect label={t('Status')} value={filter.statuses} onChange={(statuses) => set({ statuses })}>
       <option value="">{t('Every status')}</option>
-      {isSeveral && <option value={filter.status}>{t('Several')}</option>}
+      {isSeveral && <option value={filter.statuses}>{t('Several')}</option>}
       {statusChoices().map(([status, word]) => (
         <option key={status} value={status}>
           {word}

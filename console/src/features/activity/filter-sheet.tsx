@@ -60,7 +60,12 @@ function FilterForm({ code, filter, onClose, onFilter }: Omit<FilterSheetProps, 
         <TextField label={t('From')} type="date" {...register('from')} />
         <TextField label={t('Until')} type="date" {...register('to')} />
         <Choice label={t('Direction')} anyLabel={t('In and out')} choices={directions()} {...register('direction')} />
-        <Choice label={t('Status')} anyLabel={t('Every status')} choices={statuses(filter)} {...register('status')} />
+        <Choice
+          label={t('Status')}
+          anyLabel={t('Every status')}
+          choices={statusesOf(filter)}
+          {...register('statuses')}
+        />
         <Choice label={t('Kind')} anyLabel={t('Every kind')} choices={kinds()} {...register('flowType')} />
         <Choice
           label={t('Counterparty')}
@@ -134,8 +139,8 @@ function kinds(): [string, string][] {
 }
 
 /** Returns the statuses to choose from. Several statuses of a link are one choice, which stays until another is made. */
-function statuses({ status }: ActivityFilter): [string, string][] {
-  return status?.includes(',') ? [[status, t('Several')], ...statusChoices()] : statusChoices()
+function statusesOf({ statuses }: ActivityFilter): [string, string][] {
+  return statuses?.includes(',') ? [[statuses, t('Several')], ...statusChoices()] : statusChoices()
 }
 
 function typed(raw: string | undefined, token: Token | undefined): string {

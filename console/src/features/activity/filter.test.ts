@@ -10,9 +10,12 @@ describe('the filter of a URL', () => {
   it.each([
     [
       { direction: 'in', status: 'pending', page: 4 },
-      { direction: 'in', status: 'pending' },
+      { direction: 'in', statuses: 'pending' },
     ],
     [{ direction: 'sideways', flowType: 'none' }, {}],
+    [{ statuses: 'failed,pending', status: 'confirmed' }, { statuses: 'failed,pending' }],
+    [{ includeShared: false }, { includeShared: 'false' }],
+    [{ includeShared: true }, {}],
     [{ paymentPurpose: 2026 }, { paymentPurpose: '2026' }],
     [{ minimumAmount: 1e21 }, {}],
     [{ minimumAmount: '100000000000000000001' }, { minimumAmount: '100000000000000000001' }],
@@ -65,7 +68,7 @@ it('offers periods that end today, and the month before', () => {
 })
 
 it('describes every filter in words', () => {
-  const filter = { direction: 'in', status: 'pending,failed', tokenId: 't1', counterpartyId: 'c1', to: '2026-03-03' }
+  const filter = { direction: 'in', statuses: 'pending,failed', tokenId: 't1', counterpartyId: 'c1', to: '2026-03-03' }
   const chips = chipsOf(filter, (_name, id) => (id === 't1' ? 'USDT' : undefined))
   expect(chips.map(({ text }) => text)).toEqual([
     'Received',

@@ -8,7 +8,7 @@ import { statusWord } from '../../ui/operation-status.tsx'
 /** The filters have the names of the API, so that the drilldown of a report opens here unchanged. */
 const textFilters = [
   'direction',
-  'status',
+  'statuses',
   'flowType',
   'asset',
   'tokenId',
@@ -29,11 +29,12 @@ const textFilters = [
   'from',
   'to',
   'userId',
+  'includeShared',
 ] as const
 
 export type FilterName = (typeof textFilters)[number]
 /**
- * The filters of the URL. `status` is one or several statuses, with commas; `from` and `to` are days of the reader, or
+ * The filters of the URL. `statuses` is one or several, with commas; `from` and `to` are days of the reader, or
  * instants.
  */
 export type ActivityFilter = Partial<Record<FilterName, string>>
@@ -41,12 +42,15 @@ export type ActivityFilter = Partial<Record<FilterName, string>>
 /** Keeps the known filters and drops everything else, because a URL may hold anything. */
 export function filterOf(search: Record<string, unknown>): ActivityFilter {
   const filter: ActivityFilter = {}
+  // Links of older versions have `status`.
+  const known: Record<string, unknown> = { ...search, statuses: search.statuses ?? search.status }
   for (const name of textFilters) {
-    const value = search[name]
-    const text = typeof value === 'number' ? writtenAs(value) : value
+    const value = known[name]
+    const text = typeof value === 'number' ? writtenAs(value) : value === false ? 'false' : value
     if (typeof text === 'string' && text !== '' && text.length <= 300) filter[name] = text
   }
   if (filter.direction !== undefined && !['in', 'out'].includes(filter.direction)) delete filter.direction
+  if (filter.includeShared !== 'false') delete filter.includeShared
   if (filter.flowType !== undefined && !['internal', 'external'].includes(filter.flowType)) delete filter.flowType
   return filter
 }
@@ -59,15 +63,15 @@ function writtenAs(value: number): string | undefined {
 
 /** Returns the filter as the API takes it. Days become the instants at which they begin and end for the reader. */
 export function queryOf(filter: ActivityFilter): ListHistoryQuery {
-  const { from, to, status, minimumAmount, maximumAmount, ...rest } = filter
+  const { from, to, statuses, minimumAmount, maximumAmount, ...rest } = filter
   // Amounts are in units of a token, and are dropped without a token.
   const amounts = rest.tokenId === undefined ? {} : { minimumAmount, maximumAmount }
   return {
     ...withoutGaps({ ...rest, ...amounts }),
-    ...(status === undefined ? {} : { status: status.split(',') }),
+    ...(statuses === undefined ? {} : { statuses: statuses.split(',') }),
     ...(from === undefined ? {} : { from: isDay(from) ? startOfDay(from) : from }),
     ...(to === undefined ? {} : { to: isDay(to) ? endOfDay(to) : to }),
-    includeShared: true,
+    includeShared: rest.includeShared === undefined,
   } as ListHistoryQuery
 }
 
@@ -97,7 +101,7 @@ function chipText(name: FilterName, value: string, nameOf: FilterNames): string 
   const known = nameOf(name, value) ?? value
   const texts: Record<FilterName, () => string> = {
     direction: () => (value === 'in' ? t('Received') : t('Sent')),
-    status: () => listed(value.split(',').map((status) => statusWord(status))),
+    statuses: () => listed(value.split(',').map((status) => statusWord(status))),
     flowType: () => (value === 'internal' ? t('Within the vault') : t('With others')),
     asset: () => t('Token: {name}', { name: value }),
     tokenId: () => t('Token: {name}', { name: known }),
@@ -118,6 +122,7 @@ function chipText(name: FilterName, value: string, nameOf: FilterNames): string 
     from: () => t('From {day}', { day: dayWords(value) }),
     to: () => t('Until {day}', { day: dayWords(value) }),
     userId: () => t('Person: {name}', { name: known }),
+    includeShared: () => t('Without what others share'),
   }
   return texts[name]()
 }

@@ -13,6 +13,7 @@ import type { ReactNode } from 'react'
 import { formatter } from '../../lib/formatter.ts'
 import { t } from '../../lib/language.ts'
 import { formatTime } from '../../lib/time.ts'
+import { useViewer } from '../../lib/viewer.ts'
 import type { More } from '../../ui/data-table.tsx'
 import { DetailState, Empty } from '../../ui/list-states.tsx'
 import { ApprovalAnswer, Approvals } from './approval-answer.tsx'
@@ -82,8 +83,9 @@ function PagedAnswer({ code, type, search, parameters }: AnswerProps) {
 type FrameProps = { code: string; type: ReportType; search: ReportSearch; report: ReportHeader; children: ReactNode }
 
 function Frame({ code, type, search, report, children }: FrameProps) {
+  const { isAdmin, isAuditor } = useViewer(code)
   return (
-    <ReportContext value={{ code, type, search, report }}>
+    <ReportContext value={{ code, type, search, report, readsAll: isAdmin || isAuditor }}>
       <p className="mb-4 text-quiet">
         {t('{from} until {to} ({zone}), as of {cutoff}', {
           from: dayIn(report.from, report.timezone),

@@ -22,7 +22,7 @@ export function Approvals({ approvals }: { approvals: ActivityApprovals }) {
           [t('Cancelled'), formatCount(approvals.cancelledOperations)],
           [
             t('Still waiting'),
-            <DrilldownLink key="w" filters={{ status: 'awaiting_approval' }}>
+            <DrilldownLink key="w" filters={{ statuses: 'awaiting_approval' }}>
               {formatCount(approvals.pendingOperations)}
             </DrilldownLink>,
           ],

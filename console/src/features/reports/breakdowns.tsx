@@ -5,10 +5,10 @@ import { Amount, Usd } from '../../ui/amount.tsx'
 import type { Column } from '../../ui/data-table.tsx'
 import { Card } from '../../ui/page.tsx'
 import { SmallTable } from '../../ui/small-table.tsx'
+import type { Drilldown } from './drilldown.ts'
 import { DrilldownLink } from './drilldown-link.tsx'
 import { amountsOf, formatCount } from './figures.tsx'
 import { knownUsd } from './known-usd.ts'
-import type { Drilldown } from './parameters.ts'
 
 /** Amounts of several tokens below each other. */
 export function AssetAmounts({ assets }: { assets: readonly AssetAmount[] }) {

@@ -1,11 +1,8 @@
-import type { ReportHeader } from '@strongroom/sdk'
 import { Link } from '@tanstack/react-router'
 import { createContext, type ReactNode, useContext } from 'react'
-import { type Drilldown, drilldownOf, type ReportSearch } from './parameters.ts'
-import type { ReportType } from './types.ts'
+import { type Drilldown, type Place, placeOf, type Shown } from './drilldown.ts'
 
 /** The report and the filters that the figures on this page come from. */
-type Shown = { code: string; type: ReportType; search: ReportSearch; report: ReportHeader }
 const ShownReport = createContext<Shown | null>(null)
 export const ReportContext = ShownReport.Provider
 
@@ -13,25 +10,25 @@ export function useShownReport(): Shown {
   return useContext(ShownReport)!
 }
 
-/** A figure with a link to its operations in Activity. `filters` is null if Activity cannot list exactly these; then there is no link. */
+/** A figure with a link to exactly its operations. Without a page that lists these, or with `filters` null, there is no link. */
 export function DrilldownLink({ filters = {}, children }: { filters?: Drilldown | null; children: ReactNode }) {
-  const { code, type, search, report } = useShownReport()
-  const exact = filters === null ? null : drilldownOf(type, search, report, filters)
-  if (exact === null) return children
+  const shown = useShownReport()
+  const place = filters === null ? null : placeOf(shown, filters)
+  if (place === null) return children
   return (
-    <ActivityLink code={code} filters={exact}>
+    <OperationsLink code={shown.code} place={place}>
       {children}
-    </ActivityLink>
+    </OperationsLink>
   )
 }
 
-type ActivityLinkProps = { code: string; filters: Drilldown; children: ReactNode }
+type OperationsLinkProps = { code: string; place: Place; children: ReactNode }
 
-export function ActivityLink({ code, filters, children }: ActivityLinkProps) {
+export function OperationsLink({ code, place: { page, search }, children }: OperationsLinkProps) {
   return (
     <Link
-      to={`/v/${code}/activity` as '/'}
-      search={filters as never}
+      to={`/v/${code}/${page === 'activity' ? page : 'reports/operations'}` as '/'}
+      search={search as never}
       preload={false}
       className="underline decoration-line underline-offset-4 hover:decoration-accent"
     >

@@ -5,9 +5,9 @@ import { formatUsd } from '../../lib/amounts.ts'
 import { formatter } from '../../lib/formatter.ts'
 import { t } from '../../lib/language.ts'
 import { formatDay } from '../../lib/time.ts'
+import type { Drilldown } from './drilldown.ts'
 import { DrilldownLink } from './drilldown-link.tsx'
 import { knownNet, knownUsd } from './known-usd.ts'
-import type { Drilldown } from './parameters.ts'
 
 type FiguresProps = { summary: ActivitySummary; comparison: ReportComparison; quality: ReportDataQuality }
 

@@ -15,7 +15,7 @@ import { OperationStatus } from '../../ui/operation-status.tsx'
 import { Card } from '../../ui/page.tsx'
 import { SmallTable } from '../../ui/small-table.tsx'
 import { AssetAmounts, TokenName } from './breakdowns.tsx'
-import { ActivityLink, DrilldownLink, useShownReport } from './drilldown-link.tsx'
+import { DrilldownLink, OperationsLink, useShownReport } from './drilldown-link.tsx'
 import { amountsOf, formatCount } from './figures.tsx'
 import { knownUsd } from './known-usd.ts'
 
@@ -33,7 +33,7 @@ export function ByStatus({ rows }: { rows: readonly ActivityByStatus[] }) {
       id: 'count',
       header: t('Operations'),
       align: 'end',
-      cell: ({ status, count }) => <DrilldownLink filters={{ status }}>{formatCount(count)}</DrilldownLink>,
+      cell: ({ status, count }) => <DrilldownLink filters={{ statuses: status }}>{formatCount(count)}</DrilldownLink>,
     },
   ]
   return (
@@ -136,9 +136,9 @@ export function Observations({ observations }: { observations: readonly ReportOb
               <p className="font-medium">{said(title)}</p>
               <p className="text-quiet [overflow-wrap:anywhere]">{said(readable(description))}</p>
             </div>
-            <ActivityLink code={code} filters={drilldownFilters}>
+            <OperationsLink code={code} place={{ page: 'activity', search: drilldownFilters }}>
               {t('Show the operations')}
-            </ActivityLink>
+            </OperationsLink>
           </li>
         ))}
       </ul>

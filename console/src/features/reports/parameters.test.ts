@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { drilldownOf, missingSubject, parametersOf, type ReportSearch, searchOf } from './parameters.ts'
+import { missingSubject, parametersOf, type ReportSearch, searchOf } from './parameters.ts'
 import type { ReportType } from './types.ts'
 
 const now = new Date('2026-08-03T12:00:00Z')
-const header = { from: '2026-07-01T00:00:00.000Z', to: '2026-08-01T00:00:00.000Z', dateBasis: 'createdAt' } as const
-const dates = { from: '2026-07-01T00:00:00.000Z', to: '2026-07-31T23:59:59.999Z' }
 
 describe('parameters of a report', () => {
   it('keeps what a report knows and writes it as text', () => {
@@ -42,22 +40,4 @@ describe('parameters of a report', () => {
     ['account_statement', { addressId: 'a' }, 'tokenId'],
     ['category_analytics', { categoryKey: 'travel' }, null],
   ])('%s with %o lacks %s', (type, search, expected) => expect(missingSubject(type, search)).toBe(expected))
-
-  it.each<[ReportType, ReportSearch, object | null]>([
-    ['transaction_activity', {}, {}],
-    ['transaction_activity', { statuses: 'failed,rejected' }, { status: 'failed,rejected' }],
-    ['transaction_activity', { tokenIds: 'a' }, { tokenId: 'a' }],
-    ['transaction_activity', { tokenIds: 'a,b' }, null],
-    ['transaction_activity', { minimumAmount: '5' }, null],
-    ['transaction_activity', { includeInternal: 'false' }, { flowType: 'external' }],
-    ['counterparty_activity', { counterpartyId: 'c' }, { counterpartyId: 'c' }],
-    ['transaction_activity', { counterpartyId: 'c' }, {}],
-    ['category_analytics', { categoryKey: 'travel' }, { category: 'travel' }],
-  ])('%s with %o leads to %o', (type, search, filters) => {
-    expect(drilldownOf(type, search, header)).toEqual(filters === null ? null : { ...dates, ...filters })
-  })
-
-  it('leads nowhere by another date than that of the creation', () => {
-    expect(drilldownOf('operations', {}, { ...header, dateBasis: 'confirmedAt' })).toBeNull()
-  })
 })

@@ -1,4 +1,3 @@
-import type { ReportHeader } from '@strongroom/sdk'
 import { addDays, intervalOf, isDay, isPeriod, todayIn } from './period.ts'
 import type { ReportType } from './types.ts'
 
@@ -119,50 +118,6 @@ export function intervalIn(search: ReportSearch, timezone: string, now?: Date): 
   if (from !== undefined && until !== undefined && isDay(from) && isDay(until)) return { from, to: addDays(until, 1) }
   const period = search.period !== undefined && isPeriod(search.period) ? search.period : 'last30'
   return intervalOf(period, todayIn(timezone, now))
-}
-
-/** Filters of Activity, by their names there. */
-export type Drilldown = Record<string, string>
-
-/** Maps a list parameter to the filter of Activity that takes one of its values. */
-const single: Partial<Record<SearchName, string>> = {
-  flowTypes: 'flowType',
-  tokenIds: 'tokenId',
-  networkIds: 'network',
-  ownAddressIds: 'addressId',
-  folderIds: 'folderId',
-  counterpartyIds: 'counterpartyId',
-  counterpartyGroupIds: 'counterpartyGroupId',
-  categories: 'category',
-}
-const same: readonly SearchName[] = ['addressId', 'folderId', 'counterpartyId', 'counterpartyGroupId', 'userId']
-const leftOut: readonly SearchName[] = ['minimumAmount', 'maximumAmount', 'initiatorIds']
-
-/** Returns the filters with which Activity lists exactly the operations of a figure, or null if it has no such filters. */
-export function drilldownOf(
-  type: ReportType,
-  search: ReportSearch,
-  header: Pick<ReportHeader, 'from' | 'to' | 'dateBasis'>,
-  more: Drilldown = {},
-): Drilldown | null {
-  const filters: Drilldown = { from: header.from, to: lastInstantBefore(header.to) }
-  if (header.dateBasis !== 'createdAt') return null
-  const taken = (Object.entries(search) as [SearchName, string][]).filter(([name]) => isTaken(type, name))
-  for (const [name, value] of taken) {
-    const target = single[name]
-    if (name === 'statuses') filters.status = value
-    else if (same.includes(name)) filters[name] = value
-    else if (name === 'categoryKey') filters.category = value
-    else if (target !== undefined && !value.includes(',')) filters[target] = value
-    else if (target !== undefined || leftOut.includes(name)) return null
-    else if (name === 'includeInternal' && value === 'false') filters.flowType = 'external'
-  }
-  return { ...filters, ...more }
-}
-
-/** Returns the last instant of a report. The end of a report is exclusive, that of Activity is inclusive. */
-function lastInstantBefore(at: string): string {
-  return new Date(new Date(at).getTime() - 1).toISOString()
 }
 
 /** Changes parameters of the URL. */

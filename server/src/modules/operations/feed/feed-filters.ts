@@ -5,8 +5,9 @@ export type FeedFilters = {
   /** Only transfers of other initiators, from any address, that wait for the vote of this caller. */
   awaitingApprovalOf: string | null
   type: OperationType | null
-  /** Statuses of transfers. With this filter, the list has no deposits. */
   statuses: OperationStatus[] | null
+  /** True if `statuses` are those of deposits too, which are always confirmed; otherwise, with `statuses`, the list has none. */
+  hasDepositsOfStatus: true | null
   /** The code of a token. */
   asset: string | null
   tokenId: string | null
@@ -46,6 +47,7 @@ export const noFilters: FeedFilters = {
   awaitingApprovalOf: null,
   type: null,
   statuses: null,
+  hasDepositsOfStatus: null,
   asset: null,
   tokenId: null,
   network: null,

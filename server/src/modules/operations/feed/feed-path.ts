@@ -78,16 +78,18 @@ export function chooseFeedPath(scope: AddressScope, resolved: ResolvedFilters): 
 }
 
 function isContradictory(resolved: ResolvedFilters): boolean {
-  const sets = [resolved.tokenIds, resolved.addressIds, resolved.counterpartyIds, resolved.categoryIds]
+  const { tokenIds, addressIds, counterpartyIds, categoryIds, statuses } = resolved
+  const sets = [tokenIds, addressIds, counterpartyIds, categoryIds, statuses]
   if (sets.some((set) => set?.length === 0)) return true
   if (resolved.type === 'deposit' && typeOf(resolved) === 'transfer') return true
-  return resolved.awaitsVote && resolved.statuses?.includes('awaiting_approval') === false
+  return resolved.awaitsVote && statuses?.includes('awaiting_approval') === false
 }
 
 /** Returns the type of the listed operations. Filters by status, vote, policy or initiator apply to transfers only. */
 export function typeOf(resolved: ResolvedFilters): ResolvedFilters['type'] {
-  const { type, awaitsVote, statuses, decisionPolicyId, initiatorId } = resolved
-  const isAboutTransfers = awaitsVote || statuses !== null || decisionPolicyId !== null || initiatorId !== null
+  const { type, awaitsVote, statuses, hasDepositsOfStatus, decisionPolicyId, initiatorId } = resolved
+  const isStatusOfTransfers = statuses !== null && !(hasDepositsOfStatus && statuses.includes('confirmed'))
+  const isAboutTransfers = awaitsVote || isStatusOfTransfers || decisionPolicyId !== null || initiatorId !== null
   return isAboutTransfers ? 'transfer' : type
 }
 

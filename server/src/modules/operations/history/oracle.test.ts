@@ -117,6 +117,7 @@ const anyQuery = fc.record({
   status: rarely(fc.constantFrom(...statuses)),
   /** Beside `status`, if that is asked for. */
   other: perhaps(fc.constantFrom(...statuses)),
+  hasDepositsOfStatus: fc.boolean(),
   initiator: seldom(person),
   minimum: seldom(fc.nat(9)),
   maximum: seldom(fc.nat(9)),
@@ -148,6 +149,7 @@ const nothingAsked: Query = {
   isOut: null,
   status: null,
   other: null,
+  hasDepositsOfStatus: false,
   initiator: null,
   minimum: null,
   maximum: null,
@@ -332,7 +334,7 @@ async function walkHttp(vault: Vault, query: Query, list: 'history' | 'transfers
         'flowType',
       ].map((name) => [name, filters[name as 'asset']]),
     ),
-    status: filters.statuses?.join(),
+    [filters.hasDepositsOfStatus ? 'statuses' : 'status']: filters.statuses?.join(),
     counterpartyId: filters.counterpartyId,
     counterpartyGroupId: filters.counterpartyGroupId,
     counterpartyAddressId: filters.counterpartyAddressId,
@@ -396,6 +398,7 @@ function asked(vault: Vault, query: Query) {
     awaitingApprovalOf: query.awaits ? scope.viewer.userId : null,
     type: query.isOut === null ? null : query.isOut ? 'transfer' : 'deposit',
     statuses: query.status === null ? null : query.other === null ? [query.status] : [query.status, query.other],
+    hasDepositsOfStatus: query.hasDepositsOfStatus || null,
     asset: query.asset,
     tokenId: pick(tokens, query.token)?.id ?? null,
     network: named(
@@ -450,7 +453,9 @@ function expected(vault: Vault, query: Query): Row[] {
     .filter(
       (row) =>
         is(query.isOut, row.isOut) &&
-        (query.status === null || (row.isOut && [query.status, query.other].includes(row.status))),
+        (query.status === null ||
+          ((row.isOut || query.hasDepositsOfStatus) &&
+            [query.status, query.other].includes(row.isOut ? row.status : 'confirmed'))),
     )
     .filter((row) => is(query.asset, tokens[row.token]!.code) && is(query.token, row.token))
     .filter((row) => is(query.network, tokens[row.token]!.network) && is(query.address, row.address))

@@ -23,8 +23,8 @@ export function historyRoutes(app: App, deps: Deps): void {
     summary: 'List history',
     description:
       'Transfers and deposits in one feed, newest first: the activity of the caller, for administrators and auditors that ' +
-      'of the whole vault. `status` names statuses of transfers, so deposits are left out; `awaitingMyApproval=true` lists ' +
-      'transfers of others that wait for the vote of the caller. A request reads a limited number of operations, so a ' +
+      'of the whole vault. `status` names statuses of transfers, so deposits are left out; `statuses` names those of both. ' +
+      '`awaitingMyApproval=true` lists transfers of others that wait for the vote of the caller. A request reads a limited number of operations, so a ' +
       'page may hold fewer items than `limit`, even none, while `nextCursor` is not null; `nextCursor` null is the ' +
       'end. A cursor is valid only with the filters of the request that returned it.',
     errors: ['administrator_required'],
@@ -41,8 +41,11 @@ export function historyRoutes(app: App, deps: Deps): void {
 }
 
 /** Returns the statuses in sorted order, so that a cursor does not depend on their order in the request. */
-function statusesOf({ status }: Static<typeof HistoryQuery>): OperationStatus[] | null {
-  return status === undefined ? null : ([...new Set(status.join().split(','))].sort() as OperationStatus[])
+function statusesOf({ status, statuses }: Static<typeof HistoryQuery>): OperationStatus[] | null {
+  const lists = [status, statuses].filter((list) => list !== undefined).map((list) => list.join().split(','))
+  const [first, second = first] = lists
+  if (first === undefined) return null
+  return [...new Set(first.filter((value) => second!.includes(value)))].sort() as OperationStatus[]
 }
 
 function filtersOf(query: Static<typeof HistoryQuery>, member: Member): FeedFilters {
@@ -57,6 +60,7 @@ function filtersOf(query: Static<typeof HistoryQuery>, member: Member): FeedFilt
     awaitingApprovalOf: awaitingMyApproval ? member.userId : null,
     type: direction === undefined ? null : direction === 'in' ? 'deposit' : 'transfer',
     statuses: statusesOf(query),
+    hasDepositsOfStatus: query.status === undefined && query.statuses !== undefined ? true : null,
     initiatorId: query.initiatorId ?? null,
     minimumAmount,
     maximumAmount,

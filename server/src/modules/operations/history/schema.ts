@@ -108,6 +108,16 @@ export const HistoryQuery = Closed({
       }),
     ),
   ),
+  statuses: Type.Optional(
+    Type.Unsafe<string[]>(
+      Type.Array(Type.String({ pattern: `^(${anyStatus})(,(${anyStatus}))*$`, examples: ['confirmed'] }), {
+        maxItems: operationStatuses.length,
+        description:
+          'Statuses of transfers and deposits, as in reports: a deposit is always `confirmed`. With `status`, both apply. ' +
+          'Comma-separated or repeated.',
+      }),
+    ),
+  ),
   initiatorId: described(Key, 'Restricts the list to transfers that this member ordered.'),
   minimumAmount: Type.Optional(described(RawAmount, 'The smallest raw amount, inclusive; requires `tokenId`.')),
   maximumAmount: Type.Optional(described(RawAmount, 'The largest raw amount, inclusive; requires `tokenId`.')),

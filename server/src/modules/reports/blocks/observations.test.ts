@@ -126,7 +126,7 @@ describe('observations', () => {
     expect(seen.map(({ severity }) => severity)).toEqual(severities)
     for (const observation of seen) {
       expect(observation).toMatchObject({ currentValue: (100 * failed) / (failed + confirmed), comparisonValue: 10 })
-      expect(observation.drilldownFilters).toEqual({ ...filters, status: 'failed' })
+      expect(observation.drilldownFilters).toEqual({ ...filters, statuses: 'failed' })
     }
   })
 

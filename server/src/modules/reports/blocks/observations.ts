@@ -252,7 +252,7 @@ function failures({ overall }: Activity, filters: Filters): Found[] {
       description: `${failed} of ${finished} transfers that left for the chain failed.`,
       currentValue: percent,
       comparisonValue: thresholds.failurePercentMin,
-      drilldownFilters: { ...filters, status: 'failed' },
+      drilldownFilters: { ...filters, statuses: 'failed' },
     },
   ]
 }

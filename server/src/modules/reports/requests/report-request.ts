@@ -174,14 +174,13 @@ function readFieldCondition(text: string): FieldCondition {
 /** Returns the history query that lists the operations of a report, for the filters that history has a parameter for. */
 function drilldownOf(query: FilterInput, filter: OperationFilter): Record<string, string> {
   const single = (list: string[] | null | undefined) => (list?.length === 1 ? list[0] : undefined)
-  const [status, slug] = [single(filter.statuses), single(filter.networkIds)]
+  const slug = single(filter.networkIds)
   const wanted: Record<string, string | undefined> = {
     ...historyBounds(filter.interval),
     userId: query.userId,
     // History reads a whole folder by default; a report reads only the part of the caller.
     includeShared: filter.scope.viewer.readsAll ? undefined : String(query.includeShared ?? false),
-    // With a status filter, history leaves out deposits, which are always confirmed.
-    status: status === 'confirmed' ? undefined : status,
+    statuses: filter.statuses?.join(),
     network: slug === undefined || isId.test(slug) ? undefined : slug,
     addressId: single(filter.addressIdLists[0]),
     folderId: single(filter.folderIdLists[0]),

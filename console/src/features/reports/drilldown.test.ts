@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { type Drilldown, type Place, placeOf, type Shown } from './drilldown.ts'
+import type { ReportSearch } from './parameters.ts'
+import type { ReportType } from './types.ts'
+
+const report = {
+  from: '2026-07-01T00:00:00.000Z',
+  to: '2026-08-01T00:00:00.000Z',
+  dateBasis: 'createdAt',
+  classificationMode: 'historical',
+} as const
+const dates = { from: '2026-07-01T00:00:00.000Z', to: '2026-07-31T23:59:59.999Z' }
+const of = (type: ReportType, search: ReportSearch, changes: Partial<Shown['report']> = {}, readsAll = true) => ({
+  code: 'main',
+  type,
+  search,
+  report: { ...report, ...changes },
+  readsAll,
+})
+const activity = (search: object): Place => ({ page: 'activity', search: { ...dates, ...search } })
+const operations = (search: Record<string, string>): Place => ({ page: 'operations', search })
+
+describe('the operations of a figure', () => {
+  it.each<[ReportType, ReportSearch, Drilldown, Place | null]>([
+    ['transaction_activity', {}, {}, activity({})],
+    ['transaction_activity', { statuses: 'failed,rejected' }, {}, activity({ statuses: 'failed,rejected' })],
+    ['transaction_activity', { statuses: 'failed' }, { statuses: 'awaiting_approval' }, null],
+    ['transaction_activity', { statuses: 'failed,pending' }, { statuses: 'failed' }, activity({ statuses: 'failed' })],
+    ['transaction_activity', { tokenIds: 'a' }, {}, activity({ tokenId: 'a' })],
+    ['transaction_activity', { tokenIds: 'a,b' }, {}, operations({ tokenIds: 'a,b' })],
+    ['transaction_activity', { tokenIds: 'a,b' }, { tokenId: 'b' }, activity({ tokenId: 'b' })],
+    ['transaction_activity', { tokenIds: 'a,b' }, { direction: 'in' }, null],
+    [
+      'transaction_activity',
+      { period: 'lastMonth', minimumAmount: '5' },
+      {},
+      operations({ period: 'lastMonth', minimumAmount: '5' }),
+    ],
+    ['transaction_activity', { includeInternal: 'false' }, {}, activity({ flowType: 'external' })],
+    [
+      'transaction_activity',
+      { includeInternal: 'false', flowTypes: 'internal' },
+      {},
+      operations({ includeInternal: 'false', flowTypes: 'internal' }),
+    ],
+    ['transaction_activity', { counterpartyId: 'c' }, {}, activity({})],
+    ['counterparty_activity', { counterpartyId: 'c' }, {}, activity({ counterpartyId: 'c' })],
+    ['category_analytics', { categoryKey: 'travel' }, {}, activity({ category: 'travel' })],
+    ['category_analytics', { categoryKey: 'travel', categories: 'rent' }, {}, null],
+    ['address_activity', { addressId: 'a', ownAddressIds: 'b' }, {}, null],
+  ])('of %s with %o and %o', (type, search, more, place) => {
+    expect(placeOf(of(type, search), more)).toEqual(place)
+  })
+
+  it('are those of the report where Activity has another date', () => {
+    const shown = of('transaction_activity', { dateBasis: 'confirmedAt' }, { dateBasis: 'confirmedAt' })
+    expect(placeOf(shown, { tokenId: 'a' })).toEqual(operations({ dateBasis: 'confirmedAt', tokenIds: 'a' }))
+    expect(placeOf(of('operations', {}, { dateBasis: 'confirmedAt' }), dates)).toBeNull()
+  })
+
+  it('are those of the report where the address book of today decides', () => {
+    const current = { classificationMode: 'current' } as const
+    const found = placeOf(of('transaction_activity', { statuses: 'confirmed' }, current), { counterpartyId: 'c' })
+    expect(found).toEqual(operations({ statuses: 'confirmed', counterpartyIds: 'c' }))
+    const subject = of('counterparty_activity', { counterpartyId: 'c' }, current)
+    expect(placeOf(subject, { tokenId: 'a' })).toEqual(operations({ counterpartyIds: 'c', tokenIds: 'a' }))
+    expect(placeOf(subject, { direction: 'in' })).toBeNull()
+  })
+
+  it('leave out what others share where the report does, for a reader of a part of the vault', () => {
+    const part = (search: ReportSearch) => placeOf(of('transaction_activity', search, {}, false))
+    expect(part({})).toEqual(activity({ includeShared: 'false' }))
+    expect(part({ includeShared: 'true' })).toEqual(activity({}))
+  })
+})

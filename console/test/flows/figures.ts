@@ -1,0 +1,104 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { operationsOf, orderTransfer } from '../support/orders.ts'
+import { type Stack, vaultCode } from '../support/stack.ts'
+import { watchPage } from '../support/watched-page.ts'
+
+/** A number of a report with the place that it leads to. */
+type Figure = { count: number; href: string }
+
+export function figureFlows(stack: () => Stack): void {
+  describe('a figure', () => {
+    it('of every report leads to exactly the operations that it counts', async () => {
+      const { page, faults } = await watchPage(await stack().contextOf('admin'), stack().url)
+      await operate(stack())
+      const wrong: string[] = []
+      let followed = 0
+      for (const report of await reportsOf(stack())) {
+        await page.goto(`${stack().url}/v/${vaultCode}/reports/${report}`)
+        const shown = page
+          .getByRole('heading', { name: 'Data quality' })
+          .or(page.locator(`main table, main ${operations.join(', main ')}`))
+        await shown.first().waitFor()
+        const figures = await figuresOf(page)
+        for (const { count, href } of figures) {
+          const listed = await operationsAt(page, stack().url, href)
+          if (listed !== count) wrong.push(`${report}: ${count} leads to ${listed} at ${href}`)
+        }
+        followed += figures.length
+      }
+      expect(wrong).toEqual([])
+      expect(followed).toBeGreaterThan(20)
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
+  })
+}
+
+/** A payment that goes out, one that waits, and one that was withdrawn. */
+async function operate(stack: Stack): Promise<void> {
+  await orderTransfer(stack, '7')
+  await orderTransfer(stack, '140')
+  const { id } = await orderTransfer(stack, '160')
+  await (await stack.client('treasurer')).vault(vaultCode).transfers.cancel(id)
+}
+
+/** The links to operations. */
+const operations = ['a[href*="/activity?"]', 'a[href*="/reports/operations?"]']
+
+/** Every report, with a subject where it needs one. */
+async function reportsOf(stack: Stack): Promise<string[]> {
+  const vault = (await stack.client('admin')).vault(vaultCode)
+  const { items } = await vault.counterparties.list({ limit: 1 }).page()
+  const { id: addressId } = await operationsOf(stack)
+  const plain = ['transaction_activity', 'asset_movement', 'operations', 'operations_exceptions', 'approval_activity']
+  const filtered = [
+    'statuses=confirmed',
+    'statuses=failed,rejected,cancelled',
+    'includeInternal=false',
+    'groupBy=week',
+    'dateBasis=confirmedAt',
+    'minimumAmount=100',
+    'counterpartyClassification=historical',
+  ]
+  return [
+    ...plain.map((type) => `${type}?period=last30`),
+    ...filtered.map((filter) => `transaction_activity?period=last30&${filter}`),
+    `address_activity?period=last30&addressId=${addressId}`,
+    ...items.map(({ id }) => `counterparty_activity?period=last30&counterpartyId=${id}`),
+  ]
+}
+
+/** Returns the numbers of the page that lead to operations: counts with a link, and the gaps of the data with theirs. */
+async function figuresOf(page: Page): Promise<Figure[]> {
+  const links = await page.locator(operations.map((link) => `main ${link}`).join(', ')).all()
+  const counts = await Promise.all(
+    links.map(async (link) => ({ text: (await link.textContent())!, href: (await link.getAttribute('href'))! })),
+  )
+  const gaps = await page.locator('main li:has(a[href*="operations_exceptions"])').all()
+  const missing = await Promise.all(
+    gaps.map(async (gap) => ({
+      text: (await gap.locator('.figures').textContent())!,
+      href: (await gap.locator('a').getAttribute('href'))!,
+    })),
+  )
+  return [...counts, ...missing].flatMap(({ text, href }) => {
+    const number = /^[\d,]+$/.exec(text.trim())
+    return number === null ? [] : [{ count: Number(number[0].replaceAll(',', '')), href }]
+  })
+}
+
+/** Follows a link, and returns how many operations the page asks for and gets, page after page. */
+async function operationsAt(page: Page, origin: string, href: string): Promise<number> {
+  const { pathname: target } = new URL(href, origin)
+  const list = target.endsWith('/activity') ? 'history' : target.replace(/^.*\/(reports\/)/, '$1')
+  const answer = page.waitForResponse((response) => {
+    const { pathname } = new URL(response.url())
+    return pathname.startsWith('/api/') && pathname.endsWith(`/${list}`)
+  })
+  await page.goto(origin + href)
+  const response = await answer
+  const { items, nextCursor } = await response.json()
+  expect(nextCursor ?? null, `${href} has more than one page`).toBeNull()
+  return items.length
+}
