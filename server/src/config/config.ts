@@ -38,6 +38,8 @@ export type Config = {
   /** True if mail is sent over encrypted connections only. */
   smtpRequiresTls: boolean
   mailFrom: string
+  /** The name of the organisation, in the title block of a report as PDF. */
+  organisationName: string | null
   /** Verifies webhook signatures; several during a rotation. Empty only in demo mode: unsigned events are accepted. */
   webhookSecrets: string[]
   walletAllowedHosts: string[]
@@ -151,6 +153,7 @@ export function readConfig(env: Environment = process.env): Config {
     sessionTtlDays: integer('SESSION_TTL_DAYS', 7, 1, 30),
     rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', demo ? 0 : 3_000, 0, 1_000_000),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 600),
+    organisationName: text('ORGANISATION_NAME'),
     trustProxy: readTrustedProxies(text('TRUST_PROXY'), faults),
     metricsToken,
     logLevel: readLogLevel(reader),

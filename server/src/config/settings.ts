@@ -103,6 +103,12 @@ export const settings: Setting[] = [
     isSecret: true,
   },
   {
+    name: 'ORGANISATION_NAME',
+    about: 'name of the organisation, in the title block of a report as PDF',
+    example: 'Example Corporation',
+    fallback: '',
+  },
+  {
     name: 'MAIL_FROM',
     about: 'sender of mails; required outside demo mode',
     example: 'Strongroom <strongroom@example.org>',

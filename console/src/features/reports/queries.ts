@@ -1,6 +1,7 @@
 import type { FileAnswer, Pages, ReportExport, ReportExportCreation } from '@strongroom/sdk'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
+import { languageNow } from '../../lib/language.ts'
 import type { ReportType } from './types.ts'
 
 export type Parameters = Record<string, unknown>
@@ -57,12 +58,15 @@ export function pagedReportQuery<Report extends { nextCursor: string | null }>(
 }
 
 /** Reads the report as a file, which the service makes while it sends it. */
+/** Returns the language of a PDF, which has no language for tests. */
+const languageOfFiles = () => (languageNow() === 'de' ? 'de' : 'en')
+
 export function readFile(code: string, type: ReportType, parameters: Parameters, format: Format): Promise<FileAnswer> {
-  return read(code, type, { ...parameters, format }) as Promise<FileAnswer>
+  return read(code, type, { ...parameters, format, language: languageOfFiles() }) as Promise<FileAnswer>
 }
 
 export async function orderExport(code: string, type: ReportType, parameters: Parameters, format: Format, key: string) {
-  const body = { ...parameters, format } as ReportExportCreation
+  const body = { ...parameters, format, language: languageOfFiles() } as ReportExportCreation
   return vaultOf(code).reports.createExport(type, body, { idempotencyKey: key })
 }
 

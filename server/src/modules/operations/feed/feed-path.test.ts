@@ -6,6 +6,7 @@ const unfiltered: ResolvedFilters = {
   awaitsVote: false,
   type: null,
   statuses: null,
+  hasDepositsOfStatus: null,
   initiatorId: null,
   minimumAmount: null,
   maximumAmount: null,

@@ -3,7 +3,7 @@ import { Closed, described, Enum, Nullable } from '../../../http/schema.ts'
 import { historyBounds } from '../requests/buckets.ts'
 import type { Asset } from '../requests/details.ts'
 import { centsOf, changePercent, divideHalfEven, formatUsd, secondsOf, sharePercent } from '../requests/exact.ts'
-import { Figure, Percent, Text } from '../requests/schema.ts'
+import { Figure, Percent, saidAs, Text } from '../requests/schema.ts'
 import type { ApprovalTimes } from './approvals.ts'
 import { type Activity, flowOf, flowsByKey, grossUsd } from './flows.ts'
 
@@ -28,12 +28,15 @@ export const ReportObservation = Closed(
     code: described(Enum(codes), 'Type of the observation.'),
     severity: described(Enum(['info', 'warning', 'critical']), 'Severity of the observation.'),
     title: described(Text('Turnover far above the rest'), 'Title of the type.'),
-    description: described(
-      Text('In the period from 2026-01-05T00:00:00.000Z the turnover was at least 3 times the mean.'),
-      'The observation in a sentence, with its figures.',
+    description: saidAs(
+      'sentence',
+      described(
+        Text('In the period from 2026-01-05T00:00:00.000Z the turnover was at least 3 times the mean.'),
+        'The observation in a sentence, with its figures.',
+      ),
     ),
     /** The unit of `currentValue` and `comparisonValue`. */
-    metric: described(Text('grossTurnoverUsd'), 'Name of the observed figure.'),
+    metric: saidAs('code', described(Text('grossTurnoverUsd'), 'Name of the observed figure.')),
     currentValue: described(
       Type.Union([Figure('90000.00'), Type.Number()]),
       'Value of the figure in the interval: a decimal string for USD; a number for a count, a percentage or seconds.',

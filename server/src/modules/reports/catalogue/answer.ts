@@ -58,19 +58,24 @@ export async function answerFile(
 ): Promise<SentFile> {
   if (order.parameters.cursor !== undefined)
     throw badRequest('cursor', 'applies to format=json only; a file contains every row')
-  const kind = fileKindOf(format, order.report)
+  const kind = fileKindOf(format, order.report, order.parameters)
   const now = deps.clock()
   const db = await deps.slowReads.forReports()
   const request = await prepare(db, order, now)
   const leave = slots.take(order.member.userId)
   let sent = undefined as SentFile | undefined
   try {
-    await openDocument(db, order, request, async ({ document }) => {
-      const bytes = Readable.from(await begun(renderers[kind](document, collectGarbageAbove)), { objectMode: false })
-      addAbortSignal(AbortSignal.timeout(inlineFileMilliseconds), bytes)
-      sent = sendFile(reply, bytes, kind, fileNameOf(order.report.type, document.id, kind))
-      await finished(bytes)
-    })
+    await openDocument(
+      db,
+      { ...order, organisationName: deps.config.organisationName },
+      request,
+      async ({ document }) => {
+        const bytes = Readable.from(await begun(renderers[kind](document, collectGarbageAbove)), { objectMode: false })
+        addAbortSignal(AbortSignal.timeout(inlineFileMilliseconds), bytes)
+        sent = sendFile(reply, bytes, kind, fileNameOf(order.report.type, document.id, kind))
+        await finished(bytes)
+      },
+    )
   } catch (error) {
     // Part of the answer was sent already. The connection was closed, which shows the client that the file is incomplete.
     if (sent === undefined) throw error

@@ -18,6 +18,7 @@ import {
   AccountStatementQuery,
   AccountStatementReport,
   buildAccountStatement,
+  leadOfStatement,
   openAccountStatement,
   StatementLine,
   StatementTotals,
@@ -63,11 +64,6 @@ import {
 import { sharedComponents } from '../requests/schema.ts'
 
 /** The columns of a page, which is not as wide as a sheet: several values of a row are below each other. */
-const printedAccount: readonly PrintedColumn[] = [
-  { label: 'Address', kind: 'text', keys: ['label', 'address'] },
-  { label: 'Asset', kind: 'text', keys: ['assetCode', 'network'], separator: ' on ' },
-  { label: 'Contract', kind: 'text', keys: ['contractAddress'] },
-]
 const printedLines: readonly PrintedColumn[] = [
   { label: 'Date', kind: 'timestamp', keys: ['createdAt'] },
   { label: 'Posting, operation and transaction', kind: 'text', keys: ['kind', 'operationId', 'txHash'] },
@@ -91,6 +87,21 @@ const printedOperations: BlockLayout['printed'] = [
   { label: 'Categories', kind: 'text', keys: ['categories'], isLabelled: true, hasExtra: true },
 ]
 
+const printedObservations: BlockLayout['printed'] = [
+  { label: 'Severity', kind: 'text', keys: ['severity'] },
+  { label: 'Description', kind: 'text', keys: ['code', 'description'] },
+  { label: 'Metric', kind: 'text', keys: ['metric'] },
+  { label: 'Current value', kind: 'amount', keys: ['currentValue'] },
+  { label: 'Comparison value', kind: 'amount', keys: ['comparisonValue'] },
+  { label: 'Change percent', kind: 'percent', keys: ['changePercent'] },
+]
+const activityLayout = {
+  blocks: {
+    observations: { printed: printedObservations },
+    balances: { printedAt: 'first' },
+  },
+} satisfies Report['document']
+
 /** Every report. A new report needs an entry here, and the files with its schema, its queries and its builder. */
 export const reports = [
   report({
@@ -111,6 +122,7 @@ export const reports = [
       return readActivityRequest(type, member, query, now)
     },
     build: buildActivity,
+    document: activityLayout,
   }),
   report({
     type: 'counterparty_activity',
@@ -121,6 +133,7 @@ export const reports = [
     answer: CounterpartyActivityReport,
     prepare: readActivityRequest,
     build: buildActivity,
+    document: activityLayout,
   }),
   report({
     type: 'counterparty_group_activity',
@@ -132,6 +145,7 @@ export const reports = [
     answer: CounterpartyGroupActivityReport,
     prepare: readActivityRequest,
     build: buildActivity,
+    document: activityLayout,
   }),
   report({
     type: 'transaction_activity',
@@ -142,6 +156,7 @@ export const reports = [
     answer: TransactionActivityReport,
     prepare: readActivityRequest,
     build: buildActivity,
+    document: activityLayout,
   }),
   report({
     type: 'asset_movement',
@@ -155,6 +170,7 @@ export const reports = [
     components: [AssetBalance],
     prepare: readActivityRequest,
     build: buildAssetMovement,
+    document: activityLayout,
   }),
   report({
     type: 'account_statement',
@@ -173,9 +189,20 @@ export const reports = [
     build: buildAccountStatement,
     document: {
       blocks: {
-        account: { printed: printedAccount },
-        lines: { title: 'Postings', firstColumn: 'createdAt', printed: printedLines },
+        account: { printedAt: 'nowhere' },
+        opening: { printedAt: 'nowhere' },
+        closing: { printedAt: 'nowhere' },
+        totals: { printedAt: 'nowhere' },
+        lines: {
+          title: 'Postings',
+          firstColumn: 'createdAt',
+          printed: printedLines,
+          // A reservation changes no balance: the page shows the operation once, by the posting of its amount.
+          isPrinted: ({ debit, credit }) => debit !== null || credit !== null,
+        },
       },
+      mainBlock: 'lines',
+      lead: leadOfStatement,
       open: openAccountStatement,
     },
   }),
@@ -197,6 +224,7 @@ export const reports = [
           omittedInPrint: ['operationType', 'addressId', 'tokenId'],
         },
       },
+      mainBlock: 'items',
       open: openExceptions,
     },
   }),
@@ -217,7 +245,7 @@ export const reports = [
         categoryColumns: { isOmitted: true },
         items: { title: 'Operations', omitted: ['categoryValues'], printed: printedOperations },
       },
-      isSingleTable: true,
+      mainBlock: 'items',
       open: openOperations,
     },
   }),

@@ -54,7 +54,8 @@ describe.each(reportTypes)('POST of %s', (type) => {
   it('returns files', async () => {
     for (const format of ['csv', 'xlsx', 'pdf']) {
       const { status, headers } = await post({ ...validParameters(), format })
-      const extension = format === 'csv' && type !== 'operations' ? 'zip' : format
+      const isArchive = !['account_statement', 'operations', 'operations_exceptions'].includes(type)
+      const extension = format === 'csv' && isArchive ? 'zip' : format
       expect([status, headers['content-disposition']]).toEqual([200, expect.stringContaining(`.${extension}"`)])
     }
   })

@@ -2,7 +2,7 @@ import { compareText } from '../blocks/flows.ts'
 import type { Cell, Column, ColumnKind, PrintedColumn, Row, Table } from '../documents/document.ts'
 import { isNumeric } from '../documents/document.ts'
 import type { BlockLayout, ExtraColumn } from '../requests/report-request.ts'
-import { markedKindOf } from '../requests/schema.ts'
+import { markedKindOf, markedWordingOf } from '../requests/schema.ts'
 import { reportComponents } from './catalogue.ts'
 
 /** Converts the blocks of an answer to tables, whose columns follow from the schema of the answer. */
@@ -13,6 +13,7 @@ export type Shape = {
   $ref?: string
   type?: string
   format?: string
+  enum?: unknown[]
   anyOf?: Shape[]
   items?: Shape
   properties?: Record<string, Shape>
@@ -43,6 +44,8 @@ export function toTables(
     rows: toRows(items, readings),
     ...printedOf(readings, layout),
     ...headingOf(properties),
+    ...(layout.printedAt === undefined ? {} : { printedAt: layout.printedAt }),
+    ...(layout.isPrinted === undefined ? {} : { isPrinted: layout.isPrinted }),
   }
   const isFilled = readings.length > 0
   if (!Array.isArray(items)) return isFilled ? [table] : []
@@ -105,7 +108,15 @@ function originOf(properties: Record<string, Shape>, readings: Reading[]): Origi
   const columns = readings
     .filter(({ key, kind }) => !isNumeric(kind) && names.indexOf(key.split('.')[0]!) < end)
     .slice(0, originColumnsMax)
-  return { columns: columns.map(({ key, label, kind }) => ({ key, label, kind })), of: (item) => toRow(item, columns) }
+  return {
+    columns: columns.map(({ key, label, kind, wording }) => ({
+      key,
+      label,
+      kind,
+      ...(wording === undefined ? {} : { wording }),
+    })),
+    of: (item) => toRow(item, columns),
+  }
 }
 
 const assetKeys = ['tokenId', 'assetCode', 'assetSymbol', 'network', 'contractAddress']
@@ -206,6 +217,7 @@ function readingsOf(
   layout: Pick<BlockLayout, 'omittedInPrint' | 'omitted'>,
   path: string[] = [],
 ): Reading[] {
+  const isNamed = Object.keys(properties).some((name) => naming.test(name))
   return Object.entries(properties).flatMap(([name, property]) => {
     const shape = resolveShape(property)
     const at = [...path, name]
@@ -213,16 +225,29 @@ function readingsOf(
     if (layout.omitted?.includes(key)) return []
     if (shape.properties !== undefined) return readingsOf(shape.properties, layout, at)
     if (isTable(shape) || isAssetList(shape)) return []
-    const isOmittedInPrint = layout.omittedInPrint?.includes(key) || (path.length > 0 && name !== 'name')
+    const isNested = path.length > 0 && name !== 'name'
+    const isOmittedInPrint = layout.omittedInPrint?.includes(key) || isNested || (isId.test(name) && isNamed)
+    const wording = markedWordingOf(property) ?? markedWordingOf(shape) ?? (isCode(shape) ? 'code' : undefined)
     const reading: Reading = {
       key,
       label: toLabel(at.filter((part) => path.length === 0 || part !== 'name').join(' ')),
       kind: kindOf(shape),
       read: (item) => toCell(at.reduce<unknown>((value, part) => (value as Json | null)?.[part], item)),
       ...(isOmittedInPrint ? { isOmittedInPrint } : {}),
+      ...(wording === undefined ? {} : { wording }),
     }
     return [reading]
   })
+}
+
+/** Ids are for programs: a page has the name that stands beside them. */
+const isId = /^id$|Id$/
+const naming = /^(name|label|address|user|owner|counterparty|assetCode|title)$|Name$/
+
+/** Returns true for the values of an enumeration, and for yes and no. */
+function isCode(shape: Shape): boolean {
+  const items = shape.items === undefined ? shape : resolveShape(shape.items)
+  return items.enum !== undefined || items.type === 'boolean'
 }
 
 /** Resolves a reference to its component, and a nullable type to the type without null. */
@@ -239,13 +264,13 @@ export function resolveShape(shape: Shape): Shape {
 function isTable(shape: Shape): boolean {
   if (shape.type !== 'array') return false
   const names = Object.keys(resolveShape(shape.items!).properties ?? {})
-  return names.length > 0 && !isAssetAmount(names) && !isNamed(names)
+  return names.length > 0 && !isAssetAmount(names) && !isNameWithId(names)
 }
 
 const isAssetList = (shape: Shape) =>
   shape.type === 'array' && isAssetAmount(Object.keys(resolveShape(shape.items!).properties ?? {}))
 const isAssetAmount = (names: string[]) => names.includes('assetCode') && names.includes('amount')
-const isNamed = (names: string[]) => names.length === 2 && names.includes('id') && names.includes('name')
+const isNameWithId = (names: string[]) => names.length === 2 && names.includes('id') && names.includes('name')
 
 /** Returns the kind that the schema is marked with, or that follows from its type. */
 function kindOf(shape: Shape): ColumnKind {
@@ -284,4 +309,4 @@ export function toLabel(name: string): string {
 }
 
 /** Returns `by-own-address` for `byOwnAddress`. */
-const toFileName = (name: string) => toLabel(name).toLowerCase().replaceAll(' ', '-')
+export const toFileName = (name: string) => toLabel(name).toLowerCase().replaceAll(' ', '-')

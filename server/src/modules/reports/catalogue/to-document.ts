@@ -1,11 +1,15 @@
 import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
+import { findLastSeal } from '../../record/seals/queries.ts'
+import { sealLogs } from '../../record/seals/seal-content.ts'
 import type { Chart, ReportDocument } from '../documents/document.ts'
+import { wordsOf } from '../documents/words.ts'
 import type { Parameters, Report, ReportContent, ReportRequest } from '../requests/report-request.ts'
 import { findSubjectNames } from '../requests/subject-names.ts'
 import { hashContent } from './content-hash.ts'
 import { toFacts } from './report-facts.ts'
-import { resolveShape, type Shape, toLabel, toTables } from './tables.ts'
+import { type PrintSource, toPrint } from './report-print.ts'
+import { resolveShape, type Shape, toFileName, toLabel, toTables } from './tables.ts'
 
 /** Properties that are not blocks of the report, or are shown among the facts. */
 const skipped = new Set(['report', 'nextCursor'])
@@ -13,23 +17,39 @@ const skipped = new Set(['report', 'nextCursor'])
 /** A report as a document. `totalRows` is the number of rows of its tables, an estimate when they are streamed. */
 export type OpenReport = { document: ReportDocument; totalRows: number }
 
+/** A report with its viewer, its parameters and the name of the organisation, for the title block of pages. */
+type FileOrder = { report: Report; member: Member; parameters: Parameters; organisationName: string | null }
+
 /** Reads a report and passes its document to `use`; its rows can be read until `use` returns. */
 export async function openDocument<Result>(
   db: Db,
-  { report, member, parameters }: { report: Report; member: Member; parameters: Parameters },
+  { report, member, parameters, organisationName }: FileOrder,
   request: ReportRequest,
   use: (opened: OpenReport) => Promise<Result>,
 ): Promise<Result> {
   const names = await findSubjectNames(db, request.filter.scope, parameters)
-  const toOpen = (content: ReportContent): OpenReport => ({
-    document: toDocument(report, content, toFacts(member, request, content.report.report, parameters, names)),
-    totalRows: content.totalRows ?? countRows(content.report),
-  })
+  const print = toPrint({ organisationName, member, request, parameters, names, heads: await readHeads(db, member) })
+  const toOpen = (content: ReportContent): OpenReport => {
+    const facts = toFacts(member, request, content.report.report, parameters, names)
+    return {
+      document: toDocument(report, content, { facts, print }),
+      totalRows: content.totalRows ?? countRows(content.report),
+    }
+  }
   const open = report.document?.open
   if (open !== undefined) return open(db, request, (content) => use(toOpen(content)))
   // The size of the other reports does not grow with operations: the transaction ends before the file is written.
   const answer = (await report.build(db, request)) as ReportContent['report']
   return use(toOpen({ report: answer }))
+}
+
+/** Returns the newest seals of the vault, for readers of the whole vault, who may read them. */
+async function readHeads(db: Db, { readsAll, vault }: Member): Promise<PrintSource['heads']> {
+  if (!readsAll) return []
+  const heads = await Promise.all(sealLogs.map(async (log) => ({ log, head: await findLastSeal(db, log, vault.id) })))
+  return heads.flatMap(({ log, head }) =>
+    head === undefined ? [] : [{ log, sequence: Number(head.sequence), hash: head.hash.toString('hex') }],
+  )
 }
 
 function countRows(report: Record<string, unknown>): number {
@@ -40,7 +60,7 @@ function countRows(report: Record<string, unknown>): number {
 export function toDocument(
   { answer, document = {} }: Pick<Report, 'answer' | 'document'>,
   content: ReportContent,
-  { facts, pageHead }: Pick<ReportDocument, 'facts' | 'pageHead'>,
+  { facts, print }: { facts: ReportDocument['facts']; print: ReturnType<typeof toPrint> },
 ): ReportDocument {
   const { report, columns = {} } = content
   const { streams, sha256 } = hashContent(content)
@@ -51,15 +71,22 @@ export function toDocument(
     return toTables(name, resolveShape(property), items, { ...layout, columns: columns[name] ?? [] })
   })
   const { id, type, generatedAt, timezone } = report.report
+  const lead = document.lead?.(report, wordsOf(print.language)) ?? { block: [], facts: [], lead: null }
   return {
     id,
     title: toLabel(type.replaceAll('_', ' ')),
     generatedAt: new Date(generatedAt),
     timezone,
     facts,
-    pageHead,
-    chart: toChart(report.timeline),
+    print: {
+      ...print,
+      block: [...print.block, ...lead.block],
+      facts: [...print.facts, ...lead.facts],
+      lead: lead.lead,
+    },
+    chart: toChart(report.timeline, wordsOf(print.language).text('chart')),
     tables,
+    mainTable: document.mainBlock === undefined ? null : toFileName(document.mainBlock),
     contentSha256: sha256,
   }
 }
@@ -67,7 +94,7 @@ export function toDocument(
 type Period = Record<'periodStart' | 'incomingUsd' | 'outgoingUsd' | 'netFlowUsd', string>
 
 /** Returns the flows of every bucket of time, for the reports that have buckets; null for others. */
-function toChart(timeline: unknown): Chart | null {
+function toChart(timeline: unknown, title: string): Chart | null {
   if (!Array.isArray(timeline)) return null
   const points = (timeline as Period[]).map(({ periodStart, incomingUsd, outgoingUsd, netFlowUsd }) => ({
     start: new Date(periodStart),
@@ -75,5 +102,5 @@ function toChart(timeline: unknown): Chart | null {
     outgoing: Number(outgoingUsd),
     net: Number(netFlowUsd),
   }))
-  return { title: 'Incoming, outgoing and net flow over time', unit: 'USD', points }
+  return { title, unit: 'USD', points }
 }

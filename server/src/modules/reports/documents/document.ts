@@ -1,3 +1,5 @@
+import type { Language } from './words.ts'
+
 /**
  * A report in the form that renderers take, independent of its source and of the format. Timestamps are ISO 8601 in UTC,
  * amounts plain decimal strings; null is a missing value.
@@ -9,13 +11,30 @@ export type ReportDocument = {
   /** The IANA zone in which files show times. */
   timezone: string
   facts: Fact[]
-  /** The text at the head of every page, which identifies the report: its subject, interval and filters. */
-  pageHead: string[]
+  /** What pages have in the place of the facts, in the words of their reader. */
+  print: Print
   /** The chart; null when the report has no buckets of time. */
   chart: Chart | null
   tables: Table[]
+  /** The name of the table that is meant where one is; null if the report has none. */
+  mainTable: string | null
   /** Returns the SHA-256 of the content in hexadecimal digits. It is known only after all rows were read. */
   contentSha256(): string
+}
+
+/** The parts of a report that only pages have, in the language of their reader. */
+export type Print = {
+  language: Language
+  title: string
+  /** The title block: vault, subject, period, author and head of the record. */
+  block: Fact[]
+  /** A warning below the title block, such as that the period has not ended; null without one. */
+  notice: string | null
+  facts: Fact[]
+  /** The text at the head of every page, which identifies the report: its subject, interval and filters. */
+  pageHead: string[]
+  /** The table on the first page that leads from the opening to the closing; null if the report has none. */
+  lead: Table | null
 }
 
 /** `reference` is the id behind a name: programs need it, and readers of a page do not. */
@@ -33,6 +52,10 @@ export type Table = {
   headingOf?(row: Row): string
   /** Rows with the same heading follow each other; a page shows the heading once above them. */
   isGrouped?: boolean
+  /** The place of the table on pages: the first page, or none; without it, its place among the tables. */
+  printedAt?: 'first' | 'nowhere'
+  /** Returns false for a row that pages leave out. */
+  isPrinted?(row: Row): boolean
 }
 export type Column = {
   key: string
@@ -40,7 +63,10 @@ export type Column = {
   kind: ColumnKind
   /** True if the column is omitted in PDF, where there is little room, because other columns of the row hold the same. */
   isOmittedInPrint?: boolean
+  /** The wording of its texts: values of an enumeration, or sentences of the service. */
+  wording?: Wording
 }
+export type Wording = 'code' | 'sentence'
 /**
  * A column of a page. Several values are below each other, or side by side with `separator` between them; with `isLabelled`
  * each value has the label of its column before it.

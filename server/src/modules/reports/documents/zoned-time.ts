@@ -5,6 +5,8 @@ export type ZonedTime = {
   zone: string
   /** Returns `2026-01-31 09:30:00 +01:00`; without the offset in UTC. */
   print(instant: string | Date): string
+  /** Returns `2026-01-31T09:30:00.000+01:00`, in UTC with `Z`: the instant, on the clocks of the zone. */
+  iso(instant: string | Date): string
   /** Returns the milliseconds since 1970-01-01 00:00 on the clocks of the zone. */
   wallMilliseconds(instant: string | Date): number
 }
@@ -33,6 +35,12 @@ export function createZonedTime(zone: string): ZonedTime {
       const offset = offsetAt(milliseconds)
       const local = new Date(milliseconds + offset).toISOString().slice(0, 19).replace('T', ' ')
       return zone === 'UTC' ? local : `${local} ${toOffset(offset)}`
+    },
+    iso(instant) {
+      const milliseconds = new Date(instant).getTime()
+      const offset = offsetAt(milliseconds)
+      const local = new Date(milliseconds + offset).toISOString()
+      return zone === 'UTC' ? local : local.replace('Z', toOffset(offset))
     },
     wallMilliseconds(instant) {
       const milliseconds = new Date(instant).getTime()

@@ -14,19 +14,24 @@ import { mergeSnapshots, readAccessSnapshot } from './access-snapshot.ts'
 import { findRequester, finishReportExport, insertChunk, type ReportExportRow, type StoredFile } from './queries.ts'
 
 /** The databases of a file: the one that has the order, and the one that the report is read from. */
-export type Workshop = { db: Db; slowReads: Pick<SlowReads, 'db' | 'forReports'>; clock: () => Date }
+export type Workshop = {
+  db: Db
+  slowReads: Pick<SlowReads, 'db' | 'forReports'>
+  clock: () => Date
+  organisationName: string | null
+}
 
 /** Reports progress while a file is made, and signals when to stop. */
 export type Watch = { onPercent(percent: number): void; isStopped(): boolean }
 
 /** Reads the report as the requester may read it now, and stores its file; false when it was aborted. */
 export async function makeFile(workshop: Workshop, taken: ReportExportRow, watch: Watch): Promise<boolean> {
-  const { db, slowReads, clock } = workshop
+  const { db, slowReads, clock, organisationName } = workshop
   const member = await findRequester(db, taken.vault_id, taken.requester_id)
   if (member === null) throw notAMember()
   const report = reportOf(taken.report_type)
-  const kind = fileKindOf(taken.format, report)
-  const order = { report, member, parameters: taken.parameters }
+  const kind = fileKindOf(taken.format, report, taken.parameters)
+  const order = { report, member, parameters: taken.parameters, organisationName }
   const now = clock()
   const { scope } = (await prepare(db, order, now)).filter
   const before = await readAccessSnapshot(db, member, scope)

@@ -9,7 +9,13 @@ export type Failure = { is: 'failed'; reason: string | null; error: unknown }
 export type Outcome = { is: 'made' } | { is: 'stopped' } | Failure
 
 /** `now` is the time of the service when the thread begins. */
-export type WorkerOrder = { databaseUrl: string; replicaUrl: string | null; taken: ReportExportRow; now: Date }
+export type WorkerOrder = {
+  databaseUrl: string
+  replicaUrl: string | null
+  organisationName: string | null
+  taken: ReportExportRow
+  now: Date
+}
 export type FromWorker = Outcome | { is: 'percent'; percent: number } | { is: 'warning'; text: string; error: unknown }
 
 /** Rows live briefly; a larger young generation would only use memory. */
@@ -28,7 +34,8 @@ export async function makeInWorker(
   signal: AbortSignal,
   onPercent: (percent: number) => void,
 ): Promise<Outcome> {
-  const order: WorkerOrder = { databaseUrl, replicaUrl: config.reportsDatabaseUrl, taken, now: clock() }
+  const { reportsDatabaseUrl: replicaUrl, organisationName } = config
+  const order: WorkerOrder = { databaseUrl, replicaUrl, organisationName, taken, now: clock() }
   const worker = new Worker(program, {
     workerData: order,
     resourceLimits: { maxOldGenerationSizeMb: exportHeapMegabytesMax, maxYoungGenerationSizeMb: youngMegabytes },

@@ -8,7 +8,7 @@ import type { FromWorker, Outcome, WorkerOrder } from './make-in-worker.ts'
 
 // The program of a thread that makes one file.
 
-const { databaseUrl, replicaUrl, taken, now } = workerData as WorkerOrder
+const { databaseUrl, replicaUrl, organisationName, taken, now } = workerData as WorkerOrder
 const port = parentPort!
 const tell = (message: FromWorker) => port.postMessage(message)
 const warn = (error: unknown, text: string) => tell({ is: 'warning', text, error })
@@ -36,7 +36,10 @@ async function make(): Promise<Outcome> {
     reported = percent
   }
   try {
-    const isMade = await makeFile({ db, slowReads, clock }, taken, { onPercent, isStopped: () => isStopped })
+    const isMade = await makeFile({ db, slowReads, clock, organisationName }, taken, {
+      onPercent,
+      isStopped: () => isStopped,
+    })
     return { is: isMade ? 'made' : 'stopped' }
   } finally {
     await Promise.all([db.destroy(), close()])

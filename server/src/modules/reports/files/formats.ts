@@ -28,9 +28,15 @@ export const renderers: Record<FileKind, Renderer> = {
   },
 }
 
-/** Returns the type of the file of a report in this format. */
-export function fileKindOf(format: FileFormat, report: { document?: { isSingleTable?: boolean } }): FileKind {
-  return format === 'csv' && report.document?.isSingleTable !== true ? 'zip' : format
+type WithMainBlock = { document?: { mainBlock?: string } }
+
+/** Returns the type of the file of a report in this format; `tables` of the parameters asks for an archive of all tables. */
+export function fileKindOf(
+  format: FileFormat,
+  { document }: WithMainBlock,
+  { tables }: { tables?: unknown } = {},
+): FileKind {
+  return format === 'csv' && (document?.mainBlock === undefined || tables === 'all') ? 'zip' : format
 }
 
 /** Returns a file name of ASCII letters, digits, hyphens and underscores: safe in a header and on every disk. */
@@ -39,8 +45,12 @@ export function fileNameOf(reportType: string, id: string, kind: FileKind): stri
 }
 
 /** Returns the media types of the files of a report, in the form used in API documents: without parameters. */
-export function fileMediaTypesOf(report: Parameters<typeof fileKindOf>[1]): string[] {
-  return fileFormats.map((format) => bare(mediaTypes[fileKindOf(format, report)]))
+export function fileMediaTypesOf(report: WithMainBlock): string[] {
+  const kinds = fileFormats.flatMap((format) => [
+    fileKindOf(format, report),
+    fileKindOf(format, report, { tables: 'all' }),
+  ])
+  return [...new Set(kinds)].map((kind) => bare(mediaTypes[kind]))
 }
 
 /** The media types of the files of all reports. */

@@ -1,5 +1,5 @@
-import type { Row } from '../documents/document.ts'
-import { type Drawing, type Texts, wrap } from './pdf-layout.ts'
+import { type ColumnKind, isNumeric, type Row } from '../documents/document.ts'
+import { type Drawing, type Texts, wrap, wrapFigure } from './pdf-layout.ts'
 import { leftEdge, type Pages, pageWidth } from './pdf-pages.ts'
 
 /** The number of values side by side, and sizes in points. */
@@ -13,7 +13,10 @@ type Value = { label: string[]; lines: string[] }
 type Group = Value[]
 
 /** Returns a drawing of every row as a block of values with their labels above them, for tables with more columns than a page is wide. */
-export function createBlocks(pages: Pages, columns: { label: string; textsOf: Texts }[]): Drawing<Group[]> {
+export function createBlocks(
+  pages: Pages,
+  columns: { label: string; kind: ColumnKind; textsOf: Texts }[],
+): Drawing<Group[]> {
   const { regular } = pages.widths
   const width = pageWidth / block.columns
   const inner = width - block.gap
@@ -50,9 +53,13 @@ export function createBlocks(pages: Pages, columns: { label: string; textsOf: Te
       pages.moveDown(heading.height)
     },
     measure(row: Row) {
-      const values = columns.map(({ label, textsOf }) => ({
+      const values = columns.map(({ label, kind, textsOf }) => ({
         label: wrap(label, regular, block.labelSize, inner),
-        lines: textsOf(row).flatMap((text) => wrap(text, regular, block.size, inner)),
+        lines: textsOf(row).flatMap((text) =>
+          isNumeric(kind)
+            ? wrapFigure(text, pages.words.language, regular, block.size, inner)
+            : wrap(text, regular, block.size, inner),
+        ),
       }))
       const count = Math.ceil(values.length / block.columns)
       return Array.from({ length: count }, (_, i) => values.slice(i * block.columns, (i + 1) * block.columns))

@@ -1,5 +1,5 @@
 import type { Chart } from '../documents/document.ts'
-import { groupDigits } from '../documents/print.ts'
+import { groupDigits, printTime } from '../documents/print.ts'
 import type { ZonedTime } from '../documents/zoned-time.ts'
 import { type Color, leftEdge, type Pages, pageWidth } from './pdf-pages.ts'
 
@@ -27,7 +27,7 @@ export function drawChart(pages: Pages, { title, unit, points }: Chart, time: Zo
   const lowest = Math.min(...points.map(({ outgoing, net }) => Math.min(-outgoing, net)), 0)
   if (highest === 0 && lowest === 0) {
     pages.moveDown(size.label + 4)
-    const reason = `There is nothing to draw: no operation of the report that counts has a value in ${unit}.`
+    const reason = pages.words.text('nothingToDraw', { unit })
     pages.text(leftEdge, pages.y(), pages.printable(reason), { size: 7, gray: gray.label })
     return
   }
@@ -47,9 +47,9 @@ function drawLegend(pages: Pages, unit: string): void {
   const baseline = pages.y() + 8
   let x = leftEdge + size.axis
   const entries: [keyof typeof colors, string][] = [
-    ['incoming', `In, ${unit}`],
-    ['outgoing', `Out, ${unit}`],
-    ['net', `Net, ${unit}`],
+    ['incoming', pages.words.text('in', { unit })],
+    ['outgoing', pages.words.text('out', { unit })],
+    ['net', pages.words.text('net', { unit })],
   ]
   for (const [name, label] of entries) {
     if (name === 'net') pages.rule(x, baseline - 2.3, 8, colors.net, 1)
@@ -72,7 +72,7 @@ function drawGrid(
     const isZero = Math.abs(value) < step / 2
     const shade = isZero ? gray.zero : gray.grid
     pages.rule(leftEdge + size.axis, yOf(value), plotWidth, shade)
-    const label = isZero ? '0' : groupDigits(value.toFixed(step >= 1 ? 0 : 2))
+    const label = isZero ? '0' : groupDigits(value.toFixed(step >= 1 ? 0 : 2), pages.words.language)
     const width = pages.width(label, { size: size.label })
     pages.text(leftEdge + size.axis - 5 - width, yOf(value) + 2.2, label, { size: size.label, gray: gray.label })
   }
@@ -101,7 +101,7 @@ function drawFlows(pages: Pages, points: Chart['points'], yOf: (value: number) =
 function drawDates(pages: Pages, points: Chart['points'], time: ZonedTime): void {
   const every = Math.ceil(points.length / datesMax)
   for (let i = 0; i < points.length; i += every) {
-    const label = time.print(points[i]!.start).slice(0, 10)
+    const label = printTime(points[i]!.start, time, pages.words.language).slice(0, 10)
     const width = pages.width(label, { size: size.label })
     const x = Math.min(xOf(i + 0.5, points.length) - width / 2, leftEdge + pageWidth - width)
     pages.text(x, pages.y() + 9, label, { size: size.label, gray: gray.label })

@@ -1,4 +1,6 @@
 import { type Column, isNumeric, type Row } from '../documents/document.ts'
+import { splitNumber } from '../documents/print.ts'
+import type { Language } from '../documents/words.ts'
 import type { Widths } from './pdf-font.ts'
 
 export function widthOf(text: string, widths: Widths, size: number): number {
@@ -27,6 +29,14 @@ export function wrap(text: string, widths: Widths, size: number, width: number):
   }
   lines.push(line)
   return lines
+}
+
+/** Splits a printed number that is wider than `width` at its decimal point, so that no digits are torn apart that could stay together. */
+export function wrapFigure(text: string, language: Language, widths: Widths, size: number, width: number): string[] {
+  if (widthOf(text, widths, size) <= width + 0.01) return [text]
+  return splitNumber(text, language)
+    .filter((part) => part !== '')
+    .flatMap((part) => wrap(part, widths, size, width))
 }
 
 /** Breaks a word into pieces of at least one character, however narrow the line. */

@@ -1,4 +1,5 @@
 import PDFDocument from 'pdfkit'
+import type { Words } from '../documents/words.ts'
 import { createPrintable, Face, type Weight, type Widths } from './pdf-font.ts'
 import { widthOf, wrap } from './pdf-layout.ts'
 
@@ -30,6 +31,7 @@ type Options = {
   /** The head of every page but the first, which holds all of it and more. */
   pageHead: string[]
   footer: string
+  words: Words
   createdAt: Date
   /** False leaves the pages readable, for tests. */
   isCompressed: boolean
@@ -43,6 +45,7 @@ type Options = {
 export class Pages {
   readonly widths: Record<Weight, Widths>
   readonly printable: (text: string) => string
+  readonly words: Words
   readonly #pdf: PDFKit.PDFDocument
   readonly #faces: Record<Weight, Face>
   readonly #title: string
@@ -55,13 +58,14 @@ export class Pages {
   #content = ''
   #y = margin
 
-  constructor({ title, pageHead, footer, createdAt, isCompressed }: Options) {
+  constructor({ title, pageHead, footer, words, createdAt, isCompressed }: Options) {
+    this.words = words
     this.#pdf = new PDFDocument({
       autoFirstPage: false,
       size: 'A4',
       margin,
       pdfVersion: '1.7',
-      lang: 'en',
+      lang: words.language,
       displayTitle: true,
       compress: isCompressed,
       info: { Title: title, Creator: 'Strongroom', Producer: 'Strongroom', CreationDate: createdAt },
@@ -79,7 +83,7 @@ export class Pages {
     this.#footer = this.printable(footer)
     this.#headLines = pageHead
       .map(this.printable)
-      .flatMap((line) => shorten(wrap(line, this.widths.regular, head.size, pageWidth)))
+      .flatMap((line) => shorten(wrap(line, this.widths.regular, head.size, pageWidth), words))
   }
 
   /** Finishes the current page and begins the next. */
@@ -158,7 +162,7 @@ export class Pages {
     const { regular } = this.#faces
     const [name, reference] = regular.resource
     this.#totalFonts[name] = reference
-    const total = regular.encode(`of ${this.#count}`)
+    const total = regular.encode(this.words.text('ofPages', { count: this.#count }))
     this.#total.end(`BT /${name} ${footerSize} Tf ${footerGray} g (${total}) Tj ET`)
     this.#pdf.end()
   }
@@ -189,7 +193,7 @@ export class Pages {
   #drawFooter(): void {
     const look = { size: footerSize, gray: footerGray }
     this.rule(leftEdge, footerY - 10, pageWidth, 0.8)
-    const number = `Page ${this.#count} `
+    const number = this.words.text('page', { number: this.#count })
     this.text(leftEdge, footerY, number, look)
     const totalX = (leftEdge + this.width(number, look)).toFixed(2)
     this.#draw(`q 1 0 0 -1 ${totalX} ${footerY.toFixed(2)} cm /Total Do Q`)
@@ -209,8 +213,8 @@ function forget(pdf: PDFKit.PDFDocument, left: Page): void {
 }
 
 /** Shortens a head that is too high for the page by an ellipsis; the first page holds all of it as facts. */
-function shorten(lines: string[]): string[] {
+function shorten(lines: string[], words: Words): string[] {
   if (lines.length <= head.linesMax) return lines
   const shown = lines.slice(0, head.linesMax)
-  return [...shown.slice(0, -1), `${shown.at(-1)!.slice(0, -20)}... (all on page 1)`]
+  return [...shown.slice(0, -1), `${shown.at(-1)!.slice(0, -30)}${words.text('allOnPageOne')}`]
 }

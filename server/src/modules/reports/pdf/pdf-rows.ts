@@ -1,6 +1,6 @@
 import { type ColumnKind, isNumeric, type Row } from '../documents/document.ts'
 import { splitNumber } from '../documents/print.ts'
-import { cell, type Drawing, type Texts, widthOf, wrap } from './pdf-layout.ts'
+import { cell, type Drawing, type Texts, widthOf, wrap, wrapFigure } from './pdf-layout.ts'
 import { leftEdge, type Pages } from './pdf-pages.ts'
 
 const shade = { rule: 0.82, header: [0.93, 0.93, 0.93], heading: [0.965, 0.965, 0.965] } as const
@@ -42,8 +42,9 @@ export function createRows(pages: Pages, columns: Column[]): Drawing<string[][]>
     const { kind, fraction } = columns[i]!
     if (!isNumeric(kind)) return 0
     const room = inner[i]! - widthOf(line, pages.widths[font], cell.size)
-    if (font === 'bold') return room
-    const [, after] = splitNumber(line)
+    // A fraction that stands on a line of its own ends with the column too.
+    if (font === 'bold' || /^[.,]\d/.test(line)) return room
+    const [, after] = splitNumber(line, pages.words.language)
     const behind = widthOf(after, regular, cell.size)
     // A number that is longer than the room beside the point ends with the column.
     return Math.max(0, room - Math.max(0, fraction - behind))
@@ -53,7 +54,13 @@ export function createRows(pages: Pages, columns: Column[]): Drawing<string[][]>
     headerHeight,
     headingHeight: heightOf(1),
     measure: (row: Row) =>
-      columns.map(({ textsOf }, i) => textsOf(row).flatMap((text) => wrap(text, regular, cell.size, inner[i]!))),
+      columns.map(({ textsOf, kind }, i) =>
+        textsOf(row).flatMap((text) =>
+          isNumeric(kind)
+            ? wrapFigure(text, pages.words.language, regular, cell.size, inner[i]!)
+            : wrap(text, regular, cell.size, inner[i]!),
+        ),
+      ),
     heightOf: (cells) => heightOf(longest(cells)),
     drawHeader() {
       pages.fill(leftEdge, pages.y(), tableWidth, headerHeight, shade.header)

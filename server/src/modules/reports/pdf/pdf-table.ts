@@ -19,40 +19,42 @@ export async function* drawTable(pages: Pages, table: Table, time: ZonedTime): A
   let writer: Writer | undefined
   for await (const lot of inLots(table.rows, rowsPerLot)) {
     writer ??= start(pages, table, lot, time)
-    for (const row of lot) writer.add(row)
+    for (const row of lot) if (table.isPrinted?.(row) !== false) writer.add(row)
     yield lot.length
   }
   if (writer !== undefined) return writer.end()
   if (pages.room() < title.before + titleHeight + 20) pages.add()
   else pages.moveDown(title.before)
-  drawTitle(pages, pages.printable(table.title))
+  drawTitle(pages, pages.printable(pages.words.label(table.title)))
   pages.moveDown(cell.lineHeight)
-  pages.text(leftEdge, pages.y(), 'None.', { size: cell.size, gray })
+  pages.text(leftEdge, pages.y(), pages.printable(pages.words.text('none')), { size: cell.size, gray })
 }
 
 type Writer = { add(row: Row): void; end(): void }
 
 function start(pages: Pages, table: Table, sample: Row[], time: ZonedTime): Writer {
-  const { widths, printable } = pages
+  const { widths, printable, words } = pages
   const columns = printedOf(table).map((column) => ({
     ...column,
-    label: printable(column.kind === 'timestamp' ? `${column.label} (${time.zone})` : column.label),
-    textsOf: textsOf(column, table.columns, printable, time),
+    label: printable(
+      column.kind === 'timestamp' ? `${words.label(column.label)} (${time.zone})` : words.label(column.label),
+    ),
+    textsOf: textsOf(column, table.columns, pages, time),
   }))
   const measured = columns.map(({ label, kind, textsOf }) => {
     const isNumber = isNumeric(kind)
     const texts = sample.flatMap(textsOf)
     const widest = (parts: string[]) =>
       parts.reduce((most, part) => Math.max(most, widthOf(part, widths.regular, cell.size)), 0)
-    const parts = isNumber ? texts.map(splitNumber) : []
+    const parts = isNumber ? texts.map((text) => splitNumber(text, words.language)) : []
     const fraction = widest(parts.map(([, after]) => after))
     const spare = spareDigits * widthOf('0', widths.regular, cell.size)
     const natural = isNumber ? widest(parts.map(([before]) => before)) + fraction + spare : widest(texts)
-    const words = widest(label.split(' ')) * 1.08
-    return { kind, fraction, natural: natural + 2 * cell.padX, header: words + 2 * cell.padX }
+    const word = widest(label.split(' ')) * 1.08
+    return { kind, fraction, natural: natural + 2 * cell.padX, header: word + 2 * cell.padX }
   })
   const layout = planLayout(measured, pageWidth, sample.length === 1 && table.isGrouped !== true)
-  const name = printable(table.title)
+  const name = printable(words.label(table.title))
   if (layout.kind === 'blocks') {
     return createWriter(
       pages,
@@ -78,21 +80,22 @@ const printedOf = ({ printed, columns }: Table): readonly PrintedColumn[] =>
 function textsOf(
   { keys, kind, separator, isLabelled }: PrintedColumn,
   columns: readonly Column[],
-  printable: (text: string) => string,
+  { printable, words }: Pick<Pages, 'printable' | 'words'>,
   time: ZonedTime,
 ): Texts {
   const parts = keys.map((key) => {
-    const labelled = isLabelled === true ? columns.find((column) => column.key === key) : undefined
-    return labelled === undefined
-      ? { key, kind, before: '' }
-      : { key, kind: labelled.kind, before: `${labelled.label}: ` }
+    const column = columns.find((candidate) => candidate.key === key)
+    const shown = { kind, ...(column?.wording === undefined ? {} : { wording: column.wording }) }
+    return isLabelled !== true || column === undefined
+      ? { key, shown, before: '' }
+      : { key, shown: column, before: `${words.label(column.label)}: ` }
   })
   const missing = [printable(absent)]
   return (row) => {
     const texts: string[] = []
-    for (const { key, kind, before } of parts) {
+    for (const { key, shown, before } of parts) {
       const value = row[key] ?? null
-      if (value !== null && value !== '') texts.push(printable(before + printCell(value, kind, time)))
+      if (value !== null && value !== '') texts.push(printable(before + printCell(value, shown, time, words)))
     }
     if (texts.length === 0) return missing
     return separator === undefined ? texts : [texts.join(separator)]
@@ -115,6 +118,7 @@ function createWriter<Item>(
   let isTitled = false
   let isBegun = false
 
+  const continued = (text: string) => pages.printable(pages.words.text('continued', { title: text }))
   const headingHeight = () => (heading === null ? 0 : drawing.headingHeight)
   const wholePage = () => pages.roomOfPage() - titleHeight - drawing.headerHeight - headingHeight()
 
@@ -146,9 +150,9 @@ function createWriter<Item>(
 
   function turnPage(isWithin = true): void {
     pages.add()
-    drawTitle(pages, `${name} (continued)`)
+    drawTitle(pages, continued(name))
     drawing.drawHeader()
-    if (isWithin && heading !== null) drawing.drawHeading(`${heading} (continued)`)
+    if (isWithin && heading !== null) drawing.drawHeading(continued(heading))
   }
 
   function finish(): void {

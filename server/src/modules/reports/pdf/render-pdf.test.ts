@@ -69,7 +69,7 @@ describe('PDF', () => {
         'Report cmi8h2k1p0a1b2c3d4e5f6g7h · generated at 2026-02-01 11:00:00 +01:00 Europe/Berlin',
       )
       if (i > 0) expect(lines).toEqual(expect.arrayContaining([...pageHead, 'Postings (continued)']))
-      expect(lines).toEqual(expect.arrayContaining(['Created at (Europe/Berlin)', 'Counterparty', 'Amount']))
+      expect(lines).toEqual(expect.arrayContaining(['Created (Europe/Berlin)', 'Counterparty', 'Amount']))
     }
     for (const { label, value } of facts) expect(linesOf(pages[0]!)).toEqual(expect.arrayContaining([label, value]))
     expectTidy(pages)
@@ -159,7 +159,7 @@ describe('PDF', () => {
     const lines = linesOf(pages.flat())
     expect(lines.filter((line) => line === '–')).toHaveLength(4)
     expect(lines).not.toContain('hidden')
-    expect(lines).toEqual(expect.arrayContaining(['Observations', 'None.']))
+    expect(lines).toEqual(expect.arrayContaining(['Worth a look', 'None.']))
   })
 
   it.each([
@@ -246,7 +246,7 @@ describe('PDF', () => {
       ]),
     )
     const utc = await read(sampleDocument({ timezone: 'UTC', tables: [sampleTable(columns, rows)] }))
-    expect(linesOf(utc.pages.flat())).toEqual(expect.arrayContaining(['Created at (UTC)', '2026-07-01 00:00:00']))
+    expect(linesOf(utc.pages.flat())).toEqual(expect.arrayContaining(['Created (UTC)', '2026-07-01 00:00:00']))
   })
 
   it('groups digits, and has the decimal points of a column below each other', async () => {
@@ -295,7 +295,7 @@ describe('PDF', () => {
     for (const [i, texts] of pages.entries()) {
       const lines = linesOf(texts)
       if (!lines.some((line) => /^\d+\.5$/.test(line))) continue
-      expect(lines, `page ${i + 1}`).toEqual(expect.arrayContaining(['Created at (Europe/Berlin)', 'Amount']))
+      expect(lines, `page ${i + 1}`).toEqual(expect.arrayContaining(['Created (Europe/Berlin)', 'Amount']))
       // The heading of its asset is above the first row of every page.
       const first = texts.findIndex(({ text }) => /^\d+\.5$/.test(text))
       expect(texts.slice(0, first).some(({ text }) => / on ethereum/.test(text))).toBe(true)

@@ -1,15 +1,19 @@
-import type { OnRows, ReportDocument } from '../documents/document.ts'
+import type { Fact, OnRows, ReportDocument, Table } from '../documents/document.ts'
+import { printTime } from '../documents/print.ts'
+import { wordsOf } from '../documents/words.ts'
 import { createZonedTime } from '../documents/zoned-time.ts'
 import { drawChart } from './pdf-chart.ts'
 import { wrap } from './pdf-layout.ts'
 import { leftEdge, Pages, pageWidth } from './pdf-pages.ts'
 import { drawTable } from './pdf-table.ts'
 
-const title = { size: 16, lineHeight: 22 }
-const fact = { size: 8.5, lineHeight: 12, labelWidth: 104, gray: 0.38 }
+const title = { size: 16, lineHeight: 24 }
+const notice = { size: 9, height: 16 }
+const fact = { size: 8.5, lineHeight: 12, labelWidth: 150, gray: 0.38 }
 
 /**
- * PDF on A4 in an embedded font: title and facts, a chart where the report has buckets of time, then the tables. The header of
+ * PDF on A4 in an embedded font, in the words of its reader: title block, what leads from the opening to the closing, facts, a chart
+ * where the report has buckets of time, then the tables. The header of
  * a table is repeated on every page, the decimal points of a column are below each other, long text is wrapped, and rows that
  * belong together are kept on a page. The head of every page identifies the report by subject, interval and filters. The foot
  * has the page number, the number of pages and the id of the report, and on the last page the hash of the content. Times are
@@ -20,33 +24,51 @@ export async function* renderPdf(
   onRows: OnRows,
   { isCompressed = true }: { isCompressed?: boolean } = {},
 ): AsyncGenerator<Uint8Array> {
+  const { print, generatedAt } = document
   const time = createZonedTime(document.timezone)
+  const words = wordsOf(print.language)
+  const generated = { time: printTime(generatedAt, time, words.language), zone: time.zone }
   const pages = new Pages({
-    title: document.title,
-    pageHead: document.pageHead,
-    footer: `Report ${document.id} · generated at ${time.print(document.generatedAt)} ${time.zone}`,
-    createdAt: document.generatedAt,
+    title: print.title,
+    pageHead: print.pageHead,
+    footer: words.text('footer', { id: document.id, ...generated }),
+    words,
+    createdAt: generatedAt,
     isCompressed,
   })
-  pages.add()
-  drawTop(pages, document)
-  if (document.chart !== null) drawChart(pages, document.chart, time)
-  for (const table of document.tables) {
-    for await (const count of drawTable(pages, table, time)) {
-      yield* pages.take()
-      onRows(count)
+  async function* draw(tables: readonly Table[]) {
+    for (const table of tables) {
+      for await (const count of drawTable(pages, table, time)) {
+        yield* pages.take()
+        onRows(count)
+      }
     }
   }
-  pages.end(`SHA-256 of the content: ${document.contentSha256()}`)
+  pages.add()
+  drawTitle(pages, document)
+  const first = document.tables.filter(({ printedAt }) => printedAt === 'first')
+  yield* draw(print.lead === null ? first : [print.lead, ...first])
+  drawFacts(pages, print.facts, fact.lineHeight)
+  if (document.chart !== null) drawChart(pages, document.chart, time)
+  yield* draw(document.tables.filter(({ printedAt }) => printedAt === undefined))
+  pages.end(words.text('contentHash', { hash: document.contentSha256() }))
   yield* pages.take()
 }
 
-function drawTop(pages: Pages, document: ReportDocument): void {
+function drawTitle(pages: Pages, { print }: ReportDocument): void {
   pages.moveDown(title.size)
-  pages.text(leftEdge, pages.y(), pages.printable(document.title), { font: 'bold', size: title.size })
-  pages.moveDown(title.lineHeight - title.size + 4)
+  pages.text(leftEdge, pages.y(), pages.printable(print.title), { font: 'bold', size: title.size })
+  pages.moveDown(title.lineHeight - title.size)
+  drawFacts(pages, print.block, 0)
+  if (print.notice === null) return
+  pages.moveDown(notice.height)
+  pages.text(leftEdge, pages.y(), pages.printable(print.notice), { font: 'bold', size: notice.size })
+}
+
+function drawFacts(pages: Pages, facts: readonly Fact[], before: number): void {
   const room = pageWidth - fact.labelWidth
-  for (const { label, value } of document.facts) {
+  if (facts.length > 0) pages.moveDown(before)
+  for (const { label, value } of facts) {
     const lines = wrap(pages.printable(value), pages.widths.regular, fact.size, room)
     for (const [i, line] of lines.entries()) {
       if (pages.room() < fact.lineHeight) pages.add()

@@ -5,16 +5,19 @@ import { Closed, described, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from
 import { type Position, toPage } from '../../../lib/cursor.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { idOfSequence, sequenceOfId } from '../../../lib/ids.ts'
-import { formatDecimal } from '../../../lib/money.ts'
+import { formatDecimal, subtractDecimals } from '../../../lib/money.ts'
 import { entryKinds } from '../../money/ledger/postings.ts'
 import { findEntryAt } from '../../money/ledger/queries.ts'
 import { nameAsset } from '../blocks/flows.ts'
+import type { Row } from '../documents/document.ts'
+import type { TextName } from '../documents/phrases.ts'
+import type { Words } from '../documents/words.ts'
 import type { Interval } from '../requests/buckets.ts'
 import type { Asset } from '../requests/details.ts'
 import { findAssets, joinCounterparty, type PartyColumns, toParty } from '../requests/details.ts'
 import { isNarrowed, isWanted } from '../requests/operation-filter.ts'
 import { countRows, inHeldSnapshot, inSnapshot, streamRows } from '../requests/reading.ts'
-import { type PagedRequest, type ReportContent, toHeader } from '../requests/report-request.ts'
+import { type Lead, type PagedRequest, type ReportContent, toHeader } from '../requests/report-request.ts'
 import {
   Amount,
   asset,
@@ -44,7 +47,17 @@ export const AccountStanding = Closed(
 )
 
 export const StatementTotals = Closed(
-  { debits: Amount, credits: Amount },
+  {
+    debits: Amount,
+    credits: Amount,
+    fees: shownAs(
+      'amount',
+      Type.String({
+        description: 'Network fees, which are a part of `debits`; decimal, in token units.',
+        examples: ['0.5'],
+      }),
+    ),
+  },
   {
     $id: 'AccountStatementTotals',
     description: 'Debits and credits of the account in the interval: opening + credits - debits = closing.',
@@ -210,6 +223,47 @@ function toHead(request: StatementRequest, { account, asset, opening, closing, t
     totals: {
       debits: formatDecimal(totals.debits, asset.decimals),
       credits: formatDecimal(totals.credits, asset.decimals),
+      fees: formatDecimal(totals.fees, asset.decimals),
+    },
+  }
+}
+
+/** Returns the account for the title block, and the way from its opening to its closing balance, for pages. */
+export function leadOfStatement(report: ReportContent['report'], words: Words): Lead {
+  const { account, opening, closing, totals } = report as unknown as Static<typeof AccountStatementReport>
+  const { label, address, assetCode, network, contractAddress } = account
+  const place = label === null ? address : `${label} (${address})`
+  const token = words.text('onNetwork', { asset: assetCode, network })
+  const step = (name: TextName, amount: string): Row => ({
+    step: words.text(name),
+    amount,
+    available: null,
+    reserved: null,
+  })
+  return {
+    block: [
+      {
+        label: words.text('account'),
+        value: contractAddress === null ? `${place} · ${token}` : `${place} · ${token} · ${contractAddress}`,
+      },
+    ],
+    facts: [{ label: words.text('reservations'), value: words.text('reservationsLeftOut') }],
+    lead: {
+      name: 'movement',
+      title: words.text('movement'),
+      columns: [
+        { key: 'step', label: '', kind: 'text' },
+        { key: 'amount', label: assetCode, kind: 'amount' },
+        { key: 'available', label: 'Available', kind: 'amount' },
+        { key: 'reserved', label: 'Reserved', kind: 'amount' },
+      ],
+      rows: [
+        { ...step('opening', opening.balance), available: opening.available, reserved: opening.reserved },
+        step('plusIn', totals.credits),
+        step('minusOut', subtractDecimals(totals.debits, totals.fees)),
+        step('minusFees', totals.fees),
+        { ...step('closing', closing.balance), available: closing.available, reserved: closing.reserved },
+      ],
     },
   }
 }
@@ -217,8 +271,8 @@ function toHead(request: StatementRequest, { account, asset, opening, closing, t
 /** Raw amounts; the balance of an account is their sum. */
 type AccountBalances = { available: bigint; reserved: bigint }
 
-/** Raw amounts that left the account and that reached it. */
-type AccountTotals = { debits: bigint; credits: bigint }
+/** Raw amounts that left the account, that reached it, and that left it as network fees. */
+type AccountTotals = { debits: bigint; credits: bigint; fees: bigint }
 
 /** An address, with the numbers of its accounts of the token in the ledger. */
 type Account = { address: string; label: string | null; available: string | null; reserved: string | null }
@@ -259,14 +313,16 @@ async function readStatementHead(trx: Trx, { addressId, tokenId, filter }: State
 async function readTotals(trx: Trx, account: Account, { from, to }: Interval): Promise<AccountTotals> {
   const numbers = numbersOf(account)
   const within = sql`e.created_at >= ${from} and e.created_at < ${to}`
-  const { rows } = await sql<{ debits: string; credits: string }>`
+  const { rows } = await sql<{ debits: string; credits: string; fees: string }>`
     select
       (select coalesce(sum(e.amount), 0) from ledger_entries e where e.debit_account = any(${numbers}) and ${within}
         and (e.credit_account = any(${numbers})) is not true) as debits,
       (select coalesce(sum(e.amount), 0) from ledger_entries e where e.credit_account = any(${numbers}) and ${within}
-        and (e.debit_account = any(${numbers})) is not true) as credits`.execute(trx)
-  const { debits, credits } = rows[0]!
-  return { debits: BigInt(debits), credits: BigInt(credits) }
+        and (e.debit_account = any(${numbers})) is not true) as credits,
+      (select coalesce(sum(e.amount), 0) from ledger_entries e where e.debit_account = any(${numbers}) and ${within}
+        and e.kind = 'fee') as fees`.execute(trx)
+  const { debits, credits, fees } = rows[0]!
+  return { debits: BigInt(debits), credits: BigInt(credits), fees: BigInt(fees) }
 }
 
 /** Returns the balances of the accounts before a moment: the resulting balances of their newest entries before it. */

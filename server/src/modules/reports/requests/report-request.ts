@@ -8,7 +8,8 @@ import { idPattern, newId } from '../../../lib/ids.ts'
 import { reportYearsMax } from '../../../lib/limits.ts'
 import { compareDecimals } from '../../../lib/money.ts'
 import { flowTypes as allFlowTypes } from '../../../lib/operations.ts'
-import type { Cell, Column, PrintedColumn } from '../documents/document.ts'
+import type { Cell, Column, Fact, PrintedColumn, Table } from '../documents/document.ts'
+import type { Words } from '../documents/words.ts'
 import { daysBefore, historyBounds, type Interval, isLongerThan, isZone, parseInstant } from './buckets.ts'
 import type { FieldCondition, OperationFilter } from './operation-filter.ts'
 import type { FilterQuery, ReportHeader } from './schema.ts'
@@ -240,12 +241,16 @@ export type ReportDefinition<
   /** The conversion of the answer to a document, where the schema is not enough or the answer is too long for memory. */
   document?: {
     blocks?: Readonly<Record<string, BlockLayout>>
-    /** True if the report has one table only, so that its CSV is a file and no archive. */
-    isSingleTable?: boolean
+    /** The block that is meant where one table is; its CSV is a file and no archive. */
+    mainBlock?: string
+    lead?(report: ReportContent['report'], words: Words): Lead
     /** Passes the content to `use`; its streams can be read until `use` returns. Without it the whole answer is built. */
     open?<Result>(db: Db, request: Request, use: (content: ReportContent) => Promise<Result>): Promise<Result>
   }
 }
+
+/** What pages have besides the tables of a report: lines of the title block, facts, and the way from opening to closing. */
+export type Lead = { block: Fact[]; facts: Fact[]; lead: Table }
 
 /** Any report of the catalogue. */
 export type Report = ReportDefinition<string, TSchema, TSchema, ReportRequest>
@@ -263,6 +268,9 @@ export type BlockLayout = {
   printed?: readonly (PrintedColumn & { hasExtra?: boolean })[]
   /** True if the block describes the answer and is no table. */
   isOmitted?: boolean
+  /** The place on pages, and the rows that pages show, as `Table` has them. */
+  printedAt?: Table['printedAt']
+  isPrinted?: Table['isPrinted']
 }
 
 /** A column that is in no schema, because it depends on the answer. */

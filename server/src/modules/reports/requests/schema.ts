@@ -2,7 +2,8 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { Closed, described, Enum, Id, IncludeShared, Nullable, Ref, Timestamp } from '../../../http/schema.ts'
 import { decimalPattern } from '../../../lib/money.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
-import type { ColumnKind } from '../documents/document.ts'
+import type { ColumnKind, Wording } from '../documents/document.ts'
+import { languages } from '../documents/words.ts'
 import { fileFormats } from '../files/formats.ts'
 
 /** Schemas that the answers of several reports share. */
@@ -31,6 +32,17 @@ export function shownAs<Schema extends TSchema>(kind: ColumnKind, schema: Schema
 /** Returns the kind that a schema was marked with; undefined when the type is enough. */
 export const markedKindOf = (schema: object): ColumnKind | undefined =>
   (schema as { [columnKind]?: ColumnKind })[columnKind]
+
+const columnWording = Symbol('wording of column')
+
+/** Marks a schema object whose texts pages show in words, although it is no enumeration. */
+export function saidAs<Schema extends TSchema>(wording: Wording, schema: Schema): Schema {
+  return Object.defineProperty(schema, columnWording, { value: wording })
+}
+
+/** Returns the wording that the schema was marked with. */
+export const markedWordingOf = (schema: object): Wording | undefined =>
+  (schema as { [columnWording]?: Wording })[columnWording]
 
 export const Text = (example: string) => Type.String({ examples: [example] })
 export const Count = Type.Integer({ minimum: 0, examples: [12] })
@@ -138,6 +150,15 @@ export const commonQuery = {
   ),
   baseCurrency: Type.Optional(Type.String({ minLength: 1, maxLength: 16, examples: ['USD'] })),
   format: Type.Optional(Enum(['json', ...fileFormats])),
+  language: Type.Optional(
+    described(Enum(languages), 'Language of a PDF, with its form of numbers and days; defaults to English.'),
+  ),
+  tables: Type.Optional(
+    described(
+      Enum(['main', 'all']),
+      'Tables of a CSV: `main`, the default, is one file where a report has a main table, `all` an archive with every table.',
+    ),
+  ),
   userId: Key('Administrators only: restricts the report to this user.'),
   includeShared: IncludeShared,
 }

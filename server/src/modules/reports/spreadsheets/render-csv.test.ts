@@ -34,17 +34,28 @@ describe('CSV', () => {
     expect(await render(sampleDocument({ tables: [sampleTable(columns, rows)] }))).toBe(
       [
         '\uFEFFcreatedAt,counterparty.name,change,count',
-        '2026-01-01T08:00:00.000Z,"Müller, ""Söhne""",-1250.50,2',
-        '2026-01-02T08:00:00.000Z,,0,',
-        '2026-01-03T08:00:00.000Z,"two\nlines",7,0',
+        '2026-01-01T09:00:00.000+01:00,"Müller, ""Söhne""",-1250.50,2',
+        '2026-01-02T09:00:00.000+01:00,,0,',
+        '2026-01-03T09:00:00.000+01:00,"two\nlines",7,0',
         '',
       ].join('\r\n'),
     )
   })
 
-  it('is refused for several tables, of which it would lose all but one', async () => {
-    const tables = [sampleTable([text('a')], []), sampleTable([text('b')], [], 'Observations')]
-    await expect(render(sampleDocument({ tables }))).rejects.toThrow('one table, not 2')
+  it('holds the main table of several, and is refused where none is', async () => {
+    const tables = [sampleTable([text('a')], []), sampleTable([text('b')], [{ b: 'x' }], 'Lines')]
+    expect(await render(sampleDocument({ tables, mainTable: 'lines' }))).toBe('\uFEFFb\r\nx\r\n')
+    await expect(render(sampleDocument({ tables, mainTable: null }))).rejects.toThrow('this one has none')
+  })
+
+  it('has times on the clocks of the zone, with both hours of a change of clocks, and in UTC with Z', async () => {
+    const at: Column = { key: 'at', label: 'At', kind: 'timestamp' }
+    const rows = ['2026-10-25T00:30:00.250Z', '2026-10-25T01:30:00.250Z'].map((instant) => ({ at: instant }))
+    const tables = () => [sampleTable([at], rows)]
+    expect(await render(sampleDocument({ tables: tables() }))).toBe(
+      '\uFEFFat\r\n2026-10-25T02:30:00.250+02:00\r\n2026-10-25T02:30:00.250+01:00\r\n',
+    )
+    expect(await render(sampleDocument({ timezone: 'UTC', tables: tables() }))).toContain('2026-10-25T00:30:00.250Z')
   })
 
   it.each([

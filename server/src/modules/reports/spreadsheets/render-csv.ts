@@ -2,6 +2,7 @@ import { stringify } from 'csv-stringify/sync'
 import {
   type Cell,
   type Column,
+  type ColumnKind,
   inLots,
   isNumeric,
   isPlainNumber,
@@ -9,21 +10,22 @@ import {
   type ReportDocument,
   type Table,
 } from '../documents/document.ts'
+import { createZonedTime, type ZonedTime } from '../documents/zoned-time.ts'
 import { createArchive, partBytesMax } from './archive.ts'
 
 const rowsPerLot = 100
 const byteOrderMark = '\uFEFF'
 
 /**
- * Renders the only table of a report as CSV by RFC 4180 in UTF-8 with a byte order mark, from which spreadsheets recognise the
+ * Renders the main table of a report as CSV by RFC 4180 in UTF-8 with a byte order mark, from which spreadsheets recognise the
  * encoding. A cell that a spreadsheet might evaluate as a formula begins with an apostrophe (threat: CSV injection); negative
  * amounts are not formulas and stay as they are.
  */
-export async function* renderCsv({ tables }: ReportDocument, onRows: OnRows): AsyncGenerator<Uint8Array> {
-  const [table, ...others] = tables
-  if (table === undefined || others.length > 0) throw new Error(`A CSV file holds one table, not ${tables.length}`)
+export async function* renderCsv(document: ReportDocument, onRows: OnRows): AsyncGenerator<Uint8Array> {
+  const table = document.tables.find(({ name }) => name === document.mainTable)
+  if (table === undefined) throw new Error('A CSV file holds the main table of a report, and this one has none')
   yield Buffer.from(toHead(table))
-  for await (const lines of linesOf(table, onRows)) yield Buffer.from(lines)
+  for await (const lines of linesOf(table, createZonedTime(document.timezone), onRows)) yield Buffer.from(lines)
 }
 
 /**
@@ -36,11 +38,12 @@ export async function* renderCsvArchive(
   limits = { bytesMax: partBytesMax },
 ): AsyncGenerator<Uint8Array> {
   const archive = createArchive(document.generatedAt)
+  const time = createZonedTime(document.timezone)
   for (const table of document.tables) {
     let files = 1
     archive.open(`${table.name}.csv`)
     archive.write(toHead(table))
-    for await (const lines of linesOf(table, onRows)) {
+    for await (const lines of linesOf(table, time, onRows)) {
       if (archive.bytesOfPart() >= limits.bytesMax) {
         yield* archive.close()
         files += 1
@@ -60,13 +63,16 @@ export async function* renderCsvArchive(
 
 const toHead = ({ columns }: Table) => byteOrderMark + toLines([columns.map(({ key }) => key)], [])
 
-async function* linesOf({ columns, rows }: Table, onRows: OnRows): AsyncGenerator<string> {
+async function* linesOf({ columns, rows }: Table, time: ZonedTime, onRows: OnRows): AsyncGenerator<string> {
   for await (const lot of inLots(rows, rowsPerLot)) {
-    const lines = lot.map((row) => columns.map(({ key }) => row[key] ?? null))
+    const lines = lot.map((row) => columns.map(({ key, kind }) => inZone(row[key] ?? null, kind, time)))
     yield toLines(lines, columns)
     onRows(lot.length)
   }
 }
+
+const inZone = (cell: Cell, kind: ColumnKind, time: ZonedTime): Cell =>
+  kind === 'timestamp' && cell !== null ? time.iso(String(cell)) : cell
 
 /** Returns the facts about the tables that a reader must know, known when all of the tables are written. */
 function toAbout({ title, facts, contentSha256 }: ReportDocument): string {

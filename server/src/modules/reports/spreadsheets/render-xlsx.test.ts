@@ -9,9 +9,8 @@ const read = async (document: ReportDocument, limits?: Parameters<typeof renderX
   readWorkbook(await bytesOf(renderXlsx(document, () => {}, limits)))
 const text = (key: string): Column => ({ key, label: key, kind: 'text' })
 const count: Column = { key: 'count', label: 'Count', kind: 'integer' }
-/** The formats of ECMA-376: 0 is general, 49 is text; ours are a percentage, a time, and numbers with n decimals. */
-const [general, asText, asPercent, asTime] = [0, 49, 164, 165]
-const withDecimals = (count: number) => 166 + count
+/** The formats of ECMA-376: 0 is general, 4 has two decimals, 49 is text; ours are a percentage, a time, and an amount. */
+const [general, asUsd, asText, asPercent, asTime, asAmount] = [0, 4, 49, 164, 165, 166]
 
 describe('XLSX', () => {
   it('has a sheet of facts and one per table, with typed cells', async () => {
@@ -43,46 +42,69 @@ describe('XLSX', () => {
       ['B2', 'A & <B>'],
       ['A3', 'Times'],
       ['B3', 'on the clocks of Europe/Berlin'],
-      ['A4', 'Numbers as text'],
-      ['B4', '1: they have more than 15 digits, of which a spreadsheet would drop some'],
-      ['A5', 'Content SHA-256'],
-      ['B5', sampleSha256],
+      ['A4', 'Content SHA-256'],
+      ['B4', sampleSha256],
     ])
-    expect(postings!.noted).toEqual(['B'])
+    expect(postings!.noted).toEqual([])
     expect(postings!.isFrozen).toBe(true)
     expect([...postings!.cells].map(([place, cell]) => [place, cell.value, cell.isText, cell.format])).toEqual([
       ['A1', 'Created at (Europe/Berlin)', true, asText],
       ['B1', 'Amount', true, asText],
-      ['C1', 'USD', true, asText],
-      ['D1', 'Count', true, asText],
-      ['E1', 'Share', true, asText],
-      ['F1', 'Name', true, asText],
+      ['C1', 'Amount, exact', true, asText],
+      ['D1', 'USD', true, asText],
+      ['E1', 'Count', true, asText],
+      ['F1', 'Share', true, asText],
+      ['G1', 'Name', true, asText],
       // 46023 days after 1899-12-30, and nine hours on the clocks of Berlin.
       ['A2', '46023.375', false, asTime],
-      ['B2', huge, true, asText],
-      ['C2', '-12.30', false, withDecimals(2)],
-      ['D2', '3', false, general],
-      ['E2', '12.5', false, asPercent],
-      ['F2', ' Müller', true, asText],
-      ['B3', '0', false, withDecimals(0)],
-      ['C3', '0.00', false, withDecimals(2)],
+      ['B2', String(Number(huge)), false, asAmount],
+      ['C2', huge, true, asText],
+      ['D2', '-12.30', false, asUsd],
+      ['E2', '3', false, general],
+      ['F2', '12.5', false, asPercent],
+      ['G2', ' Müller', true, asText],
+      ['B3', '0', false, asAmount],
+      ['C3', '0', true, asText],
+      ['D3', '0.00', false, asUsd],
     ])
   })
 
+  it('has amounts that can be summed up, in one format, and every digit beside them', async () => {
+    const amount: Column = { key: 'amount', label: 'Amount', kind: 'amount' }
+    const values = ['123456789012345678901234567.5', '0.000000000000000001', '-2.5', '100', '1.000000000000000000']
+    const rows = values.map((value) => ({ amount: value }))
+    const [, sheet] = await read(sampleDocument({ tables: [sampleTable([amount], rows)] }))
+    const cellsOf = (column: string) => values.map((_, i) => sheet!.cells.get(`${column}${i + 2}`)!)
+    expect(cellsOf('A').map(({ value }) => Number(value))).toEqual(values.map(Number))
+    expect(cellsOf('A').every(({ isText, format }) => !isText && format === asAmount)).toBe(true)
+    expect(cellsOf('B')).toEqual(values.map((value) => ({ value, isText: true, format: asText })))
+  })
+
+  it('has a filter over each table, and is printed on A4 landscape with its header on each page', async () => {
+    const table = sampleTable([count, text('name')], [{ count: 1, name: 'x' }], "Peter's table")
+    const files = unzipSync(await bytesOf(renderXlsx(sampleDocument({ tables: [table] }), () => {})))
+    const sheet = strFromU8(files['xl/worksheets/sheet2.xml']!)
+    expect(sheet).toContain('</sheetData><autoFilter ref="A1:B2"/><pageMargins')
+    expect(sheet).toContain('orientation="landscape" fitToWidth="1" fitToHeight="0"')
+    const workbook = strFromU8(files['xl/workbook.xml']!)
+    expect(workbook).toContain(`localSheetId="1" hidden="1">'Peter''s table'!$A$1:$B$2</definedName>`)
+    expect(workbook).toContain(`name="_xlnm.Print_Titles" localSheetId="1">'Peter''s table'!$1:$1</definedName>`)
+  })
+
   it.each<[string, boolean, number]>([
-    ['123456789012345', false, withDecimals(0)],
+    ['123456789012345', false, asUsd],
     ['1234567890123456', true, asText],
-    ['12345678901234500000', false, withDecimals(0)],
-    ['0.000000000000000001', false, withDecimals(18)],
-    ['-1.00000000000001', false, withDecimals(14)],
+    ['12345678901234500000', false, asUsd],
+    ['0.000000000000000001', false, asUsd],
+    ['-1.00000000000001', false, asUsd],
     ['1.000000000000001', true, asText],
-    ['1.000000000000000000', false, withDecimals(18)],
+    ['1.000000000000000000', false, asUsd],
     [`0.${'0'.repeat(30)}1`, true, asText],
     ['1e5', true, asText],
     ['+1', true, asText],
-  ])('writes the amount %s as text: %s', async (value, isText, format) => {
-    const amount: Column = { key: 'amount', label: 'Amount', kind: 'amount' }
-    const [about, sheet] = await read(sampleDocument({ tables: [sampleTable([amount], [{ amount: value }])] }))
+  ])('writes the USD value %s as text: %s', async (value, isText, format) => {
+    const usd: Column = { key: 'usd', label: 'USD', kind: 'usd' }
+    const [about, sheet] = await read(sampleDocument({ tables: [sampleTable([usd], [{ usd: value }])] }))
     const cell = sheet!.cells.get('A2')!
     expect(cell).toEqual({ value, isText, format })
     // A program that reads the number as a double shows the same digits again.

@@ -1,8 +1,8 @@
 import { type Column, inLots, type OnRows, type ReportDocument, type Row } from '../documents/document.ts'
 import { createZonedTime, type ZonedTime } from '../documents/zoned-time.ts'
 import { createArchive, partBytesMax } from './archive.ts'
-import { isLongNumber, letters, style, textCell, toCell } from './xlsx-cells.ts'
-import { declaration, main, packageParts } from './xlsx-package.ts'
+import { isLongNumber, letters, type SheetColumn, sheetColumnsOf, style, textCell, toCell } from './xlsx-cells.ts'
+import { declaration, main, type NamedSheet, packageParts } from './xlsx-package.ts'
 
 /** The limits of a sheet: the maximum number of rows by the specification of Excel, where the header counts as a row. */
 const sheetLimits = { rowsMax: 1_048_576, bytesMax: partBytesMax }
@@ -16,8 +16,9 @@ const factsSheet = 'About'
 
 /**
  * Renders XLSX (ECMA-376) row by row into an archive that is never held in memory as a whole: a sheet with the facts, then one
- * per table, its header bold and frozen; a table too long for a sheet continues in the next. Numbers with more digits than a
- * spreadsheet keeps are written as text, and the cells of their column say why. Timestamps are dates on the clocks of the zone.
+ * per table, its header bold, frozen and with a filter; a table too long for a sheet continues in the next. Amounts are numbers,
+ * with every digit as text in the column beside them; other numbers with more digits than a spreadsheet keeps are written as text,
+ * and the cells of their column say why. Timestamps are dates on the clocks of the zone.
  * Strings are written as strings, which are never evaluated, in cells formatted as text, so that an edit does not make a
  * formula.
  */
@@ -28,20 +29,24 @@ export async function* renderXlsx(
 ): AsyncGenerator<Uint8Array> {
   const archive = createArchive(document.generatedAt)
   const time = createZonedTime(document.timezone)
-  const sheetNames = [factsSheet]
+  const named: NamedSheet[] = [{ name: factsSheet, cells: null }]
   let longNumbers = 0
 
-  for (const { title, columns, rows } of document.tables) {
+  for (const { title, columns: tableColumns, rows } of document.tables) {
+    const columns = sheetColumnsOf(tableColumns)
     let sheet: Sheet | null = null
     let widths: number[] | undefined
     const openSheet = (): Sheet => {
-      archive.open(pathOf(sheetNames.length + 1))
-      sheetNames.push(toSheetName(title, sheetNames))
+      archive.open(pathOf(named.length + 1))
+      const taken = named.map(({ name }) => name)
+      named.push({ name: toSheetName(title, taken), cells: null })
       archive.write(toSheetStart(columns, widths ?? [], time))
       return { rows: 1, longColumns: new Set() }
     }
     const closeSheet = (open: Sheet) => {
-      archive.write(toSheetEnd(open))
+      const cells = `A1:${letters(columns.length - 1)}${open.rows}`
+      named[named.length - 1]!.cells = cells
+      archive.write(toSheetEnd(open, cells))
       return archive.close()
     }
     for await (const lot of inLots(rows, rowsPerLot)) {
@@ -69,7 +74,7 @@ export async function* renderXlsx(
   archive.open(pathOf(1))
   archive.write(toFactsSheet(document, longNumbers))
   yield* archive.close()
-  for (const [path, xml] of packageParts(sheetNames)) {
+  for (const [path, xml] of packageParts(named)) {
     archive.open(path)
     archive.write(xml)
     yield* archive.close()
@@ -83,10 +88,10 @@ type Sheet = { rows: number; longColumns: Set<number> }
 const pathOf = (number: number) => `xl/worksheets/sheet${number}.xml`
 
 /** Counts the numbers of the row that are written as text. */
-function noteLongNumbers(columns: Column[], row: Row, { longColumns }: Sheet): number {
+function noteLongNumbers(columns: readonly SheetColumn[], row: Row, { longColumns }: Sheet): number {
   let found = 0
-  for (const [i, { key, kind }] of columns.entries()) {
-    if (!isLongNumber(row[key] ?? null, kind)) continue
+  for (const [i, column] of columns.entries()) {
+    if (!isLongNumber(row[column.key] ?? null, column)) continue
     longColumns.add(i)
     found += 1
   }
@@ -127,14 +132,21 @@ function toSheetStart(columns: Column[], widths: number[], { zone }: ZonedTime):
     textCell(`${letters(i)}1`, kind === 'timestamp' ? `${label} (${zone})` : label, style.header),
   )
   return [
-    `${declaration}<worksheet xmlns="${main}"><sheetViews><sheetView workbookViewId="0">`,
+    `${declaration}<worksheet xmlns="${main}"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>`,
+    '<sheetViews><sheetView workbookViewId="0">',
     '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>',
     `<cols>${cols.join('')}</cols><sheetData><row r="1">${header.join('')}</row>`,
   ].join('')
 }
 
+/** The set-up of a printed page: A4 landscape, as wide as the table, with the name of the sheet and the number of the page. */
+const pageSetup =
+  '<pageMargins left="0.5" right="0.5" top="0.6" bottom="0.6" header="0.3" footer="0.3"/>' +
+  '<pageSetup paperSize="9" orientation="landscape" fitToWidth="1" fitToHeight="0"/>' +
+  '<headerFooter><oddFooter>&amp;L&amp;A&amp;R&amp;P / &amp;N</oddFooter></headerFooter>'
+
 /** Returns the end of a sheet. A reader who selects a cell of a column with numbers as text sees the reason. */
-function toSheetEnd({ rows, longColumns }: Sheet): string {
+function toSheetEnd({ rows, longColumns }: Sheet, cells: string): string {
   const notes = [...longColumns].map(
     (column) =>
       '<dataValidation allowBlank="1" showInputMessage="1" promptTitle="Numbers as text" ' +
@@ -142,10 +154,10 @@ function toSheetEnd({ rows, longColumns }: Sheet): string {
       `sqref="${letters(column)}2:${letters(column)}${rows}"/>`,
   )
   const all = notes.length === 0 ? '' : `<dataValidations count="${notes.length}">${notes.join('')}</dataValidations>`
-  return `</sheetData>${all}</worksheet>`
+  return `</sheetData><autoFilter ref="${cells}"/>${all}${pageSetup}</worksheet>`
 }
 
-function toRow(columns: Column[], row: Row, number: number, time: ZonedTime): string {
+function toRow(columns: readonly SheetColumn[], row: Row, number: number, time: ZonedTime): string {
   let xml = `<row r="${number}">`
   for (const [i, column] of columns.entries()) {
     xml += toCell(`${letters(i)}${number}`, row[column.key] ?? null, column, time)

@@ -1,4 +1,4 @@
-import { type Cell, type Column, type ColumnKind, isNumeric, isPlainNumber } from '../documents/document.ts'
+import { type Cell, type Column, isNumeric, isPlainNumber } from '../documents/document.ts'
 import type { ZonedTime } from '../documents/zoned-time.ts'
 
 /** Cells of a sheet as XML (ECMA-376). */
@@ -7,14 +7,14 @@ import type { ZonedTime } from '../documents/zoned-time.ts'
 const cellLengthMax = 32_767
 /** The number of digits that programs show and keep of a number in a sheet, which is a double. */
 const digitsMax = 15
-/** The maximum number of decimals of a number format. */
-export const decimalsMax = 30
+/** The maximum number of decimals of a number that is not written as text. */
+const decimalsMax = 30
 const dayMilliseconds = 86_400_000
 /** The days from 1899-12-30, the zero of dates in a sheet, to 1970-01-01. Excel counts a day before March 1900 that did not exist. */
 const daysBefore1970 = 25_569
 const firstDay = 61
 
-/** The formats of cells by their position in `stylesXml`. The format of a number with n decimals is `decimals + n`. */
+/** The formats of cells by their position in `stylesXml`. */
 export const style = {
   number: 0,
   text: 1,
@@ -23,7 +23,8 @@ export const style = {
   title: 4,
   time: 5,
   longNumber: 6,
-  decimals: 7,
+  amount: 7,
+  usd: 8,
 } as const
 
 /** Returns true if a double holds the plain number so that every program shows all of its digits. */
@@ -33,21 +34,37 @@ function isExactInSheet(number: string): boolean {
   return digits.length <= digitsMax && fraction.length <= decimalsMax
 }
 
-/** Returns true if the value of a numeric column is written as text, because a number would lose digits. */
-export function isLongNumber(value: Cell, kind: ColumnKind): boolean {
-  return typeof value === 'string' && isNumeric(kind) && isPlainNumber(value) && !isExactInSheet(value)
+/** A column of a sheet. `isExact` marks the text beside a column of amounts, which has every digit. */
+export type SheetColumn = Column & { isExact?: boolean }
+
+/** Returns the columns of a sheet: an amount is a number, which can be summed up, and beside it a text with every digit. */
+export function sheetColumnsOf(columns: readonly Column[]): SheetColumn[] {
+  return columns.flatMap((column): SheetColumn[] =>
+    column.kind === 'amount' ? [column, { ...column, label: `${column.label}, exact`, isExact: true }] : [column],
+  )
 }
 
-export function toCell(place: string, value: Cell, { kind }: Column, time: ZonedTime): string {
+/**
+ * Returns true if the value of a numeric column is written as text, because a number would lose digits. An amount never is: the
+ * column beside it has its digits.
+ */
+export function isLongNumber(value: Cell, { kind }: Column): boolean {
+  const isChecked = isNumeric(kind) && kind !== 'amount'
+  return typeof value === 'string' && isChecked && isPlainNumber(value) && !isExactInSheet(value)
+}
+
+export function toCell(place: string, value: Cell, { kind, isExact }: SheetColumn, time: ZonedTime): string {
   if (value === null || value === '') return ''
+  if (isExact === true) return textCell(place, String(value), style.longNumber)
   if (kind === 'timestamp') return timeCell(place, String(value), time)
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new Error(`A report holds ${value}, which no sheet can show`)
     return numberCell(place, String(value), kind === 'percent' ? style.percent : style.number)
   }
   if (kind === 'text' || !isPlainNumber(value)) return textCell(place, value)
+  if (kind === 'amount') return numberCell(place, String(Number(value)), style.amount)
   if (!isExactInSheet(value)) return textCell(place, value, style.longNumber)
-  return numberCell(place, value, style.decimals + (value.split('.')[1]?.length ?? 0))
+  return numberCell(place, value, kind === 'usd' ? style.usd : style.number)
 }
 
 const numberCell = (place: string, number: string, format: number) =>
