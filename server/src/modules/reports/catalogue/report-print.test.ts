@@ -8,7 +8,7 @@ const viewer = (readsAll: boolean) => ({ userId: 'me', readsAll, groupIds: [], v
 /** February on the clocks of Berlin. */
 const interval = { from: new Date('2026-01-31T23:00:00.000Z'), to: new Date('2026-02-28T23:00:00.000Z') }
 
-function print(changes: Partial<PrintSource> & { request?: Partial<ReportRequest> } = {}) {
+function print(changes: Omit<Partial<PrintSource>, 'request'> & { request?: Partial<ReportRequest> } = {}) {
   const request = {
     type: 'account_statement',
     timezone: 'Europe/Berlin',

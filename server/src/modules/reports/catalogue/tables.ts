@@ -159,8 +159,8 @@ function rowsByAsset(item: Json, lists: string[]): Row[] {
 const assetOf = ({ assetCode, network, tokenId }: Row) => `${assetCode}\n${network}\n${tokenId}`
 
 function toAssetName({ assetCode, network, contractAddress }: Row): string {
-  const contract = contractAddress === null || contractAddress === undefined ? '' : ` · contract ${contractAddress}`
-  return `${assetCode} on ${network}${contract}`
+  const contract = contractAddress === null || contractAddress === undefined ? '' : ` · ${contractAddress}`
+  return `${assetCode} · ${network}${contract}`
 }
 
 const isAssetRow = (keys: string[]) =>
@@ -187,7 +187,7 @@ function printedOf(
     label: 'Asset',
     kind: 'text',
     keys: ['assetCode', 'network'],
-    separator: ' on ',
+    separator: ' · ',
     isInHeading: true,
   }
   const shown = readings

@@ -46,10 +46,13 @@ export async function openDocument<Result>(
 /** Returns the newest seals of the vault, for readers of the whole vault, who may read them. */
 async function readHeads(db: Db, { readsAll, vault }: Member): Promise<PrintSource['heads']> {
   if (!readsAll) return []
-  const heads = await Promise.all(sealLogs.map(async (log) => ({ log, head: await findLastSeal(db, log, vault.id) })))
-  return heads.flatMap(({ log, head }) =>
-    head === undefined ? [] : [{ log, sequence: Number(head.sequence), hash: head.hash.toString('hex') }],
-  )
+  const heads: PrintSource['heads'][number][] = []
+  // One after the other: the files that are being sent hold the connections of this database.
+  for (const log of sealLogs) {
+    const head = await findLastSeal(db, log, vault.id)
+    if (head !== undefined) heads.push({ log, sequence: Number(head.sequence), hash: head.hash.toString('hex') })
+  }
+  return heads
 }
 
 function countRows(report: Record<string, unknown>): number {

@@ -2,8 +2,18 @@ import { type ColumnKind, isNumeric, type Row } from '../documents/document.ts'
 import { type Drawing, type Texts, wrap, wrapFigure } from './pdf-layout.ts'
 import { leftEdge, type Pages, pageWidth } from './pdf-pages.ts'
 
-/** The number of values side by side, and sizes in points. */
-const block = { columns: 6, labelSize: 6.2, labelHeight: 8.5, size: 7.6, lineHeight: 9.4, gap: 10, after: 5, below: 5 }
+/** The most and the least number of values side by side, and sizes in points. */
+const block = {
+  columnsMax: 6,
+  columnsMin: 3,
+  labelSize: 6.2,
+  labelHeight: 8.5,
+  size: 7.6,
+  lineHeight: 9.4,
+  gap: 10,
+  after: 5,
+  below: 5,
+}
 const heading = { size: 8.5, height: 15, baseline: 9 }
 const gray = { label: 0.38, rule: 0.82 }
 
@@ -12,13 +22,20 @@ type Value = { label: string[]; lines: string[] }
 /** Values side by side. */
 type Group = Value[]
 
-/** Returns a drawing of every row as a block of values with their labels above them, for tables with more columns than a page is wide. */
+/**
+ * Returns a drawing of every row as a block of values with their labels above them, for tables with more columns than a page is wide.
+ *
+ * @param widest the width of the widest figure at size 1, for which fewer values stand side by side
+ */
 export function createBlocks(
   pages: Pages,
   columns: { label: string; kind: ColumnKind; textsOf: Texts }[],
+  widest: number,
 ): Drawing<Group[]> {
   const { regular } = pages.widths
-  const width = pageWidth / block.columns
+  const fitting = Math.floor(pageWidth / (widest * block.size + block.gap))
+  const sideBySide = Math.min(block.columnsMax, Math.max(block.columnsMin, fitting))
+  const width = pageWidth / sideBySide
   const inner = width - block.gap
   const most = (group: Group, part: keyof Value) => Math.max(...group.map((value) => value[part].length))
   const heightOf = (group: Group, lines = most(group, 'lines')) =>
@@ -61,8 +78,8 @@ export function createBlocks(
             : wrap(text, regular, block.size, inner),
         ),
       }))
-      const count = Math.ceil(values.length / block.columns)
-      return Array.from({ length: count }, (_, i) => values.slice(i * block.columns, (i + 1) * block.columns))
+      const count = Math.ceil(values.length / sideBySide)
+      return Array.from({ length: count }, (_, i) => values.slice(i * sideBySide, (i + 1) * sideBySide))
     },
     heightOf: (groups) => groups.reduce((sum, group) => sum + heightOf(group), block.below),
     draw(groups) {

@@ -1,5 +1,6 @@
 import type { Chart } from '../documents/document.ts'
 import { groupDigits, printTime } from '../documents/print.ts'
+import type { Language } from '../documents/words.ts'
 import type { ZonedTime } from '../documents/zoned-time.ts'
 import { type Color, leftEdge, type Pages, pageWidth } from './pdf-pages.ts'
 
@@ -72,10 +73,20 @@ function drawGrid(
     const isZero = Math.abs(value) < step / 2
     const shade = isZero ? gray.zero : gray.grid
     pages.rule(leftEdge + size.axis, yOf(value), plotWidth, shade)
-    const label = isZero ? '0' : groupDigits(value.toFixed(step >= 1 ? 0 : 2), pages.words.language)
+    const label = isZero ? '0' : printAxis(value, step, pages.words.language)
     const width = pages.width(label, { size: size.label })
     pages.text(leftEdge + size.axis - 5 - width, yOf(value) + 2.2, label, { size: size.label, gray: gray.label })
   }
+}
+
+/** The value from which the axis has powers of ten, because more digits have no room beside it. */
+const powersFrom = 1e13
+
+function printAxis(value: number, step: number, language: Language): string {
+  if (Math.abs(value) < powersFrom) return groupDigits(value.toFixed(step >= 1 ? 0 : 2), language)
+  const power = Math.floor(Math.log10(Math.abs(value)) + 1e-9)
+  const factor = String(Number((value / 10 ** power).toFixed(2)))
+  return `${groupDigits(factor, language)} × 10^${power}`
 }
 
 const plotWidth = pageWidth - size.axis

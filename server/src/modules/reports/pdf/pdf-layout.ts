@@ -31,12 +31,22 @@ export function wrap(text: string, widths: Widths, size: number, width: number):
   return lines
 }
 
-/** Splits a printed number that is wider than `width` at its decimal point, so that no digits are torn apart that could stay together. */
+/** Splits a printed number that is wider than `width` at its decimal point, and then between groups of digits, so that a group stays whole. */
 export function wrapFigure(text: string, language: Language, widths: Widths, size: number, width: number): string[] {
   if (widthOf(text, widths, size) <= width + 0.01) return [text]
-  return splitNumber(text, language)
-    .filter((part) => part !== '')
-    .flatMap((part) => wrap(part, widths, size, width))
+  const lines: string[] = []
+  for (const part of splitNumber(text, language).filter((piece) => piece !== '')) {
+    let line = ''
+    for (const group of part.split(/(?<=\d[.,])/)) {
+      if (line !== '' && widthOf(line + group, widths, size) > width) {
+        lines.push(line)
+        line = ''
+      }
+      line += group
+    }
+    lines.push(...wrap(line, widths, size, width))
+  }
+  return lines
 }
 
 /** Breaks a word into pieces of at least one character, however narrow the line. */

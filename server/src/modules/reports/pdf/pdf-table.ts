@@ -50,8 +50,9 @@ function start(pages: Pages, table: Table, sample: Row[], time: ZonedTime): Writ
     const fraction = widest(parts.map(([, after]) => after))
     const spare = spareDigits * widthOf('0', widths.regular, cell.size)
     const natural = isNumber ? widest(parts.map(([before]) => before)) + fraction + spare : widest(texts)
-    const word = widest(label.split(' ')) * 1.08
-    return { kind, fraction, natural: natural + 2 * cell.padX, header: word + 2 * cell.padX }
+    // Heads are bold, and no word of a head is broken.
+    const words = label.split(' ').map((word) => widthOf(word, widths.bold, cell.size))
+    return { kind, fraction, natural: natural + 2 * cell.padX, header: Math.max(...words) + 2 * cell.padX }
   })
   const layout = planLayout(measured, pageWidth, sample.length === 1 && table.isGrouped !== true)
   const name = printable(words.label(table.title))
@@ -62,6 +63,7 @@ function start(pages: Pages, table: Table, sample: Row[], time: ZonedTime): Writ
       createBlocks(
         pages,
         columns.filter(({ isInHeading }) => table.headingOf === undefined || isInHeading !== true),
+        Math.max(0, ...measured.filter(({ kind }) => isNumeric(kind)).map(({ natural }) => natural / cell.size)),
       ),
       { isRowWhole: true, headingOf: table.headingOf },
     )

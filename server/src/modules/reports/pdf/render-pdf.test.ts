@@ -112,6 +112,25 @@ describe('PDF', () => {
     expect(linesOf(words).join(' ')).toContain(name)
   })
 
+  it('breaks no word of a head, and no group of digits', async () => {
+    const figures = ['In', 'Out', 'Closing'].map((label): Column => ({ key: label, label, kind: 'amount' }))
+    const texts = ['Counterparty', 'Address', 'Purpose'].map((label): Column => ({ key: label, label, kind: 'text' }))
+    const whale = { In: '123456789012345678901234567.123456789012345678', Out: '1', Closing: `-${'9'.repeat(27)}.5` }
+    const row = { ...whale, Counterparty: 'x'.repeat(90), Address: 'y'.repeat(90), Purpose: 'z '.repeat(90) }
+    for (const columns of [
+      [...texts, ...figures],
+      [...texts, ...figures, ...texts.map((column, i) => ({ ...column, key: `t${i}` }))],
+    ]) {
+      const { pages } = await read(sampleDocument({ tables: [sampleTable(columns, [row, row])] }))
+      expectTidy(pages)
+      const lines = linesOf(pages.flat())
+      for (const { label } of columns) expect(lines).toContain(label)
+      const groups = lines.filter((line) => /^-?[\d,]+$/.test(line) && line.length > 9)
+      expect(groups.length).toBeGreaterThan(0)
+      for (const line of groups) expect(line).toMatch(/^-?\d{1,3}(,\d{3})*,?$/)
+    }
+  })
+
   it('continues a row that is higher than a page on the next one, with every character', async () => {
     const long = Array.from({ length: 4_000 }, (_, i) => `w${i}`).join(' ')
     for (const rows of [
@@ -377,6 +396,16 @@ describe('PDF', () => {
       const long = await read(sampleDocument({ chart: { title: 'Flow over time', unit: 'USD', points: days } }))
       expectTidy(long.pages)
       expect(barsOf(long.source).length).toBeGreaterThan(7_000)
+    })
+
+    it('has powers of ten where the digits of a value have no room beside the axis', async () => {
+      const whale = points.map((point) => ({ ...point, incoming: 1.2e26, net: 1.2e26 }))
+      const { pages, text } = await read(
+        sampleDocument({ chart: { title: 'Flow over time', unit: 'USD', points: whale } }),
+      )
+      expectTidy(pages)
+      expect(text).toMatch(/\d × 10\^2\d/)
+      expect(text).not.toMatch(/\de[+-]?\d/)
     })
 
     it('is missing in a report without buckets', async () => {
