@@ -73,7 +73,7 @@ function drawGrid(
     const isZero = Math.abs(value) < step / 2
     const shade = isZero ? gray.zero : gray.grid
     pages.rule(leftEdge + size.axis, yOf(value), plotWidth, shade)
-    const label = isZero ? '0' : printAxis(value, step, pages.words.language)
+    const label = isZero ? '0' : pages.printable(printAxis(value, step, pages.words.language))
     const width = pages.width(label, { size: size.label })
     pages.text(leftEdge + size.axis - 5 - width, yOf(value) + 2.2, label, { size: size.label, gray: gray.label })
   }

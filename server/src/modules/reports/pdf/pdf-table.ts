@@ -51,8 +51,8 @@ function start(pages: Pages, table: Table, sample: Row[], time: ZonedTime): Writ
     const spare = spareDigits * widthOf('0', widths.regular, cell.size)
     const natural = isNumber ? widest(parts.map(([before]) => before)) + fraction + spare : widest(texts)
     // Heads are bold, and no word of a head is broken.
-    const words = label.split(' ').map((word) => widthOf(word, widths.bold, cell.size))
-    return { kind, fraction, natural: natural + 2 * cell.padX, header: Math.max(...words) + 2 * cell.padX }
+    const headWidths = label.split(' ').map((word) => widthOf(word, widths.bold, cell.size))
+    return { kind, fraction, natural: natural + 2 * cell.padX, header: Math.max(...headWidths) + 2 * cell.padX }
   })
   const layout = planLayout(measured, pageWidth, sample.length === 1 && table.isGrouped !== true)
   const name = printable(words.label(table.title))
