@@ -38,7 +38,6 @@ export type Config = {
   /** True if mail is sent over encrypted connections only. */
   smtpRequiresTls: boolean
   mailFrom: string
-  /** The name of the organisation, in the title block of a report as PDF. */
   organisationName: string | null
   /** Verifies webhook signatures; several during a rotation. Empty only in demo mode: unsigned events are accepted. */
   webhookSecrets: string[]
@@ -153,7 +152,6 @@ export function readConfig(env: Environment = process.env): Config {
     sessionTtlDays: integer('SESSION_TTL_DAYS', 7, 1, 30),
     rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', demo ? 0 : 3_000, 0, 1_000_000),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 600),
-    organisationName: text('ORGANISATION_NAME'),
     trustProxy: readTrustedProxies(text('TRUST_PROXY'), faults),
     metricsToken,
     logLevel: readLogLevel(reader),
@@ -248,7 +246,7 @@ function readScreening(
   return address === null ? null : { url: address, secrets }
 }
 
-type MailSettings = Pick<Config, 'smtpUrl' | 'smtpRequiresTls' | 'mailFrom'>
+type MailSettings = Pick<Config, 'smtpUrl' | 'smtpRequiresTls' | 'mailFrom' | 'organisationName'>
 
 function readMail(reader: Reader): MailSettings {
   const { demo, allowed, faults, text, url, requiredOutsideDemo, refuse } = reader
@@ -268,7 +266,8 @@ function readMail(reader: Reader): MailSettings {
   } else if (!isLocalMail && allowed.includes('smtp')) {
     refuse('smtp', 'SMTP_URL is used without TLS where its server offers none')
   }
-  return { smtpUrl, smtpRequiresTls: !demo && !isLocalMail && !allowed.includes('smtp'), mailFrom }
+  const smtpRequiresTls = !demo && !isLocalMail && !allowed.includes('smtp')
+  return { smtpUrl, smtpRequiresTls, mailFrom, organisationName: text('ORGANISATION_NAME') }
 }
 
 function readLogLevel({ faults, text }: Reader): string {

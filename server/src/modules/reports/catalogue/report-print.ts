@@ -9,7 +9,7 @@ import type { Parameters, ReportRequest } from '../requests/report-request.ts'
 import type { SubjectNames } from '../requests/subject-names.ts'
 import { notFilters, toFilter } from './report-facts.ts'
 
-/** What the pages of a report are made from, besides its tables. */
+/** The source of the pages of a report, besides its tables. */
 export type PrintSource = {
   organisationName: string | null
   member: Pick<Member, 'vault' | 'userId' | 'email'>
@@ -35,7 +35,7 @@ export function toPrint(source: PrintSource): Omit<Print, 'lead'> {
     .map(([name, value]) => inWords(toFilter(name, value, names), words))
     .sort((a, b) => (a.label < b.label ? -1 : 1))
   const filterText = filters.map(({ label, value }) => `${label}: ${value}`).join('; ')
-  const author = words.text('preparedByAt', { name: member.email ?? member.userId, time: print(now) })
+  const author = `${member.email ?? member.userId}, ${print(now)}`
   return {
     language: words.language,
     title: words.titleOf(request.type),
@@ -76,11 +76,15 @@ function periodOf({ filter, timezone }: ReportRequest, words: Words, print: (ins
 function coverage({ filter: { scope } }: ReportRequest, names: SubjectNames, words: Words): string {
   const { isWholeVault, ownerId, includesShared, viewer } = scope
   if (isWholeVault) return words.text('wholeVault')
-  const own = ownerId === viewer.userId
+  const isOfViewer = ownerId === viewer.userId
   const parts = [
     ...(ownerId === null
       ? []
-      : [own ? words.text('ownOperations') : words.text('operationsOf', { name: names.get(ownerId) ?? ownerId })]),
+      : [
+          isOfViewer
+            ? words.text('ownOperations')
+            : words.text('operationsOf', { name: names.get(ownerId) ?? ownerId }),
+        ]),
     ...(includesShared ? [words.text('sharedByOthers')] : []),
   ]
   const [first = '', second] = parts

@@ -11,7 +11,7 @@ export type ReportDocument = {
   /** The IANA zone in which files show times. */
   timezone: string
   facts: Fact[]
-  /** What pages have in the place of the facts, in the words of their reader. */
+  /** The parts that pages have in the place of the facts, in the words of their reader. */
   print: Print
   /** The chart; null when the report has no buckets of time. */
   chart: Chart | null

@@ -1,5 +1,5 @@
-import { type ColumnKind, isNumeric, type Row } from '../documents/document.ts'
-import { type Drawing, type Texts, wrap, wrapFigure } from './pdf-layout.ts'
+import type { ColumnKind, Row } from '../documents/document.ts'
+import { type Drawing, type Texts, wrap, wrapTexts } from './pdf-layout.ts'
 import { leftEdge, type Pages, pageWidth } from './pdf-pages.ts'
 
 /** The most and the least number of values side by side, and sizes in points. */
@@ -37,6 +37,7 @@ export function createBlocks(
   const sideBySide = Math.min(block.columnsMax, Math.max(block.columnsMin, fitting))
   const width = pageWidth / sideBySide
   const inner = width - block.gap
+  const type = { language: pages.words.language, widths: regular, size: block.size, width: inner }
   const most = (group: Group, part: keyof Value) => Math.max(...group.map((value) => value[part].length))
   const heightOf = (group: Group, lines = most(group, 'lines')) =>
     most(group, 'label') * block.labelHeight + lines * block.lineHeight + block.after
@@ -72,11 +73,7 @@ export function createBlocks(
     measure(row: Row) {
       const values = columns.map(({ label, kind, textsOf }) => ({
         label: wrap(label, regular, block.labelSize, inner),
-        lines: textsOf(row).flatMap((text) =>
-          isNumeric(kind)
-            ? wrapFigure(text, pages.words.language, regular, block.size, inner)
-            : wrap(text, regular, block.size, inner),
-        ),
+        lines: wrapTexts(textsOf(row), kind, type),
       }))
       const count = Math.ceil(values.length / sideBySide)
       return Array.from({ length: count }, (_, i) => values.slice(i * sideBySide, (i + 1) * sideBySide))

@@ -1,4 +1,4 @@
-import { type Column, isNumeric, type Row } from '../documents/document.ts'
+import { type Column, type ColumnKind, isNumeric, type Row } from '../documents/document.ts'
 import { splitNumber } from '../documents/print.ts'
 import type { Language } from '../documents/words.ts'
 import type { Widths } from './pdf-font.ts'
@@ -31,8 +31,21 @@ export function wrap(text: string, widths: Widths, size: number, width: number):
   return lines
 }
 
-/** Splits a printed number that is wider than `width` at its decimal point, and then between groups of digits, so that a group stays whole. */
-export function wrapFigure(text: string, language: Language, widths: Widths, size: number, width: number): string[] {
+/**
+ * Returns the lines of the texts of a cell. A number that is wider than `width` is split at its decimal point, and then between
+ * groups of digits, so that a group stays whole.
+ */
+export function wrapTexts(
+  texts: readonly string[],
+  kind: ColumnKind,
+  { language, widths, size, width }: { language: Language; widths: Widths; size: number; width: number },
+): string[] {
+  return texts.flatMap((text) =>
+    isNumeric(kind) ? wrapFigure(text, language, widths, size, width) : wrap(text, widths, size, width),
+  )
+}
+
+function wrapFigure(text: string, language: Language, widths: Widths, size: number, width: number): string[] {
   if (widthOf(text, widths, size) <= width + 0.01) return [text]
   const lines: string[] = []
   for (const part of splitNumber(text, language).filter((piece) => piece !== '')) {

@@ -1,6 +1,6 @@
 import { type ColumnKind, isNumeric, type Row } from '../documents/document.ts'
 import { splitNumber } from '../documents/print.ts'
-import { cell, type Drawing, type Texts, widthOf, wrap, wrapFigure } from './pdf-layout.ts'
+import { cell, type Drawing, type Texts, widthOf, wrap, wrapTexts } from './pdf-layout.ts'
 import { leftEdge, type Pages } from './pdf-pages.ts'
 
 const shade = { rule: 0.82, header: [0.93, 0.93, 0.93], heading: [0.965, 0.965, 0.965] } as const
@@ -25,6 +25,7 @@ export function createRows(pages: Pages, columns: Column[]): Drawing<string[][]>
   const labels = columns.map(({ label }, i) => wrap(label, bold, cell.size, inner[i]!))
   const longest = (cells: string[][]) => Math.max(...cells.map((lines) => lines.length))
   const headerHeight = heightOf(longest(labels))
+  const type = { language: pages.words.language, widths: regular, size: cell.size }
 
   function drawCells(cells: string[][], font: 'regular' | 'bold'): void {
     const top = pages.y() + cell.padY + cell.size - 0.6
@@ -54,13 +55,7 @@ export function createRows(pages: Pages, columns: Column[]): Drawing<string[][]>
     headerHeight,
     headingHeight: heightOf(1),
     measure: (row: Row) =>
-      columns.map(({ textsOf, kind }, i) =>
-        textsOf(row).flatMap((text) =>
-          isNumeric(kind)
-            ? wrapFigure(text, pages.words.language, regular, cell.size, inner[i]!)
-            : wrap(text, regular, cell.size, inner[i]!),
-        ),
-      ),
+      columns.map(({ textsOf, kind }, i) => wrapTexts(textsOf(row), kind, { ...type, width: inner[i]! })),
     heightOf: (cells) => heightOf(longest(cells)),
     drawHeader() {
       pages.fill(leftEdge, pages.y(), tableWidth, headerHeight, shade.header)

@@ -249,7 +249,7 @@ export type ReportDefinition<
   }
 }
 
-/** What pages have besides the tables of a report: lines of the title block, facts, and the way from opening to closing. */
+/** The parts of pages besides the tables of a report: lines of the title block, facts, and the way from opening to closing. */
 export type Lead = { block: Fact[]; facts: Fact[]; lead: Table }
 
 /** Any report of the catalogue. */

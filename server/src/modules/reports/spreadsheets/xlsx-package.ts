@@ -24,7 +24,10 @@ export function packageParts(named: readonly NamedSheet[]): [path: string, xml: 
     ['xl/styles.xml', stylesXml],
     [
       'xl/workbook.xml',
-      `${declaration}<workbook xmlns="${main}" xmlns:r="${relationships}"><sheets>${sheets.join('')}</sheets>${definedNames(named)}</workbook>`,
+      [
+        `${declaration}<workbook xmlns="${main}" xmlns:r="${relationships}"><sheets>${sheets.join('')}</sheets>`,
+        `${definedNames(named)}</workbook>`,
+      ].join(''),
     ],
     [
       'xl/_rels/workbook.xml.rels',
