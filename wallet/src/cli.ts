@@ -244,7 +244,7 @@ async function placeOf(pool: pg.Pool, directory: string | undefined) {
   const { readCeremonyConfig } = await import('./config.ts')
   const { openChains } = await import('./chains/open-chains.ts')
   const { chains, signing, mail } = readCeremonyConfig()
-  const opened = await openChains(chains)
+  const opened = await openChains(chains, pool)
   nodes.push(...opened.values())
   const around = { chains: opened, signingOrigin: signing?.origin ?? null, sendsMail: mail !== undefined }
   return { pool, directory, print, around }

@@ -10,13 +10,14 @@ import {
 } from './limits.ts'
 import { type LogLevel, logLevels } from './log.ts'
 import { type MailConfig, readMail } from './mails/settings.ts'
+import type { FeeLevel } from './protocol.ts'
 import { readSecretFiles } from './secret-files.ts'
 import { readSigning, type SigningConfig } from './signing/settings.ts'
 import { webhookKey } from './webhooks/sign-webhook.ts'
 
-export type ChainConfig = {
+/** The settings of a network of any family. */
+export type NetworkConfig = {
   rpcUrl: string
-  chainId: number
   /** Number of confirmations at which a block counts: 1 means as soon as it is mined. */
   confirmations: number
   pollMilliseconds: number
@@ -30,6 +31,22 @@ export type ChainConfig = {
   /** The interval at which the node is asked about a transaction that is in no block: 600 seconds by default. */
   askAgainSeconds?: number
 }
+
+export type EvmConfig = NetworkConfig & { type?: 'evm'; chainId: number }
+
+/** Amounts are in the smallest unit of the coin, rates in that unit for 1,000 virtual bytes. */
+export type UtxoConfig = NetworkConfig & {
+  type: 'bitcoin' | 'litecoin'
+  /** Hash of the first block; that of the main network by default. */
+  genesis?: string
+  /** The rates when the node has no estimate. */
+  feeRates: Record<FeeLevel, bigint>
+  feeRateMax: bigint
+  /** Outputs below this amount are never spent. */
+  spendMin: bigint
+}
+
+export type ChainConfig = EvmConfig | UtxoConfig
 
 export type ClientConfig = { name: string; token: string }
 

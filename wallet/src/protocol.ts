@@ -32,6 +32,10 @@ export const Address = Type.String({
   description: 'Address in EIP-55 form; a lower-case one is accepted, a wrong checksum is refused.',
   examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'],
 })
+/** The address that paid, where one is known. */
+const Payer = Type.Union([Address, Type.Null()], {
+  description: 'Address that paid; null where several did, or one that has no notation.',
+})
 export const ContractAddress = Type.Union([Address, Type.Null()], {
   description: 'Contract of the token, or null for the coin of the network.',
 })
@@ -236,7 +240,9 @@ export const TransactionState = Type.Object(
       description:
         'mined and failed (reverted) at the depth at which this service reports a transfer as final; pending before.',
     }),
-    from: Address,
+    from: Type.Union([Address, Type.Null()], {
+      description: 'Sender of the transaction; null on networks whose transactions have none.',
+    }),
     nonce: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
       description: 'Nonce of the sender; null on networks without.',
     }),
@@ -252,7 +258,7 @@ export const TransactionState = Type.Object(
       Type.Object(
         {
           index: Type.Integer({ minimum: 0, description: 'As in the webhook.' }),
-          fromAddress: Address,
+          fromAddress: Payer,
           toAddress: Address,
           contractAddress: ContractAddress,
           amount: Amount,
@@ -374,7 +380,7 @@ const depositTransaction = {
     minimum: 0,
     description: 'Position among the Transfer logs of the transaction; 0 for the coin of the network.',
   }),
-  fromAddress: Address,
+  fromAddress: Payer,
   blockTime: Type.String({ format: 'date-time' }),
 }
 const occurrence = Type.Optional(

@@ -58,7 +58,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
     const keyring = await openKeyring(pool, config.passphrase)
     for (const client of config.clients) await ensureClient(pool, keyring, client)
     const authorities = await startAuthorities(config, pool, log)
-    const chains = await openChains(config.chains)
+    const chains = await openChains(config.chains, pool)
     const wake = (network: string) => senders.get(network)?.wake()
     const signingPage = config.signing && (await buildSigningPage(config.signing))
     const app = buildApp({

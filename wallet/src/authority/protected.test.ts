@@ -208,7 +208,7 @@ describe('T58 before anything is signed', () => {
     )
     const copied = make('copied')
     const keyring = await openKeyring(bench.pool, testPassphrase)
-    await expect(keyring.privateKey(copyId, { coinType: 60, indexes: [0, 0] })).rejects.toThrow()
+    await expect(keyring.privateKey(copyId, "m/44'/60'/0'/0")).rejects.toThrow()
     await bench.forge(copyId, copied, null)
     await waitFor('the attempt to sign', async () => {
       const { rows } = await bench.pool.query("select last_error from wallet.transfers where id = 'copied'")

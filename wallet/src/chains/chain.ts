@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { ChainConfig } from '../config.ts'
+import type { NetworkConfig } from '../config.ts'
 import type { ParsedPath } from '../keys/derivation-path.ts'
 import type { Keyring } from '../keys/keyring.ts'
 import type { FeeLevel, TransactionState } from '../protocol.ts'
@@ -11,7 +11,7 @@ import type { PresentedRow, TransferRow } from '../transfers/transfer-row.ts'
  * A configured network, as all families of networks look from outside. `chains/evm` implements it. What a family returns, such as a plan
  * or a block, may have more fields, which the same family reads again later.
  */
-export type Chain = ChainConfig & State & Forms & Reading & Sending & Replacing & Following & Watching
+export type Chain = NetworkConfig & State & Forms & Reading & Sending & Replacing & Following & Watching
 
 /** State of the process that follows the network. */
 type State = {
@@ -86,6 +86,8 @@ type Sending = {
   openPass(): Promise<Pass>
   /** Signs with the place that was reserved. */
   signPayment(key: Key, assigned: Assigned): Promise<Signed>
+  /** Stores what the signed bytes spend, in the database transaction that stores them. */
+  storePlaces(tx: pg.PoolClient, signed: (Assigned & Signed)[]): Promise<void>
   /** Sends signed bytes to the node. Sending the same bytes twice is harmless. */
   broadcast(transaction: Signed): Promise<BroadcastOutcome>
   /** Returns true if the node has the transaction in a block or in its pool; false also when it does not answer. */
@@ -114,14 +116,13 @@ export type BroadcastOutcome =
 
 type Replacing = {
   /** Reads what the replacement of the newest transaction of a transfer depends on. */
-  openReplacement(
-    pool: pg.Pool,
-    transfer: TransferRow,
-    of: { newest: Transaction; count: number },
-  ): Promise<Replacement>
+  openReplacement(pool: pg.Pool, transfer: TransferRow, of: Replaced): Promise<Replacement>
   /** The final transaction of somebody else who has the same key, which took the place of the transfer's; null when none is seen. */
   findRival(transfer: PresentedRow): Promise<string | null>
 }
+
+/** `newest` may be replaced; `tip` is the child that was signed last, or the same. */
+export type Replaced = { newest: Transaction; tip: Transaction; count: number }
 
 /** Begins a refusal that a person may overrule by another limit. */
 export const aboveMaxFee = 'ABOVE_MAX_FEE'
@@ -130,10 +131,12 @@ export type ReplacementPlan = Plan & { kind: Transaction['kind'] }
 
 export type Replacement = {
   /** `limit`: the highest fee that is permitted; null when there is no limit. */
-  plan(wanted: Transaction['kind'], limit: bigint | null): Promise<ReplacementPlan | { refusal: string }>
+  plan(wanted: 'payment' | 'cancellation', limit: bigint | null): Promise<ReplacementPlan | { refusal: string }>
   /** In the database transaction that stores the signed bytes. Returns a refusal, or null. */
   reserve(tx: pg.PoolClient, plan: ReplacementPlan): Promise<string | null>
   sign(key: Key, plan: ReplacementPlan): Promise<Signed>
+  /** Stores what the signed bytes spend, after the transaction itself was stored. */
+  store(tx: pg.PoolClient, plan: ReplacementPlan, signed: Signed): Promise<void>
 }
 
 /** A transaction of a transfer in a block: all that left the payer besides the amount, and the reason if it moved nothing. */
@@ -151,15 +154,19 @@ type Following = {
   findInBlocks(pool: pg.Pool, blocks: SeenBlock[]): Promise<{ mined: Mined[]; passed: TransferRow[] }>
   /** Looks up the transactions of a transfer, which are listed newest first. At most one of them is in the chain. */
   findTransfer(transfer: TransferRow, transactions: Transaction[]): Promise<Found>
-  /** After the chain went back: marks the transactions that it no longer has, to be sent again. Returns their number. */
-  resendLost(pool: pg.Pool): Promise<number>
+  /**
+   * After the chain went back to the block `from` or beyond: marks the transactions that it no longer has, to be sent again. Returns
+   * their number.
+   */
+  resendLost(pool: pg.Pool, from: bigint): Promise<number>
 }
 
 /** Coin or token that a mined transaction moved. `contract` null is the coin. `index` tells the movements of a transaction apart. */
 export type Movement = {
   contract: string | null
   index: number
-  fromAddress: string
+  /** null when several addresses paid, or one that has no notation. */
+  fromAddress: string | null
   toAddress: string
   amount: bigint
 }
@@ -168,9 +175,13 @@ export type BlockMovement = { txHash: string; movement: Movement; block: Block }
 type Watching = {
   /** Reads the blocks of a range. `headBlock` is the newest one. */
   readRange(range: { first: bigint; last: bigint; headBlock: bigint }): Promise<BlockRange>
+  /** Notes in the database transaction that stores deposits what further payments may spend, and what the blocks spent. */
+  noteRange(tx: pg.PoolClient, deposits: ReportedDeposit[], blocks: SeenBlock[]): Promise<void>
   /** The block of a transaction, and a function that reads what it moved; null when no block has the transaction. */
   findMined(hash: string): Promise<{ number: bigint; hash: string; listMovements(): Promise<Movement[]> } | null>
 }
+
+export type ReportedDeposit = { key: string; amount: bigint; tx: { toAddress: string; txHash: string; index: number } }
 
 export type BlockRange = {
   blocks: SeenBlock[]

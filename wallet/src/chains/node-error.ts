@@ -1,19 +1,27 @@
+/** A node did not answer, or refused a call. */
+export class NodeError extends Error {
+  readonly isOfNode = true
+}
+
 /** The errors of viem have this shape, by which they are told, so that the library is loaded for EVM networks only. */
-type NodeError = Error & { shortMessage: string; details?: string; walk: unknown }
+type LibraryError = Error & { shortMessage: string; details?: string; walk: unknown }
 
 /** Returns true if a node of a network did not answer, or refused a call. */
-export function isNodeError(error: unknown): error is NodeError {
-  return error instanceof Error && 'shortMessage' in error && 'walk' in error
+export function isNodeError(error: unknown): error is NodeError | LibraryError {
+  return error instanceof NodeError || isOfLibrary(error)
 }
+
+const isOfLibrary = (error: unknown): error is LibraryError =>
+  error instanceof Error && 'shortMessage' in error && 'walk' in error
 
 /** A sentence for logs and failure reasons, without the dump of the request, which has the node's URL and so perhaps a key. */
 export function describeNodeError(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error'
-  const text = isNodeError(error) ? sentenceOf(error) : error.message
+  const text = isOfLibrary(error) ? sentenceOf(error) : error.message
   return text
     .replace(/(https?|wss?):\/\/\S+/g, '<node>')
     .replace(/\s+/g, ' ')
     .slice(0, 500)
 }
 
-const sentenceOf = ({ shortMessage, details }: NodeError) => [shortMessage, details].filter(Boolean).join(' ')
+const sentenceOf = ({ shortMessage, details }: LibraryError) => [shortMessage, details].filter(Boolean).join(' ')

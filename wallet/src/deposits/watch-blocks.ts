@@ -47,6 +47,7 @@ async function readNextBlocks(parts: Parts, headBlock: bigint): Promise<WatchOut
     const next: Cursor = { nextBlock: lastBlock + 1n, previousHash: blocks.at(-1)!.hash }
     if (!(await moveCursor(tx, chain.network, { from: cursor, to: next, headBlock }))) return null
     const events = await storeDeposits(tx, deposits)
+    await chain.noteRange(tx, deposits, blocks)
     await storeUnknownTransactions(tx, chain.network, unknown)
     await noteReadBlocks(tx, chain.network, blocks, watchDepthOf(chain))
     return events
@@ -100,7 +101,7 @@ async function goBack(
   const depth = BigInt(Math.max(rescanBlocks, watchDepthOf(chain)))
   const nextBlock = max(from - depth, min(BigInt(chain.startBlock ?? 0), from))
   // The transactions come first: if this process ends in between, the cursor still shows that the chain went back.
-  const resent = await chain.resendLost(pool)
+  const resent = await chain.resendLost(pool, nextBlock)
   await inTransaction(pool, async (tx) => {
     const next: Cursor = { nextBlock, previousHash: null }
     if (!(await moveCursor(tx, chain.network, { from: cursor, to: next, headBlock: null }))) return

@@ -38,5 +38,5 @@ test.each([
 ])('the well-known test mnemonic has at %s the address %s', async (path, address) => {
   const parsed = parseDerivationPath(path)
   if ('fault' in parsed) throw new Error(parsed.fault)
-  expect(accountOf(privateKeyAt(await rootOf(anvilMnemonic), parsed)).address).toBe(address)
+  expect(accountOf(privateKeyAt(await rootOf(anvilMnemonic), toBip32Path(parsed))).address).toBe(address)
 })

@@ -16,7 +16,7 @@ export type Keyring = {
   salt: Buffer
   sealMnemonic(clientId: string, mnemonic: string): Buffer
   /** The same bytes, and the same object, for the paths that were used last. */
-  privateKey(clientId: string, path: ParsedPath): Promise<Uint8Array>
+  privateKey(clientId: string, bip32Path: string): Promise<Uint8Array>
   /** The extended public key of the path. */
   xpub(clientId: string, path: ParsedPath): Promise<string>
   /** Signs what the client shows about its keys, with a key of its own that signs nothing else. */
@@ -59,10 +59,10 @@ export async function openKeyring(pool: pg.Pool, passphrase: string, cost = scry
   }
 
   /** The keys that were used last are kept, because a derivation takes milliseconds and every order needs one. */
-  async function derive(clientId: string, path: ParsedPath): Promise<Uint8Array> {
+  async function derive(clientId: string, bip32Path: string): Promise<Uint8Array> {
     const root = await openRoot(clientId)
-    const name = `${clientId} ${toBip32Path(path)}`
-    const privateKey = privateKeys.get(name) ?? privateKeyAt(root, path)
+    const name = `${clientId} ${bip32Path}`
+    const privateKey = privateKeys.get(name) ?? privateKeyAt(root, bip32Path)
     privateKeys.delete(name)
     privateKeys.set(name, privateKey)
     if (privateKeys.size > accountsKeptMax) privateKeys.delete(privateKeys.keys().next().value!)
@@ -88,8 +88,8 @@ export async function rootOf(mnemonic: string): Promise<HDKey> {
   return HDKey.fromMasterSeed(await mnemonicToSeed(mnemonic))
 }
 
-export function privateKeyAt(root: HDKey, path: ParsedPath): Uint8Array {
-  const { privateKey } = root.derive(toBip32Path(path))
+export function privateKeyAt(root: HDKey, bip32Path: string): Uint8Array {
+  const { privateKey } = root.derive(bip32Path)
   if (!privateKey) throw new Error('the path has no private key')
   return privateKey
 }

@@ -74,7 +74,12 @@ export async function markLost(db: Db, rows: TransferRow[]): Promise<void> {
   )
 }
 
-/** A transaction that was signed since is not overwritten: the newest one is being sent. */
+/**
+ * A transaction that was signed since is not overwritten: the newest one is being sent. Where transactions spend outputs, the one that was
+ * mined is sent again, because later payments may spend its change.
+ */
 const unmined = `fee = null, confirmations = 0, block_number = null, block_time = null, mined_failure = null,
   (raw_transaction, tx_hash) = (select v.raw_transaction, v.tx_hash from wallet.transactions v
-    where v.client_id = t.client_id and v.id = t.id order by v.number desc limit 1)`
+    where v.client_id = t.client_id and v.id = t.id and v.kind <> 'child'
+    order by v.tx_hash = t.tx_hash and exists (
+      select from wallet.transaction_inputs i where i.client_id = v.client_id and i.id = v.id) desc, v.number desc limit 1)`

@@ -156,7 +156,7 @@ export async function getTransfer(pool: pg.Pool, clientId: string, id: string): 
   const { rows } = await pool.query<PresentedRow>(
     `select t.*,
        array(select v.tx_hash from wallet.transactions v
-         where v.client_id = t.client_id and v.id = t.id order by v.number) as tx_hashes,
+         where v.client_id = t.client_id and v.id = t.id and v.kind <> 'child' order by v.number) as tx_hashes,
        ${depthColumn},
        case when t.status in ('queued', 'broadcast') and t.block_number is null then (
          select b.id from wallet.in_flight b

@@ -14,7 +14,7 @@ import { listTransactions, storeTransaction, type Transaction } from './transact
 import type { TransferRow } from './transfer-row.ts'
 
 type Parts = { pool: pg.Pool; keyring: Keyring; authorities: AuthorityStore | null; chain: Chain }
-type Kind = Transaction['kind']
+type Kind = Exclude<Transaction['kind'], 'child'>
 
 /**
  * Signs another transaction in the place of the transfer's newest one, with a higher fee, and stores it; the sending loop
@@ -32,7 +32,7 @@ export async function replaceTransaction(
 ): Promise<void> {
   const { pool } = parts
   const transactions = (await listTransactions(pool, [transfer]))(transfer)
-  const newest = transactions[0]
+  const newest = newestOf(transactions)
   if ((txHash?.toLowerCase() ?? null) !== (newest?.hash ?? null)) return
   if (newest === undefined) return await endUnsigned(pool, transfer, wanted)
   const kind = newest.kind === 'cancellation' ? 'cancellation' : wanted
@@ -41,11 +41,11 @@ export async function replaceTransaction(
   const limit = maxFee === undefined ? permitted.limit : readAmount(maxFee, 'maxFee')
   if (permitted.isSigned && permitted.limit !== null && limit !== null && limit > permitted.limit)
     throw refused(aboveFeeLimit(permitted.limit.toString()))
-  const of = { newest, count: transactions.length }
+  const of = { newest, tip: transactions[0]!, count: transactions.length }
   const replacement = await parts.chain.openReplacement(pool, transfer, of)
   const plan = isOpen(transfer) ? await replacement.plan(wanted, limit) : { refusal: endedRefusal }
   if ('refusal' in plan) throw refused(plan.refusal)
-  const unsigned = plan.kind === 'payment' ? await findUnsigned(parts, transfer) : null
+  const unsigned = plan.kind !== 'cancellation' ? await findUnsigned(parts, transfer) : null
   if (unsigned !== null) throw refused(unsigned)
   const key = await openKey(parts, transfer)
   await inTransaction(pool, (tx) => storeReplacement(tx, parts, transfer, { key, newest, plan, replacement }))
@@ -54,13 +54,13 @@ export async function replaceTransaction(
 /** Returns for both replacements the highest possible cost, or the reason for a refusal. */
 export async function quoteReplacement(parts: Parts, transfer: TransferRow): Promise<ReplacementQuote> {
   const transactions = (await listTransactions(parts.pool, [transfer]))(transfer)
-  const newest = transactions[0]
+  const newest = newestOf(transactions)
   if (newest === undefined) {
     const isQueued = transfer.status === 'queued'
     const cancelOnChain = isQueued ? { maxFee: '0' } : { refusal: endedRefusal }
     return { txHash: null, speedUp: { refusal: isQueued ? notSignedRefusal : endedRefusal }, cancelOnChain }
   }
-  const of = { newest, count: transactions.length }
+  const of = { newest, tip: transactions[0]!, count: transactions.length }
   const replacement = await parts.chain.openReplacement(parts.pool, transfer, of)
   const quote = async (kind: Kind) => {
     const permitted = await readPermitted(parts, transfer, newest.kind === 'cancellation' ? newest.kind : kind)
@@ -103,6 +103,9 @@ async function readPermitted(
   return isFree ? { limit: null, isSigned: false } : { limit: signed.limit, isSigned: true }
 }
 
+/** Children come in addition to the transaction that can be replaced. */
+const newestOf = (transactions: Transaction[]) => transactions.find(({ kind }) => kind !== 'child')
+
 const isOpen = ({ status }: TransferRow) => status === 'queued' || status === 'broadcast'
 const costOf = ({ fees }: ReplacementPlan) => ({ maxFee: fees.fee.toString() })
 
@@ -135,16 +138,21 @@ async function storeReplacement(
     [transfer.client_id, transfer.id, transfer.nonce],
   )
   const row = rows[0]
-  const current = (await listTransactions(tx, [transfer]))(transfer)[0]
+  const current = newestOf((await listTransactions(tx, [transfer]))(transfer))
   // Somebody else replaced it, or it ended: the state says so.
   if (row === undefined || current?.hash !== newest.hash) return
   const short = await replacement.reserve(tx, plan)
   if (short !== null) throw refused(short)
   const nonce = Number(row.nonce)
-  const claimed = await claimSigning(tx, authorities, transfer, { nonce, kind: plan.kind, ...plan.fees })
+  const claimed = await claimSigning(tx, authorities, transfer, {
+    nonce,
+    kind: plan.kind === 'child' ? 'payment' : plan.kind,
+    ...plan.fees,
+  })
   if (claimed !== null) throw refused(claimed)
   const transaction = { kind: plan.kind, ...(await replacement.sign(key, plan)) }
   await storeTransaction(tx, row, { transaction, nonce, maxCost: plan.maxCost })
+  await replacement.store(tx, plan, transaction)
   await tx.query(
     `update wallet.transfers set resend = true, attempts = 0, next_attempt_at = clock_timestamp()
      where client_id = $1 and id = $2`,

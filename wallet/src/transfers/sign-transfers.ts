@@ -162,6 +162,7 @@ async function storeSigned(
       transaction: { kind: 'payment', raw, hash },
     })),
   )
+  await chain.storePlaces(tx, signed)
   return outcomes
 }
 

@@ -1,8 +1,11 @@
 import type pg from 'pg'
 import type { TransferRow } from './transfer-row.ts'
 
-/** A signed transaction of a transfer: the payment, or a cancellation with the same nonce that moves no funds. */
-export type Transaction = { kind: 'payment' | 'cancellation'; raw: string; hash: string }
+/**
+ * A signed transaction of a transfer: the payment, a cancellation in its place that moves no funds, or a child, which spends the change of
+ * the payment so that both are mined.
+ */
+export type Transaction = { kind: 'payment' | 'cancellation' | 'child'; raw: string; hash: string }
 
 /** Reads the transactions of the transfers. Returns a function that gives the transactions of a transfer, newest first. */
 export async function listTransactions(
@@ -56,7 +59,7 @@ export async function storeFirst(tx: pg.PoolClient, firsts: First[]): Promise<vo
   )
 }
 
-/** Stores another transaction of a transfer, before anyone may broadcast it. From then on, this transaction is sent. */
+/** Stores another transaction of a transfer, before anyone may broadcast it. From then on this one is sent, a child in addition. */
 export async function storeTransaction(
   tx: pg.PoolClient,
   { client_id, id }: Pick<TransferRow, 'client_id' | 'id'>,
@@ -67,6 +70,13 @@ export async function storeTransaction(
      select $1, $2, count(*), $3, $4, $5, $6 from wallet.transactions where client_id = $1 and id = $2`,
     [client_id, id, nonce, transaction.kind, transaction.raw, transaction.hash],
   )
+  if (transaction.kind === 'child') {
+    await tx.query(
+      'update wallet.transfers set max_cost = greatest(max_cost, $3), updated_at = clock_timestamp() where client_id = $1 and id = $2',
+      [client_id, id, maxCost.toString()],
+    )
+    return
+  }
   // Any of the transactions may be mined, so the highest fee counts.
   await tx.query(
     `update wallet.transfers

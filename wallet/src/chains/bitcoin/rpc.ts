@@ -1,4 +1,5 @@
 import { nodeTimeoutMilliseconds } from '../../limits.ts'
+import { NodeError } from '../node-error.ts'
 
 /**
  * Calls of a node. A node that does not answer, or answers something else than the protocol has, is an outage: nobody knows
@@ -6,10 +7,10 @@ import { nodeTimeoutMilliseconds } from '../../limits.ts'
  */
 export type Rpc = { call(method: string, parameters?: unknown[]): Promise<unknown> }
 
-export class NodeOutage extends Error {}
+export class NodeOutage extends NodeError {}
 
 /** The node refused a call. `code` is null if its answer had none. */
-export class NodeRefusal extends Error {
+export class NodeRefusal extends NodeError {
   readonly code: number | null
 
   constructor(code: number | null, message: string) {

@@ -1,5 +1,5 @@
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import type { ParsedPath } from '../../keys/derivation-path.ts'
+import { type ParsedPath, toBip32Path } from '../../keys/derivation-path.ts'
 import type { Keyring } from '../../keys/keyring.ts'
 
 /** The accounts of the keys that the key store keeps opened. */
@@ -7,7 +7,7 @@ const known = new WeakMap<Uint8Array, PrivateKeyAccount>()
 
 /** Opens the account of a client's path. */
 export async function openAccount(keyring: Keyring, clientId: string, path: ParsedPath): Promise<PrivateKeyAccount> {
-  const privateKey = await keyring.privateKey(clientId, path)
+  const privateKey = await keyring.privateKey(clientId, toBip32Path(path))
   const account = known.get(privateKey) ?? accountOf(privateKey)
   known.set(privateKey, account)
   return account

@@ -8,7 +8,7 @@ import {
   type Chain as ViemChain,
   webSocket,
 } from 'viem'
-import type { ChainConfig } from '../../config.ts'
+import type { EvmConfig } from '../../config.ts'
 import { nodeBatchMax, nodeTimeoutMilliseconds, scanBlocksMax } from '../../limits.ts'
 import type { KnownBlock } from './block.ts'
 import type { GasPrice } from './fee-caps.ts'
@@ -23,7 +23,7 @@ export type Account = { balance: bigint; chainNonce: number; opening: Opening }
 export type Market = { hash: Hex; readAt: number; price: GasPrice; accounts: Map<Address, Account> }
 
 /** One configured network and the client of its node. `reach`, `scan`, `known` and `beforeStart` are state of the follower. */
-export type Node = ChainConfig & {
+export type Node = EvmConfig & {
   network: string
   client: PublicClient
   /** Sends simultaneous calls in one request. */
@@ -50,7 +50,7 @@ export type Node = ChainConfig & {
 
 export const isSocket = (rpcUrl: string) => /^wss?:/i.test(rpcUrl)
 
-export function openNode(network: string, config: ChainConfig): Node {
+export function openNode(network: string, config: EvmConfig): Node {
   const chain = defineChain({
     id: config.chainId,
     name: network,

@@ -1,6 +1,6 @@
 import { type Address, erc20Abi, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import type { ChainConfig } from '../../config.ts'
+import type { EvmConfig } from '../../config.ts'
 import type { FeeLevel } from '../../protocol.ts'
 import type { PresentedRow } from '../../transfers/transfer-row.ts'
 import type { Chain, Payment } from '../chain.ts'
@@ -23,7 +23,7 @@ import { type AssignedGas, openPass, signPayment } from './send.ts'
 import { watchHeads } from './watch-heads.ts'
 
 /** Opens a network of the Ethereum family (EIP-1559). */
-export function openChain(network: string, config: ChainConfig): Node & Chain {
+export function openChain(network: string, config: EvmConfig): Node & Chain {
   const node = openNode(network, config)
   return Object.assign(node, functionsOf(node))
 }
@@ -47,6 +47,7 @@ const functionsOf = (node: Node): Omit<Chain, keyof Node> => ({
   openKey: openAccount,
   openPass: () => openPass(node),
   signPayment: (key: PrivateKeyAccount, assigned: AssignedGas) => signPayment(node, key, assigned),
+  storePlaces: async () => undefined,
   broadcast: (transaction) => broadcastTransaction(node, transaction),
   isKnown: (hash) => isKnown(node, hash),
   openReplacement: (pool, transfer, of) => openReplacement(node, pool, transfer, of),
@@ -57,6 +58,7 @@ const functionsOf = (node: Node): Omit<Chain, keyof Node> => ({
   findTransfer: (transfer, transactions) => findTransfer(node, transfer, transactions),
   resendLost: (pool) => resendLostTransfers(pool, node),
   readRange: (range) => readRange(node, range),
+  noteRange: async () => undefined,
   findMined: (hash) => findMined(node, hash as Hex),
 })
 

@@ -2,13 +2,12 @@ import type pg from 'pg'
 import { type Address, type Hex, keccak256, parseTransaction } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { variantsMax } from '../../limits.ts'
-import type { Transaction } from '../../transfers/transactions.ts'
 import type { TransferRow } from '../../transfers/transfer-row.ts'
-import { aboveMaxFee, type Replacement, type ReplacementPlan, type Signed } from '../chain.ts'
+import { aboveMaxFee, type Replaced, type Replacement, type ReplacementPlan, type Signed } from '../chain.ts'
+import { lockNonce } from '../nonces.ts'
 import { readCommittedCost, readOpening } from './committed-cost.ts'
 import { defaultFeeLevel, type FeeCaps, replacementCaps, unsignedLimitOf } from './fee-caps.ts'
 import type { Node } from './node.ts'
-import { lockNonce } from './nonces.ts'
 import { movementOf } from './plan-transfers.ts'
 import { callOf, type EvmPayment, estimateGas, plainTransferGas, readGasPrice, withReserve } from './price-transfer.ts'
 
@@ -22,7 +21,7 @@ export async function openReplacement(
   chain: Node,
   pool: pg.Pool,
   transfer: TransferRow,
-  { newest, count }: { newest: Transaction; count: number },
+  { newest, count }: Replaced,
 ): Promise<Replacement> {
   const address = transfer.from_address as Address
   const nonce = Number(transfer.nonce)
@@ -33,7 +32,10 @@ export async function openReplacement(
     readGasPrice(chain),
   ])
 
-  async function plan(wanted: Transaction['kind'], limit: bigint | null): Promise<GasPlan | { refusal: string }> {
+  async function plan(
+    wanted: 'payment' | 'cancellation',
+    limit: bigint | null,
+  ): Promise<GasPlan | { refusal: string }> {
     if (minedCount > nonce) return { refusal: 'ALREADY_MINED: a transaction with this nonce is in a block' }
     // Only a faster cancellation can follow a cancellation, so that the payment stays cancelled.
     const kind = newest.kind === 'cancellation' ? 'cancellation' : wanted
@@ -77,7 +79,7 @@ export async function openReplacement(
     return { raw, hash: keccak256(raw) }
   }
 
-  return { plan, reserve, sign }
+  return { plan, reserve, sign, store: async () => undefined }
 }
 
 const nothing = (address: Address): EvmPayment => ({

@@ -3,10 +3,10 @@ import { type Address, keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { TransferRow } from '../../transfers/transfer-row.ts'
 import type { Assigned, Claim, Pass, Reserved, Sender, Signable, Signed } from '../chain.ts'
+import { lockNonce, moveNonce } from '../nonces.ts'
 import { readCommittedCost, readOpening } from './committed-cost.ts'
 import { readAccount, readMarket } from './market.ts'
 import type { Account, Node } from './node.ts'
-import { lockNonce, moveNonce } from './nonces.ts'
 import { type GasPlan, movementOf, planTransfer, requestOf } from './plan-transfers.ts'
 
 /** Reads the newest block and its fees, which all transfers of a pass share. */

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { TransferRow } from '../../transfers/transfer-row.ts'
+import type { TransferRow } from '../transfers/transfer-row.ts'
 
 type Sender = Pick<TransferRow, 'network' | 'from_address'>
 

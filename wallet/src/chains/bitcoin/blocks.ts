@@ -1,0 +1,85 @@
+import type { SeenBlock } from '../chain.ts'
+import { addressOfScript } from './addresses.ts'
+import type { UtxoParameters } from './parameters.ts'
+import { amountOf, countOf, hashOf, isRecord, NodeOutage, NodeRefusal } from './rpc.ts'
+import type { UtxoNode } from './utxo-node.ts'
+
+export type Outpoint = { txHash: string; index: number }
+/** `address` null: a script that no address stands for. */
+export type Output = { index: number; amount: bigint; address: string | null }
+/** `spends` is empty for the transaction that pays the miner. */
+export type UtxoTransaction = { hash: string; spends: Outpoint[]; outputs: Output[] }
+export type UtxoBlock = SeenBlock & { transactions: UtxoTransaction[] }
+/** `blockHash` null: it waits in the pool of the node. */
+export type FoundTransaction = UtxoTransaction & { blockHash: string | null }
+
+const malformed = (what: string) => new NodeOutage(`the node answered ${what} in another form`)
+
+async function hashAt({ rpc }: UtxoNode, height: bigint): Promise<string> {
+  const hash = hashOf(await rpc.call('getblockhash', [Number(height)]))
+  if (hash === null) throw malformed('the hash of a block')
+  return hash
+}
+
+export async function readBlock(node: UtxoNode, height: bigint): Promise<SeenBlock> {
+  return headerOf(await node.rpc.call('getblockheader', [await hashAt(node, height)]))
+}
+
+export async function readFullBlock(node: UtxoNode, height: bigint): Promise<UtxoBlock> {
+  const answer = await node.rpc.call('getblock', [await hashAt(node, height), 2])
+  if (!isRecord(answer) || !Array.isArray(answer.tx)) throw malformed('a block')
+  return { ...headerOf(answer), transactions: answer.tx.map((entry) => transactionOf(entry, node.parameters)) }
+}
+
+function headerOf(answer: unknown): SeenBlock {
+  if (!isRecord(answer)) throw malformed('a block')
+  const [number, hash, timestamp] = [countOf(answer.height), hashOf(answer.hash), countOf(answer.time)]
+  // The first block has no parent.
+  const parentHash = number === 0 ? '' : hashOf(answer.previousblockhash)
+  if (number === null || hash === null || timestamp === null || parentHash === null) throw malformed('a block')
+  return { number: BigInt(number), hash, parentHash, timestamp: BigInt(timestamp) }
+}
+
+function transactionOf(answer: unknown, parameters: UtxoParameters): UtxoTransaction {
+  if (!isRecord(answer) || !Array.isArray(answer.vin) || !Array.isArray(answer.vout)) throw malformed('a transaction')
+  const hash = hashOf(answer.txid)
+  if (hash === null) throw malformed('a transaction')
+  const spends = answer.vin.flatMap((input: unknown) => {
+    if (isRecord(input) && 'coinbase' in input) return []
+    const [txHash, index] = isRecord(input) ? [hashOf(input.txid), countOf(input.vout)] : [null, null]
+    if (txHash === null || index === null) throw malformed('an input')
+    return [{ txHash, index }]
+  })
+  const outputs = answer.vout.map((output: unknown) => {
+    if (!isRecord(output) || !isRecord(output.scriptPubKey)) throw malformed('an output')
+    const [index, amount, { hex }] = [countOf(output.n), amountOf(output.value), output.scriptPubKey]
+    if (index === null || amount === null || typeof hex !== 'string') throw malformed('an output')
+    return { index, amount, address: addressOfScript(Buffer.from(hex, 'hex'), parameters) }
+  })
+  return { hash, spends, outputs }
+}
+
+/** The code of a transaction that a node does not know, and of a block that it does not have. */
+const unknownCode = -5
+
+/** Looks a transaction up in blocks and in the pool; null when the node does not know it. */
+export async function findTransaction({ rpc, parameters }: UtxoNode, hash: string): Promise<FoundTransaction | null> {
+  try {
+    const answer = await rpc.call('getrawtransaction', [hash, true])
+    const transaction = transactionOf(answer, parameters)
+    const block = isRecord(answer) ? answer.blockhash : undefined
+    const blockHash = block === undefined ? null : hashOf(block)
+    if (block !== undefined && blockHash === null) throw malformed('a transaction')
+    return { ...transaction, blockHash }
+  } catch (error) {
+    if (error instanceof NodeRefusal && error.code === unknownCode) return null
+    throw error
+  }
+}
+
+/** The block of this hash, if it is in the chain that the node follows; the index may still name one that was left. */
+export async function findBlock({ rpc }: UtxoNode, hash: string): Promise<SeenBlock | null> {
+  const answer = await rpc.call('getblockheader', [hash])
+  if (!isRecord(answer)) throw malformed('a block')
+  return typeof answer.confirmations === 'number' && answer.confirmations > 0 ? headerOf(answer) : null
+}

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { litecoinProgram } from '../../testing/litecoin-node.ts'
+import { openUtxoWallet, type UtxoWallet } from '../../testing/utxo-wallet.ts'
+import { sendPoints } from '../../transfers/sign-transfers.ts'
+
+// The tests of a node are counted as skipped where its program is not installed (Debian: litecoind).
+describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)('%s', (type) => {
+  let wallet: UtxoWallet
+  let account = 0
+
+  beforeAll(async () => {
+    wallet = await openUtxoWallet(type)
+  }, 60_000)
+  afterAll(async () => await wallet?.stop())
+
+  /** An address with one deposit. */
+  async function fund(...amounts: bigint[]) {
+    account += 1
+    const derivationPath = `m/44/${wallet.parameters.coinType}/${account}/0`
+    const fromAddress = await wallet.derive(derivationPath)
+    for (const amount of amounts)
+      await wallet.node.rpc.call('sendrawtransaction', [(await wallet.payFrom(fromAddress, amount)).raw])
+    await wallet.mine(2)
+    await wallet.follow()
+    return { derivationPath, fromAddress }
+  }
+
+  const depositsOf = async (address: string) =>
+    (
+      await wallet.pool.query(
+        `select amount::text, orphaned_at is not null as is_orphaned from wallet.deposits
+         where tx ->> 'toAddress' = $1 order by amount`,
+        [address],
+      )
+    ).rows
+
+  async function settle(id: string) {
+    await wallet.send()
+    await wallet.mine(2)
+    await wallet.follow()
+    return await wallet.read(id)
+  }
+
+  test('a deposit is reported, a payment takes amount and fee, and its change is neither deposit nor entry', async () => {
+    const from = await fund(5_000_000n)
+    expect(await depositsOf(from.fromAddress)).toMatchObject([{ amount: '5000000', is_orphaned: false }])
+    const toAddress = wallet.recipient(account)
+    await wallet.order(`plain ${type}`, { ...from, toAddress, amount: 1_000_000n })
+    const paid = await settle(`plain ${type}`)
+    expect(paid).toMatchObject({ status: 'confirmed', failure_reason: null })
+    expect(await wallet.balanceOf(toAddress)).toBe(1_000_000n)
+    expect(await wallet.balanceOf(from.fromAddress)).toBe(4_000_000n - BigInt(paid.fee!))
+    expect(await wallet.booksOf(from.fromAddress)).toBe(await wallet.balanceOf(from.fromAddress))
+    expect(await depositsOf(from.fromAddress)).toHaveLength(1)
+    const { balance } = await wallet.chain().readBalance({ address: from.fromAddress, contract: null })
+    expect(balance).toBe(4_000_000n - BigInt(paid.fee!))
+  })
+
+  test('payments go on with the change of those before, in no block yet', async () => {
+    const from = await fund(9_000_000n)
+    for (let count = 0; count < 5; count += 1) {
+      const order = { ...from, toAddress: wallet.recipient(1_000 + account), amount: 100_000n }
+      await wallet.order(`row ${type} ${count}`, order)
+      await wallet.send()
+      expect(await wallet.read(`row ${type} ${count}`)).toMatchObject({ status: 'broadcast' })
+    }
+    await wallet.mine(2)
+    await wallet.follow()
+    expect(await wallet.balanceOf(wallet.recipient(1_000 + account))).toBe(500_000n)
+    expect(await wallet.booksOf(from.fromAddress)).toBe(await wallet.balanceOf(from.fromAddress))
+  })
+
+  test('what the address cannot pay fails, and what it cannot pay yet waits', async () => {
+    const from = await fund(1_000_000n)
+    const toAddress = wallet.recipient(account)
+    await wallet.order(`much ${type}`, { ...from, toAddress, amount: 2_000_000n })
+    await wallet.order(`dust ${type}`, { ...from, toAddress, amount: 200n })
+    await wallet.send()
+    const reason = async (id: string) => (await wallet.read(id)).failure_reason
+    expect(await reason(`much ${type}`)).toMatch(/^INSUFFICIENT_FUNDS: .* need \d+ more/)
+    expect(await reason(`dust ${type}`)).toBe(
+      `BELOW_DUST: the least amount to this address is ${type === 'bitcoin' ? 294 : 2_940}`,
+    )
+  })
+
+  test('a chain that goes back takes a payment and a deposit along, and both come again', async () => {
+    const from = await fund(4_000_000n)
+    const toAddress = wallet.recipient(account)
+    await wallet.order(`back ${type}`, { ...from, toAddress, amount: 500_000n })
+    expect(await settle(`back ${type}`)).toMatchObject({ status: 'confirmed' })
+    const height = (await wallet.node.rpc.call('getblockcount')) as number
+    await wallet.node.rpc.call('invalidateblock', [await wallet.node.rpc.call('getblockhash', [height - 3])])
+    await wallet.mine(1)
+    await wallet.follow()
+    await wallet.send()
+    await wallet.mine(5)
+    await wallet.follow()
+    await wallet.follow()
+    expect(await wallet.balanceOf(toAddress)).toBe(500_000n)
+    expect(await wallet.booksOf(from.fromAddress)).toBe(await wallet.balanceOf(from.fromAddress))
+  })
+
+  test('two processes take an output for one payment', async () => {
+    const from = await fund(800_000n)
+    await wallet.order(`one ${type}`, { ...from, toAddress: wallet.recipient(account), amount: 500_000n })
+    await wallet.order(`two ${type}`, { ...from, toAddress: wallet.recipient(account), amount: 250_000n })
+    await Promise.all([wallet.send(), wallet.send()])
+    await wallet.send()
+    await wallet.mine(2)
+    await wallet.follow()
+    await wallet.send()
+    await wallet.mine(2)
+    await wallet.follow()
+    expect(await wallet.balanceOf(wallet.recipient(account))).toBe(750_000n)
+    expect(await wallet.booksOf(from.fromAddress)).toBe(await wallet.balanceOf(from.fromAddress))
+  })
+
+  test.each(sendPoints)('a process that ends when payments are %s loses none and pays none twice', async (point) => {
+    const from = await fund(1_000_000n, 1_000_000n, 1_000_000n)
+    const toAddress = wallet.recipient(account)
+    const ids = [1, 2, 3].map((count) => `dies-${type}-${point}-${count}`)
+    for (const id of ids) await wallet.order(id, { ...from, toAddress, amount: 100_000n })
+    await wallet.sendAndDie(point)
+    for (let round = 0; round < 5; round += 1) {
+      await wallet.send()
+      await wallet.mine(1)
+      await wallet.follow()
+    }
+    for (const id of ids) expect(await wallet.read(id)).toMatchObject({ status: 'confirmed' })
+    expect(await wallet.balanceOf(toAddress)).toBe(300_000n)
+    expect(await wallet.booksOf(from.fromAddress)).toBe(await wallet.balanceOf(from.fromAddress))
+  })
+
+  test('the database refuses a transaction without the anchor, and an output that another transfer took', async () => {
+    const from = await fund(700_000n, 600_000n)
+    await wallet.order(`first ${type}`, { ...from, toAddress: wallet.recipient(account), amount: 100_000n })
+    await wallet.send()
+    await wallet.order(`other ${type}`, { ...from, toAddress: wallet.recipient(account), amount: 50_000n })
+    const taken = `first ${type}`
+    const other = wallet.pool.query('update wallet.coins set taken_by = $2 where taken_by = $1', [
+      taken,
+      `other ${type}`,
+    ])
+    await expect(other).rejects.toThrow(`is taken by transfer ${taken} already`)
+    const free = wallet.pool.query('update wallet.coins set taken_by = null where taken_by = $1', [taken])
+    await expect(free).rejects.toThrow('which has not ended')
+    const bare = wallet.pool.query(
+      `insert into wallet.transactions (client_id, id, number, nonce, kind, raw_transaction, tx_hash)
+       select client_id, id, 1, nonce, 'payment', 'aa', 'bb' from wallet.transactions where id = $1`,
+      [taken],
+    )
+    await expect(bare).rejects.toThrow(`a transaction of transfer ${taken} does not spend`)
+  })
+})

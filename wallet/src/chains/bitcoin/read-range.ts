@@ -1,0 +1,229 @@
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import type { BlockMovement, BlockRange, Movement, UnknownTransaction } from '../chain.ts'
+import { eachLimited } from '../each-limited.ts'
+import {
+  findBlock,
+  findTransaction,
+  type Outpoint,
+  readFullBlock,
+  type UtxoBlock,
+  type UtxoTransaction,
+} from './blocks.ts'
+import type { UtxoNode } from './utxo-node.ts'
+
+/** A block's reward can be spent in the block that is so many above it. */
+const rewardDepth = 100n
+
+/** Blocks between one that counts and one whose reward does. Some are read twice while the watcher catches up. */
+const lagOf = (confirmations: number) => max(rewardDepth - BigInt(confirmations) + 1n, 0n)
+
+type ListOwn = Parameters<BlockRange['listMovements']>[0]
+
+/** Reads a range of final blocks, and the rewards of those that became spendable with them. */
+export async function readRange(
+  node: UtxoNode,
+  { first, last, headBlock }: { first: bigint; last: bigint; headBlock: bigint },
+): Promise<BlockRange> {
+  const blocks = await readBlocks(node, first, last)
+  const rewards = { first: first - lagOf(node.confirmations), last: min(last, headBlock - rewardDepth) }
+  return {
+    blocks,
+    listMovements: async (listOwn) => [
+      ...(await listIncoming(node, blocks, listOwn)),
+      ...(await listRewards(node, rewards, listOwn)),
+    ],
+    listUnknown: (db, log) => listUnknown(node, db, blocks, log),
+  }
+}
+
+async function readBlocks(node: UtxoNode, first: bigint, last: bigint): Promise<UtxoBlock[]> {
+  const numbers = Array.from({ length: Number(last - first) + 1 }, (_, offset) => first + BigInt(offset))
+  const blocks = new Map<bigint, UtxoBlock>()
+  await eachLimited(numbers, async (number) => {
+    blocks.set(number, await readFullBlock(node, number))
+  })
+  return numbers.map((number) => blocks.get(number)!)
+}
+
+export const readSeenBlocks = readBlocks
+
+const isReward = ({ spends }: UtxoTransaction) => spends.length === 0
+
+/** Lists payments of others to own addresses. The change of own transactions is none. */
+async function listIncoming(node: UtxoNode, blocks: UtxoBlock[], listOwn: ListOwn): Promise<BlockMovement[]> {
+  const paying = blocks.flatMap((block) =>
+    block.transactions.filter((transaction) => !isReward(transaction)).map((transaction) => ({ block, transaction })),
+  )
+  const known = await listOwn(new Set(paying.flatMap(({ transaction }) => addressesOf(transaction))))
+  const candidates = paying.filter(({ transaction }) => addressesOf(transaction).some((address) => known.has(address)))
+  const senders = await listSenders(
+    node.pool,
+    candidates.map(({ transaction }) => transaction.hash),
+  )
+  const found: BlockMovement[] = []
+  for (const { block, transaction } of candidates) {
+    const sender = senders.get(transaction.hash)
+    const outputs = transaction.outputs.filter(
+      ({ address }) => address !== null && known.has(address) && address !== sender,
+    )
+    if (outputs.length === 0) continue
+    const fromAddress = sender ?? (await readSender(node, transaction.spends))
+    for (const { index, amount, address } of outputs)
+      found.push({ txHash: transaction.hash, block, movement: movementOf(index, amount, address!, fromAddress) })
+  }
+  return found
+}
+
+const movementOf = (index: number, amount: bigint, toAddress: string, fromAddress: string | null): Movement => ({
+  contract: null,
+  index,
+  fromAddress,
+  toAddress,
+  amount,
+})
+
+const addressesOf = ({ outputs }: UtxoTransaction) => outputs.flatMap(({ address }) => address ?? [])
+
+/** The senders of those of the transactions that were signed here. */
+async function listSenders(pool: pg.Pool, hashes: string[]): Promise<Map<string, string>> {
+  const { rows } = await pool.query<{ tx_hash: string; from_address: string }>(
+    `select v.tx_hash, t.from_address from wallet.transactions v
+     join wallet.transfers t on t.client_id = v.client_id and t.id = v.id where v.tx_hash = any($1)`,
+    [hashes],
+  )
+  return new Map(rows.map(({ tx_hash, from_address }) => [tx_hash, from_address]))
+}
+
+/** The address that all inputs have; null when they have several, or one that no address stands for. */
+async function readSender(node: UtxoNode, spends: Outpoint[]): Promise<string | null> {
+  const addresses = new Set<string | null>()
+  for (const { txHash, index } of spends) {
+    const parent = await findTransaction(node, txHash)
+    addresses.add(parent?.outputs.find((output) => output.index === index)?.address ?? null)
+    if (addresses.size > 1 || addresses.has(null)) return null
+  }
+  return [...addresses][0] ?? null
+}
+
+async function listRewards(
+  node: UtxoNode,
+  { first, last }: { first: bigint; last: bigint },
+  listOwn: ListOwn,
+): Promise<BlockMovement[]> {
+  if (last < max(first, 0n)) return []
+  const blocks = await readBlocks(node, max(first, 0n), last)
+  const rewards = blocks.flatMap((block) =>
+    block.transactions.filter(isReward).map((transaction) => ({ block, transaction })),
+  )
+  const known = await listOwn(new Set(rewards.flatMap(({ transaction }) => addressesOf(transaction))))
+  return rewards.flatMap(({ block, transaction }) =>
+    transaction.outputs
+      .filter(({ address, amount }) => address !== null && amount > 0n && known.has(address))
+      .map(({ index, amount, address }) => ({
+        txHash: transaction.hash,
+        block,
+        movement: movementOf(index, amount, address!, null),
+      })),
+  )
+}
+
+type Spent = {
+  client_id: string
+  tx_hash: string
+  index: number
+  address: string
+  spender: string
+  is_own: boolean
+  next: string
+}
+
+/** Transactions that spent outputs of clients and were not signed here: the database is older, or somebody else has the key. */
+async function listUnknown(
+  node: UtxoNode,
+  pool: pg.Pool,
+  blocks: UtxoBlock[],
+  log: Logger,
+): Promise<UnknownTransaction[]> {
+  const spends = blocks.flatMap((block) =>
+    block.transactions.flatMap((transaction) => transaction.spends.map((spent) => ({ ...spent, block, transaction }))),
+  )
+  if (spends.length === 0) return []
+  const { rows } = await pool.query<Spent>({
+    name: 'find-utxo-spent',
+    text: `select distinct on (s.spender) c.client_id, c.address, s.spender, coalesce(n.next_nonce, 0) as next
+           from unnest($2::text[], $3::int[], $4::text[]) as s (tx_hash, index, spender)
+           join wallet.coins c on c.network = $1 and c.tx_hash = s.tx_hash and c.index = s.index
+           left join wallet.nonces n on n.network = $1 and n.address = c.address
+           where not exists (select from wallet.transactions v where v.tx_hash = s.spender)`,
+    values: [
+      node.network,
+      spends.map(({ txHash }) => txHash),
+      spends.map(({ index }) => index),
+      spends.map(({ transaction }) => transaction.hash),
+    ],
+  })
+  return await Promise.all(
+    rows.map(async ({ client_id, address, spender, next }) => {
+      const { block, transaction } = spends.find((spent) => spent.transaction.hash === spender)!
+      log.error({ network: node.network, address, txHash: spender }, 'a transaction that this wallet did not sign')
+      return {
+        client_id,
+        hash: spender,
+        sender: address,
+        nonce: next,
+        block: block.number,
+        fee: await readFee(node, transaction),
+        payments: transaction.outputs
+          .filter((output) => output.address !== null && output.address !== address && output.amount > 0n)
+          .map((output) => movementOf(output.index, output.amount, output.address!, address)),
+      }
+    }),
+  )
+}
+
+/** Inputs less outputs. */
+export async function readFee(node: UtxoNode, { spends, outputs }: UtxoTransaction): Promise<bigint> {
+  let fee = -outputs.reduce((sum, { amount }) => sum + amount, 0n)
+  for (const { txHash, index } of spends) {
+    const parent = await findTransaction(node, txHash)
+    const spent = parent?.outputs.find((output) => output.index === index)
+    if (spent === undefined) throw new Error(`the node does not know what ${txHash}:${index} is`)
+    fee += spent.amount
+  }
+  return fee
+}
+
+/** Stores which transaction of these final blocks spent each output of clients. */
+export async function noteSpent(tx: pg.PoolClient, network: string, blocks: UtxoBlock[]): Promise<void> {
+  const spends = blocks.flatMap(({ number, transactions }) =>
+    transactions.flatMap(({ hash, spends: spent }) => spent.map((coin) => ({ ...coin, by: hash, block: number }))),
+  )
+  await tx.query(
+    `update wallet.coins c set spent_by = s.spender, spent_block = s.block
+     from unnest($2::text[], $3::int[], $4::text[], $5::bigint[]) as s (tx_hash, index, spender, block)
+     where c.network = $1 and c.tx_hash = s.tx_hash and c.index = s.index and c.spent_by is distinct from s.spender`,
+    [
+      network,
+      spends.map(({ txHash }) => txHash),
+      spends.map(({ index }) => index),
+      spends.map(({ by }) => by),
+      spends.map(({ block }) => block.toString()),
+    ],
+  )
+}
+
+/** The block that has a transaction; null when none in the chain has it. */
+export async function findMined(node: UtxoNode, hash: string) {
+  const found = await findTransaction(node, hash)
+  const block = found?.blockHash == null ? null : await findBlock(node, found.blockHash)
+  if (found === null || block === null) return null
+  const listMovements = async (): Promise<Movement[]> =>
+    found.outputs.flatMap(({ index, amount, address }) =>
+      address === null ? [] : movementOf(index, amount, address, null),
+    )
+  return { number: block.number, hash: block.hash, listMovements }
+}
+
+const min = (a: bigint, b: bigint) => (a < b ? a : b)
+const max = (a: bigint, b: bigint) => (a > b ? a : b)

@@ -1,0 +1,27 @@
+import type { TransactionState } from '../../protocol.ts'
+import { findBlock, findTransaction } from './blocks.ts'
+import { readFee } from './read-range.ts'
+import { readHeight, type UtxoNode } from './utxo-node.ts'
+
+/** The present state of a transaction; null when the node does not know it. */
+export async function readTransaction(node: UtxoNode, hash: string): Promise<TransactionState | null> {
+  const headBlock = await readHeight(node)
+  const found = await findTransaction(node, hash)
+  if (found === null) return null
+  const block = found.blockHash === null ? null : await findBlock(node, found.blockHash)
+  const known = { hash, from: null, nonce: null }
+  if (block === null) return { ...known, status: 'pending', confirmations: 0, blockTime: null, fee: null, payments: [] }
+  const confirmations = Number(block.number > headBlock ? 1n : headBlock - block.number + 1n)
+  return {
+    ...known,
+    status: confirmations >= node.confirmations ? 'mined' : 'pending',
+    confirmations,
+    blockTime: new Date(Number(block.timestamp) * 1000).toISOString(),
+    fee: (await readFee(node, found)).toString(),
+    payments: found.outputs.flatMap(({ index, amount, address }) =>
+      address === null || amount === 0n
+        ? []
+        : [{ index, fromAddress: null, toAddress: address, contractAddress: null, amount: amount.toString() }],
+    ),
+  }
+}
