@@ -153,6 +153,59 @@ describe('each migration, applied to the rows of the one before', () => {
   })
 })
 
+it('a network of Litecoin gets its type if all its addresses are addresses of Litecoin', async () => {
+  const stage = await openStage()
+  const { client } = stage
+  try {
+    await stage.migrateTo('0109-payers-of-fees')
+    const migration = await readFile(new URL('0110-litecoin.sql', folder), 'utf8')
+    const typeWith = (...addresses: string[]) =>
+      undone(client, async () => {
+        await client.query('set local session_replication_role = replica')
+        await client.query(
+          `insert into networks (id, coin_type, code, slug, name, type, created_at, updated_at)
+          values ('n2', 2, 'ltc', 'ltc', 'Litecoin', 'other', now(), now())`,
+        )
+        for (const address of addresses) {
+          await client.query(
+            `insert into counterparty_addresses (vault_id, id, counterparty_id, network_id, address, address_key, created_at)
+            values ('v1', $1, 'z1', 'n2', $1, $1, now())`,
+            [address],
+          )
+        }
+        await client.query('set local session_replication_role = origin')
+        await client.query(migration)
+        const { rows } = await client.query<{ type: string }>('select type from networks')
+        return rows[0]!.type
+      })
+    const right = [
+      'LUEweDxDA4WhvWiNXXSxjM9CYzHPJv4QQF',
+      'LM2WMpR1Rp6j3Sa59cMXMs1SPzj9eXpGc1',
+      'MVDCJxZd4A5VUm81QmeC1qf6U7LASsr7LT',
+      'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
+      'ltc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qmu8tk5',
+      'ltc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqpj6zg2',
+    ]
+    expect(await typeWith(...right)).toBe('litecoin')
+    const wrong = [
+      'LUEweDxDA4WhvWiNXXSxjM9CYzHPJv4QQG',
+      'LUEweDxDA4WhvWiNXXSxjM9CYzHPJv4QQ',
+      'MVDCJxZd4A5VUm81QmeC1qf6U7LASsr7LM',
+      '3P14159f73E4gFr7JterCCQh9QjiTjiZrG',
+      '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa',
+      'LTC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KGMN4N9',
+      'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n8',
+      'ltc1pw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
+      'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+      'cold wallet',
+    ]
+    for (const address of wrong) expect(await typeWith(right[0]!, address), address).toBe('other')
+    expect(await typeWith()).toBe('litecoin')
+  } finally {
+    await stage.close()
+  }
+})
+
 it('the first release is brought up to this version, and its books and its record are found to be sound', async () => {
   const stage = await openStage()
   try {

@@ -49,6 +49,12 @@ export const checksAfter: Record<string, Check[]> = {
       finds: [],
     },
   ],
+  '0110-litecoin': [
+    { query: 'select type from networks where coin_type = 2', finds: [{ type: 'litecoin' }] },
+    { statement: "update networks set type = 'dogecoin' where coin_type = 2", refusedBy: 'networks_type_check' },
+    { query: "select look_alike_of('ltc1qw508d6qejx7kgm') as shown", finds: [{ shown: 'qw507kgm' }] },
+    { query: "select proname from pg_proc where proname = 'is_litecoin_address'", finds: [] },
+  ],
   '0093-narrow-transfer-rows': [
     { query: "select id, tx_hash from transfer_hashes where id like 'x%'", finds: [{ id: 'x1', tx_hash: '0xe1' }] },
     {

@@ -1041,6 +1041,12 @@ export const rowsAfter: Record<string, Rows> = {
     ['wallet_marks', [{ vault_id: 'v1', cursor: 'c', compared_at: at }]],
     ['asked_paths', [{ vault_id: 'v1', derivation_path: 'm/44/60/0', asked_at: at }]],
   ],
+  '0109-payers-of-fees': [
+    [
+      'networks',
+      [{ id: 'n2', coin_type: 2, code: 'litecoin', slug: 'litecoin', name: 'Litecoin', type: 'other', ...times }],
+    ],
+  ],
   '0100-identity-providers': [
     [
       'identity_providers',

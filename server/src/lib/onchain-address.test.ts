@@ -105,6 +105,44 @@ describe('Bitcoin addresses', () => {
   })
 })
 
+describe('Litecoin addresses', () => {
+  it.each([
+    ['P2PKH', 'LUEweDxDA4WhvWiNXXSxjM9CYzHPJv4QQF'],
+    ['P2SH', 'MVDCJxZd4A5VUm81QmeC1qf6U7LASsr7LT'],
+    ['P2WPKH', 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9'],
+    ['P2WSH', 'ltc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qmu8tk5'],
+    ['P2TR', 'ltc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqpj6zg2'],
+  ])('%s', (_what, address) => {
+    expect(parseOnchainAddress(address, 'litecoin')).toEqual({ address, key: address })
+    expect(parseOnchainAddress(address, 'bitcoin')).toBeNull()
+  })
+
+  it('are shown in lower case', () => {
+    const address = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9'
+    expect(parseOnchainAddress(address.toUpperCase(), 'litecoin')).toEqual({ address, key: address })
+  })
+
+  it.each([
+    ['a wrong checksum', 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n8'],
+    ['mixed case', 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4N9'],
+    ['a wrong base58 checksum', 'LUEweDxDA4WhvWiNXXSxjM9CYzHPJv4QQG'],
+    ['the form of Bitcoin', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
+    ['the P2PKH of Bitcoin', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
+    ['the P2SH of Bitcoin', '3P14159f73E4gFr7JterCCQh9QjiTjiZrG'],
+    ['the form of a local network', 'rltc1qcr8te4kr609gcawutmrza0j4xv80jy8z8dz7lc'],
+    [
+      'the form of an extension block',
+      'ltcmweb1qq20e2arnhvxw97katjkmsd35agw3capxjkrkh7dk8d30rczm8ypxuq329nwh2twmchhqn3jqh7ua4ps539f6aazh79jy76urqht4qa59ts3at6gf',
+    ],
+  ])('with %s are refused', (_what, text) => {
+    expect(parseOnchainAddress(text, 'litecoin')).toBeNull()
+  })
+})
+
+it('taproot of a program that is no point of the curve is refused', () => {
+  expect(parseOnchainAddress('bc1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqsyjer9e', 'bitcoin')).toBeNull()
+})
+
 describe('Tron addresses', () => {
   it.each(['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb'])('%s', (address) => {
     expect(parseOnchainAddress(address, 'tron')).toEqual({ address, key: address })

@@ -1,9 +1,10 @@
+import { ECDH } from 'node:crypto'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { base58, bech32, bech32m, createBase58check } from '@scure/base'
 
-export const networkTypes = ['evm', 'bitcoin', 'tron', 'solana', 'other'] as const
+export const networkTypes = ['evm', 'bitcoin', 'litecoin', 'tron', 'solana', 'other'] as const
 export type NetworkType = (typeof networkTypes)[number]
 
 /** An on-chain address as it is shown, and the key by which its spellings are compared. */
@@ -12,8 +13,9 @@ export type OnchainAddress = { address: string; key: string }
 /**
  * Reads an on-chain address. Every checksum of the network must be right.
  * - evm: any case, shown in EIP-55 form; a mixed-case address must have the right EIP-55 checksum.
- * - bitcoin: of the main network only, so that nobody pays an address that exists only on a test network: P2PKH and
- * P2SH (base58check), and witness programs of versions 0 to 16 (BIP-173, BIP-350), shown in lower case.
+ * - bitcoin, litecoin: of the main network only, so that nobody pays an address that exists only on a test network: P2PKH
+ * and P2SH (base58check), and witness programs of versions 0 to 16 (BIP-173, BIP-350), shown in lower case. The program of a
+ * taproot address must be a point of the curve, because coins that are paid to another one are lost.
  * - tron: base58check with the version byte 0x41.
  * - solana: base58 of 32 bytes; there is no checksum.
  * - other: compared exactly, because its rules are unknown.
@@ -25,16 +27,18 @@ export function parseOnchainAddress(text: string, type: NetworkType): OnchainAdd
 }
 
 /**
- * Reads the contract that identifies a token on its network. It is compared as the network compares addresses. Bitcoin has no
+ * Reads the contract that identifies a token on its network. It is compared as the network compares addresses. Bitcoin and Litecoin have no
  * contracts, so that an identifier used instead, such as the id of a rune, is compared exactly.
  */
 export function parseContract(text: string, type: NetworkType): OnchainAddress | null {
-  return parseOnchainAddress(text, type === 'bitcoin' ? 'other' : type)
+  return parseOnchainAddress(text, type === 'bitcoin' || type === 'litecoin' ? 'other' : type)
 }
 
 const parsers: Record<NetworkType, (text: string) => OnchainAddress | null> = {
   evm: parseEvm,
-  bitcoin: parseBitcoin,
+  bitcoin: (text) => parseUtxo(text, { prefix: 'bc', versions: [0x00, 0x05] }),
+  // P2SH with the version byte of Bitcoin is an address of Bitcoin.
+  litecoin: (text) => parseUtxo(text, { prefix: 'ltc', versions: [0x30, 0x32] }),
   tron: (text) => (versionedHash(text)?.version === 0x41 ? exactly(text) : null),
   solana: parseSolana,
   other: (text) => (/^[\x21-\x7e]{1,128}$/.test(text) ? exactly(text) : null),
@@ -54,31 +58,42 @@ function parseEvm(text: string): OnchainAddress | null {
   return { address, key: `0x${lower}` }
 }
 
-/** The version bytes of P2PKH and P2SH on the main network. */
-const bitcoinVersions = [0x00, 0x05]
+/** The human-readable part of bech32, and the version bytes of P2PKH and P2SH on the main network. */
+type UtxoForm = { prefix: string; versions: number[] }
 
-function parseBitcoin(text: string): OnchainAddress | null {
-  if (/^bc1/i.test(text)) return parseSegwit(text)
+function parseUtxo(text: string, { prefix, versions }: UtxoForm): OnchainAddress | null {
+  if (text.toLowerCase().startsWith(`${prefix}1`)) return parseSegwit(text, prefix)
   const version = versionedHash(text)?.version
-  return version !== undefined && bitcoinVersions.includes(version) ? exactly(text) : null
+  return version !== undefined && versions.includes(version) ? exactly(text) : null
 }
 
 /**
  * Reads a witness program. BIP-173: no mixed case, a program of 2 to 40 bytes; BIP-141: version 0 has 20 or 32; BIP-350:
  * bech32m from version 1.
  */
-function parseSegwit(text: string): OnchainAddress | null {
+function parseSegwit(text: string, prefix: string): OnchainAddress | null {
   const lower = text.toLowerCase()
   if (text !== lower && text !== text.toUpperCase()) return null
   const asVersion0 = bech32.decodeUnsafe(lower)
   const decoded = asVersion0 ?? bech32m.decodeUnsafe(lower)
-  if (decoded === undefined || decoded.prefix !== 'bc') return null
+  if (decoded === undefined || decoded.prefix !== prefix) return null
   const [version, ...words] = decoded.words
   if (version === undefined || version > 16 || (version === 0) !== (asVersion0 !== undefined)) return null
   const program = bech32.fromWordsUnsafe(words)
   if (program === undefined || program.length < 2 || program.length > 40) return null
   if (version === 0 && program.length !== 20 && program.length !== 32) return null
+  if (version === 1 && program.length === 32 && !isPoint(program)) return null
   return { address: lower, key: lower }
+}
+
+/** Returns true if the curve has a point with this x. */
+function isPoint(x: Uint8Array): boolean {
+  try {
+    ECDH.convertKey(Buffer.concat([Buffer.from([0x02]), x]), 'secp256k1')
+    return true
+  } catch {
+    return false
+  }
 }
 
 const base58check = createBase58check(sha256)

@@ -74,6 +74,13 @@ function ExplorerLinks({ network: { explorerTxUrl, explorerAddressUrl } }: { net
 }
 
 function kindWord(type: Network['type']): string {
-  const words = { evm: 'EVM', bitcoin: 'Bitcoin', tron: 'Tron', solana: 'Solana', other: t('Other') }
+  const words = {
+    evm: 'EVM',
+    bitcoin: 'Bitcoin',
+    litecoin: 'Litecoin',
+    tron: 'Tron',
+    solana: 'Solana',
+    other: t('Other'),
+  }
   return words[type]
 }

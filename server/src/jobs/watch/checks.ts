@@ -180,6 +180,16 @@ export const checks: Check[] = [
       '--dry-run", which says what was lost.',
   },
   {
+    alert: 'StrongroomNetworkUnchecked',
+    red: { gauge: 'strongroom_networks_unchecked', above: 0, minutes: 0 },
+    severity: 'info',
+    title: 'The addresses of every network have its form',
+    problem: 'A network has stored addresses of another form',
+    advice:
+      'It was connected before the service knew the form of its addresses, and no address on it is checked. Correct or remove the ' +
+      'addresses of counterparties that are no addresses of the network.',
+  },
+  {
     alert: 'StrongroomMailsWaiting',
     red: { gauge: 'strongroom_mails_oldest_seconds', above: 900, minutes: 5 },
     severity: 'warning',

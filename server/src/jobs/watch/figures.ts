@@ -4,6 +4,7 @@ import { isOneOf } from '../../db/one-of.ts'
 import { countedMax } from '../../lib/limits.ts'
 import { phases, type Queue, queues, sentPhases } from '../../lib/operations.ts'
 import { vaultsIn } from '../../modules/money/transfers/vaults-in-queue.ts'
+import { listUncheckedNetworks } from '../../modules/registry/networks/queries.ts'
 import { type HoldSubjectType, holdSubjectTypes } from '../../modules/rules/holds/active.ts'
 
 /** The number of waiting entries, and the age of the oldest in seconds, or 0 without entries. */
@@ -37,6 +38,8 @@ export type Figures = {
   heartbeatAgeSeconds: number
   /** True if the role of this node owns a table, or can become its owner. */
   loginOwns: boolean
+  /** Networks of Litecoin that have addresses of another form, so that no address on them is checked. */
+  uncheckedNetworks: string[]
   rates: { network: string; token: string; source: RateSource; ageSeconds: number }[]
 }
 
@@ -90,6 +93,7 @@ export async function readFigures(db: Db, now: Date): Promise<Figures> {
     authorities: await waiting(
       sql`select alarm_since as at from authority_marks where alarm_since is not null order by alarm_since`,
     ),
+    uncheckedNetworks: await listUncheckedNetworks(db),
     haltedVaults: await waiting(sql`select halted_at as at from vaults where halted_at is not null order by halted_at`),
     exports: await waiting(
       sql`select created_at as at from report_exports where state in ('queued', 'running') order by created_at`,

@@ -45,6 +45,8 @@ export const gauges = {
   strongroom_vaults_halted: 'Vaults whose books differ from what their wallet service accepted.',
   strongroom_vaults_halted_oldest_seconds:
     'Time since the vault that was halted first was halted; 0 without a halted vault.',
+  strongroom_networks_unchecked:
+    'Networks whose stored addresses have another form than the addresses of their coin, so that none is checked.',
   strongroom_mails: 'Mails that wait to be sent or sent again.',
   strongroom_mails_oldest_seconds: 'Age of the oldest mail that waits to be sent; 0 when no mail waits.',
   strongroom_exports: 'Exports of reports that wait or are made.',
@@ -136,6 +138,7 @@ function samplesOf(figures: Figures): Sample[] {
     ...both('strongroom_ledger_unsealed_entries', 'strongroom_ledger_unsealed_oldest_seconds', figures.unsealedEntries),
     ...both('strongroom_witnesses_due', 'strongroom_witnesses_due_oldest_seconds', figures.witnesses),
     ...both('strongroom_authorities_fallen', 'strongroom_authorities_fallen_oldest_seconds', figures.authorities),
+    ...figures.uncheckedNetworks.map((network) => sample('strongroom_networks_unchecked', 1, { network })),
     ...both('strongroom_vaults_halted', 'strongroom_vaults_halted_oldest_seconds', figures.haltedVaults),
     ...both('strongroom_mails', 'strongroom_mails_oldest_seconds', figures.mails),
     ...both('strongroom_exports', 'strongroom_exports_oldest_seconds', figures.exports),

@@ -35,7 +35,11 @@ describe('metrics for operators', () => {
     expect(valueIn(samples, 'strongroom_wallet_service_up', { vault: 'main-vault' })).toBe(1)
     expect(valueIn(samples, 'strongroom_database_connections', { state: 'idle' })).toBeGreaterThan(0)
     expect(new Set(samples.map(({ gauge }) => gauge))).toEqual(
-      new Set(Object.keys(gauges).filter((name) => name !== 'strongroom_rate_age_seconds')),
+      new Set(
+        Object.keys(gauges).filter(
+          (name) => !['strongroom_rate_age_seconds', 'strongroom_networks_unchecked'].includes(name),
+        ),
+      ),
     )
   })
 
@@ -145,6 +149,18 @@ describe('metrics for operators', () => {
       'StrongroomMailsWaiting',
       'StrongroomRateOld',
     ])
+  })
+
+  it('names a network of Litecoin that kept addresses of another form', async () => {
+    await bench.sql(
+      `insert into networks (id, coin_type, code, slug, name, type, created_at, updated_at)
+      values ('n2', 2, 'ltc', 'ltc', 'Litecoin', 'other', now(), now())`,
+    )
+    const named = async () => judge(await read()).find(({ check }) => check.alert === 'StrongroomNetworkUnchecked')!.red
+    expect(await named()).toEqual([{ gauge: 'strongroom_networks_unchecked', value: 1, labels: { network: 'ltc' } }])
+    await bench.sql(`update networks set type = 'litecoin' where id = 'n2'`)
+    expect(await named()).toEqual([])
+    await bench.sql(`delete from networks where id = 'n2'`)
   })
 
   it('sees a wallet service that does not answer, and sends it no secret', async () => {

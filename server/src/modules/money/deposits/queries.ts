@@ -8,7 +8,7 @@ import { type FeedRows, readFeed } from '../../operations/feed/feed.ts'
 import type { FeedFilters } from '../../operations/feed/feed-filters.ts'
 import { toRateSnapshot } from '../../operations/feed/operation-rows.ts'
 import type { DetailColumns } from '../../operations/feed/present.ts'
-import { addressKeyIn, bitcoinKeyOf } from '../../registry/networks/queries.ts'
+import { addressKeyIn, bech32KeyOf } from '../../registry/networks/queries.ts'
 import { newestRate, type RateColumns, type RateSnapshot } from '../../registry/rates/queries.ts'
 import { isDust } from '../../registry/tokens/queries.ts'
 import { type ShownScreening, screeningOf } from '../screening/queries.ts'
@@ -99,13 +99,13 @@ async function targetsBySlug(db: Db | Trx, events: DepositEvent[], now: Date): P
           where f.network_id = n.id and f.address_key = k.from_key), false) as is_internal,
       ${ownerOfAddress(sql`a.vault_id`, sql`n.id`, sql`k.from_key`)} as counterparty
     from unnest(${column((e) => e.network)}, ${column((e) => e.contract ?? '')}, ${column((e) => e.txHash)},
-      ${column((e) => e.toAddress)}, ${column((e) => bitcoinKeyOf(e.toAddress))},
-      ${column((e) => e.fromAddress)}, ${column((e) => bitcoinKeyOf(e.fromAddress))}) with ordinality
-      as e(network, contract, tx_hash, recipient, recipient_on_bitcoin, sender, sender_on_bitcoin, n)
+      ${column((e) => e.toAddress)}, ${column((e) => bech32KeyOf(e.toAddress))},
+      ${column((e) => e.fromAddress)}, ${column((e) => bech32KeyOf(e.fromAddress))}) with ordinality
+      as e(network, contract, tx_hash, recipient, recipient_as_bech32, sender, sender_as_bech32, n)
     join networks n on n.slug = e.network
     cross join lateral (
-      select ${addressKeyIn('n', sql`e.recipient`, sql`e.recipient_on_bitcoin`)} as address_key,
-        ${addressKeyIn('n', sql`e.sender`, sql`e.sender_on_bitcoin`)} as from_key,
+      select ${addressKeyIn('n', sql`e.recipient`, sql`e.recipient_as_bech32`)} as address_key,
+        ${addressKeyIn('n', sql`e.sender`, sql`e.sender_as_bech32`)} as from_key,
         case when n.type = 'evm' then lower(e.contract) else e.contract end as contract_key
     ) k
     left join tokens t on t.network_id = n.id and t.contract_key = k.contract_key

@@ -8,7 +8,7 @@ import type { NetworkType } from '../../../lib/onchain-address.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
 import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
 import { type AssignableCategory, categoryByKey } from '../../operations/assignments/named-category.ts'
-import { addressKeyIn, addressKeyOn, bitcoinKeyOf } from '../../registry/networks/queries.ts'
+import { addressKeyIn, addressKeyOn, bech32KeyOf } from '../../registry/networks/queries.ts'
 import { newestRate, type RateColumns } from '../../registry/rates/queries.ts'
 import { isWithheld } from '../../registry/tokens/withheld.ts'
 import { type AskedPolicies, askPolicies, type SentPolicies } from '../../rules/decisions/candidates.ts'
@@ -174,14 +174,14 @@ export async function findSources(
   { now, locksHolds = false }: { now: Date; locksHolds?: boolean },
 ): Promise<(SourceRow | null)[]> {
   const column = (read: (body: OrderBody) => string | null | undefined) => bodies.map((body) => read(body) ?? null)
-  const payment = { scope, now, key: addressKeyIn('n', sql`b.to_address`, sql`b.on_bitcoin`) }
+  const payment = { scope, now, key: addressKeyIn('n', sql`b.to_address`, sql`b.as_bech32`) }
   const { rows } = await sql<SourceRow & { place: number }>`
     select b.place::int as place, ${select(facts, payment)}
     from ${locksHolds ? sql`${sharedHoldLock(scope.vaultId)} cross join` : sql``} unnest(
       ${column((body) => body.fromAddressId)}::text[], ${column((body) => body.tokenId)}::text[],
       ${column((body) => body.token)}::text[], ${column((body) => body.toAddress)}::text[],
-      ${column((body) => bitcoinKeyOf(body.toAddress))}::text[]
-    ) with ordinality as b(from_id, token_id, token, to_address, on_bitcoin, place)
+      ${column((body) => bech32KeyOf(body.toAddress))}::text[]
+    ) with ordinality as b(from_id, token_id, token, to_address, as_bech32, place)
     join addresses a on a.id = b.from_id and ${isAddressInScope(scope, 'a')}
     join networks n on n.id = a.network_id
     left join tokens t on t.network_id = a.network_id and case

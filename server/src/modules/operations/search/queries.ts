@@ -5,7 +5,7 @@ import type { Db } from '../../../db/client.ts'
 import { containsPattern, prefixPattern } from '../../../lib/like.ts'
 import { searchedPartMin, searchedRowsMax, searchResultsMax } from '../../../lib/limits.ts'
 import { txHashKey } from '../../../lib/onchain-address.ts'
-import { bitcoinKeyOf } from '../../registry/networks/queries.ts'
+import { bech32KeyOf } from '../../registry/networks/queries.ts'
 import { isOperationReadable, operationsOfHash } from '../feed/queries.ts'
 import type { FoundKind } from './schema.ts'
 
@@ -86,7 +86,7 @@ async function findExactly(db: Db, scope: AddressScope, text: string): Promise<F
  * enough to be selective.
  */
 function isKeyOf(text: string): (alias: string) => RawBuilder<unknown> {
-  const keys = [...new Set([text, text.toLowerCase(), bitcoinKeyOf(text) ?? text])]
+  const keys = [...new Set([text, text.toLowerCase(), bech32KeyOf(text) ?? text])]
   return (alias) => {
     const key = sql.ref(`${alias}.address_key`)
     if (text.length < searchedPartMin) return sql`false`

@@ -1,11 +1,14 @@
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 
+export const litecoinCoinType = 2
+
 /**
  * The SLIP-0044 coin types with known address formats. Coin type 1 is missing, because it stands for the test networks
  * of all coins.
  */
 const typeOfCoin: Record<number, NetworkType> = {
   0: 'bitcoin',
+  [litecoinCoinType]: 'litecoin',
   60: 'evm',
   61: 'evm',
   195: 'tron',
@@ -25,6 +28,14 @@ const typeOfCoin: Record<number, NetworkType> = {
 /** Returns the type of a network by its SLIP-0044 coin type. */
 export function networkTypeOf(coinType: number): NetworkType {
   return typeOfCoin[coinType] ?? 'other'
+}
+
+/**
+ * Returns true if a network of this coin type may have this type. A network of Litecoin that has other addresses stays what it
+ * was before the service knew their form.
+ */
+export function isTypeOf(coinType: number, type: string): boolean {
+  return type === networkTypeOf(coinType) || (coinType === litecoinCoinType && type === 'other')
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { Networks } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
+import { litecoinCoinType } from './coin-types.ts'
 
 export type NetworkRow = Omit<Selectable<Networks>, 'type'> & { type: NetworkType }
 
@@ -11,21 +12,23 @@ export type NetworkRow = Omit<Selectable<Networks>, 'type'> & { type: NetworkTyp
  * before its network is known. Text that is not an address on it becomes a key that no address has.
  */
 export function addressKeyOn(alias: string, text: string | null): RawBuilder<string | null> {
-  return addressKeyIn(alias, sql`${text}::text`, sql`${bitcoinKeyOf(text)}::text`)
+  return addressKeyIn(alias, sql`${text}::text`, sql`${bech32KeyOf(text)}::text`)
 }
 
-/** SQL: as `addressKeyOn`, when the text and the result of `bitcoinKeyOf` are already SQL. */
+/** SQL: as `addressKeyOn`, when the text and the result of `bech32KeyOf` are already SQL. */
 export function addressKeyIn(
   alias: string,
   text: RawBuilder<unknown>,
-  onBitcoin: RawBuilder<unknown>,
+  asBech32: RawBuilder<unknown>,
 ): RawBuilder<string | null> {
-  return sql`case ${sql.ref(`${alias}.type`)} when 'evm' then lower(${text}) when 'bitcoin' then ${onBitcoin} else ${text} end`
+  return sql`case ${sql.ref(`${alias}.type`)} when 'evm' then lower(${text})
+    when 'bitcoin' then ${asBech32} when 'litecoin' then ${asBech32} else ${text} end`
 }
 
-/** Returns the key of a Bitcoin address, which SQL cannot compute. Other text stays unchanged. */
-export function bitcoinKeyOf(text: string | null): string | null {
-  return text === null ? null : (parseOnchainAddress(text, 'bitcoin')?.key ?? text)
+/** Returns the key of an address of Bitcoin or Litecoin, which SQL cannot compute. Other text stays unchanged. */
+export function bech32KeyOf(text: string | null): string | null {
+  if (text === null) return null
+  return (parseOnchainAddress(text, 'bitcoin') ?? parseOnchainAddress(text, 'litecoin'))?.key ?? text
 }
 
 /** Returns networks, newest first, one row more than the limit. */
@@ -37,6 +40,16 @@ export async function listNetworks(db: Db | Trx, { after, limit }: Paging): Prom
     .orderBy('id', 'desc')
     .limit(limit + 1)
     .execute()) as NetworkRow[]
+}
+
+/**
+ * Returns the networks of Litecoin that were connected before the service knew its form of addresses, and have other addresses
+ * too: migration 0110 left them as they were.
+ */
+export async function listUncheckedNetworks(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ slug: string }>`
+    select slug from networks where coin_type = ${litecoinCoinType} and type <> 'litecoin'`.execute(db)
+  return rows.map(({ slug }) => slug)
 }
 
 type NetworkKey = { id: string } | { slug: string } | { coin_type: number }

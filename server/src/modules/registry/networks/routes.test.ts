@@ -12,6 +12,7 @@ beforeAll(async () => {
   const variants = [
     { id: 60, code: 'ethereum', name: 'Ethereum' },
     { id: 0, code: 'Bitcoin', name: 'Bitcoin' },
+    { id: 2, code: 'litecoin', name: 'Litecoin' },
     { id: 12345, code: 'own_chain', name: 'Own chain' },
   ]
   const answer = await operator.post('/vaults', {
@@ -29,9 +30,10 @@ describe('networks', () => {
     const byCoin = new Map(body.items.map((network) => [network.coinType, network]))
     expect(byCoin.get(60)).toMatchObject({ code: 'ethereum', slug: 'ethereum', type: 'evm' })
     expect(byCoin.get(0)).toMatchObject({ code: 'Bitcoin', slug: 'bitcoin', type: 'bitcoin' })
+    expect(byCoin.get(2)).toMatchObject({ slug: 'litecoin', type: 'litecoin' })
     expect(byCoin.get(12345)).toMatchObject({ code: 'own_chain', slug: 'own-chain', type: 'other' })
-    const first = await person.get('/networks?limit=2')
-    const second = await person.get(`/networks?limit=2&cursor=${first.body.nextCursor}`)
+    const first = await person.get('/networks?limit=3')
+    const second = await person.get(`/networks?limit=3&cursor=${first.body.nextCursor}`)
     expect([...first.body.items, ...second.body.items]).toEqual(body.items)
     expect(second.body.nextCursor).toBeNull()
   })

@@ -3,7 +3,7 @@ import type { Trx } from '../../../db/client.ts'
 import { compareRows, ofTarget } from '../../record/audit/compare-rows.ts'
 import { platformChain } from '../../record/audit/record.ts'
 import type { SubjectReport } from '../../record/audit/verify-subjects.ts'
-import { networkTypeOf } from './coin-types.ts'
+import { isTypeOf, networkTypeOf } from './coin-types.ts'
 
 type Stored = {
   id: string
@@ -35,6 +35,9 @@ export async function verifyNetworks(trx: Trx): Promise<SubjectReport> {
       const { logoUri: _, ...changes } = details.changes as Record<string, unknown>
       return { ...before, ...changes }
     }),
-    rows: rows.map(({ id, ...row }) => ({ id, row })),
+    rows: rows.map(({ id, ...row }) => ({
+      id,
+      row: isTypeOf(row.coinType, row.type) ? { ...row, type: networkTypeOf(row.coinType) } : row,
+    })),
   })
 }

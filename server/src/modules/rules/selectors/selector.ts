@@ -257,5 +257,5 @@ export function addressKeyOf(text: string, type: NetworkType): string | null {
  * several spellings of one address, and no text is an address of both.
  */
 export function spellingKey(text: string): string {
-  return addressKeyOf(text, 'evm') ?? addressKeyOf(text, 'bitcoin') ?? text
+  return addressKeyOf(text, 'evm') ?? addressKeyOf(text, 'bitcoin') ?? addressKeyOf(text, 'litecoin') ?? text
 }

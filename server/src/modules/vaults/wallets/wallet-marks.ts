@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
-import { addressKeyIn, bitcoinKeyOf } from '../../registry/networks/queries.ts'
+import { addressKeyIn, bech32KeyOf } from '../../registry/networks/queries.ts'
 import type { AcceptedEntry } from '../../registry/wallet-service/answers.ts'
 import { parseDerivationPath } from '../structure/derivation.ts'
 import { findVault } from '../structure/queries.ts'
@@ -200,7 +200,7 @@ export async function listUnknown(
       select v.id from vaults v where v.wallet_service_url = (select wallet_service_url from vaults where id = ${vaultId})
     ), entries as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as e(n integer, kind text, id text, network text, path text, address text, on_bitcoin text, contract text, tx_hash text,
+        as e(n integer, kind text, id text, network text, path text, address text, as_bech32 text, contract text, tx_hash text,
           tx_index integer, occurrence integer, is_orphan boolean)
     )
     select e.n from entries e where e.kind = 'transfer' and not exists (
@@ -213,7 +213,7 @@ export async function listUnknown(
         where p.is_burnt or not ${isRestored})
     union all
     select e.n from entries e join networks n on n.slug = e.network
-    cross join lateral (select ${addressKeyIn('n', sql`e.address`, sql`e.on_bitcoin`)} as address_key,
+    cross join lateral (select ${addressKeyIn('n', sql`e.address`, sql`e.as_bech32`)} as address_key,
       case when n.type = 'evm' then lower(e.contract) else e.contract end as contract_key,
       case when n.type = 'evm' then lower(e.tx_hash) else e.tx_hash end as tx_hash) k
     where e.kind = 'event' and not exists (
@@ -242,7 +242,7 @@ function toColumns(entry: AcceptedEntry) {
     kind,
     network,
     address: toAddress,
-    on_bitcoin: bitcoinKeyOf(toAddress),
+    as_bech32: bech32KeyOf(toAddress),
     contract: asset ?? '',
     tx_hash: txHash,
     tx_index: index,
