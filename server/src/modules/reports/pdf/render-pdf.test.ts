@@ -113,9 +113,9 @@ describe('PDF', () => {
   })
 
   it('breaks no word of a head, and no group of digits', async () => {
-    const figures = ['In', 'Out', 'Closing'].map((label): Column => ({ key: label, label, kind: 'amount' }))
+    const figures = ['In', 'Out', 'Left'].map((label): Column => ({ key: label, label, kind: 'amount' }))
     const texts = ['Counterparty', 'Address', 'Note'].map((label): Column => ({ key: label, label, kind: 'text' }))
-    const whale = { In: '123456789012345678901234567.123456789012345678', Out: '1', Closing: `-${'9'.repeat(27)}.5` }
+    const whale = { In: '123456789012345678901234567.123456789012345678', Out: '1', Left: `-${'9'.repeat(27)}.5` }
     const row = { ...whale, Counterparty: 'x'.repeat(90), Address: 'y'.repeat(90), Note: 'z '.repeat(90) }
     for (const columns of [
       [...texts, ...figures],
