@@ -28,8 +28,8 @@ export async function findInBlocks(
   const mined: Mined[] = []
   const passed = await findPassed(pool, network, blocks)
   for (const { mined_kind, mined_raw, mined_hash, has_child, ...row } of rows) {
-    // It is settled when its children are mined too, so it is asked for.
-    if (has_child) passed.push(row)
+    // It is settled when its children are mined too, so it is asked for, and once if a block has several of them.
+    if (has_child && !passed.some((other) => other.client_id === row.client_id && other.id === row.id)) passed.push(row)
     if (has_child) continue
     const { block, transaction } = places.get(mined_hash)!
     const signed = { kind: mined_kind, raw: mined_raw, hash: mined_hash }

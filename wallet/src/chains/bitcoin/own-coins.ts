@@ -28,7 +28,7 @@ export async function listCoins(db: Db, { network, from_address }: Sender): Prom
      )
      select c.tx_hash, c.index, c.amount, case
          when c.event_key is not null then d.orphaned_at is null and not d.is_doubtful
-         else t.status <> 'queued' and (t.block_number is not null or (select count from unmined) < ${unminedMax})
+         else t.status <> 'queued' and (t.block_number is not null or not t.resend and (select count from unmined) < ${unminedMax})
        end as is_ready, c.event_key is not null or t.block_number is not null as is_mined
      from wallet.coins c
      left join wallet.deposits d on d.event_key = c.event_key

@@ -184,6 +184,20 @@ describe.skipIf(litecoinProgram === null)('where nodes replace nothing (Litecoin
     await expectBooks(from.fromAddress)
   })
 
+  test('a block that has both settles them once', async () => {
+    const from = await fund(3_000_000n)
+    await send('both', from, 1_000_000n)
+    const { speedUp } = await wallet.quote('both')
+    await wallet.replace('both', 'payment')
+    await wallet.send()
+    await mineAndFollow()
+    expect(await wallet.read('both')).toMatchObject({
+      status: 'confirmed',
+      fee: (speedUp as { maxFee: string }).maxFee,
+    })
+    await expectBooks(from.fromAddress)
+  })
+
   test('a payment without change, and one whose change is spent, are not sped up', async () => {
     const from = await fund(3_000_000n)
     await send('earlier', from, 100_000n)
