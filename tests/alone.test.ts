@@ -61,6 +61,8 @@ afterAll(async () => {
 const neverTaken: Record<string, string> = {
   activateIdentityProvider: 'another person must have signed in through the provider first',
   deactivateIdentityProvider: 'no provider is active',
+  deactivateDirectory: 'no directory is active',
+  decideDirectoryStops: 'no stop of a directory waits',
   cancelAuthority: 'the wallet service of the vault has no authority',
   lockVault: 'the vault is locked',
   replaceRoutes: 'the vault is locked, and its structure final',

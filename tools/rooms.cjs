@@ -21,6 +21,8 @@ exports.rooms = {
     ['members', 'passkeys', 'providers'],
     ['sign-in', 'service-tokens'],
     ['provider-sign-in', 'offboarding'],
+    ['directories'],
+    ['scim'],
   ],
   vaults: [['structure'], ['wallets'], ['authority', 'addresses'], ['vaults', 'grants'], ['folders']],
   'address-book': [['counterparties', 'recipients'], ['groups']],

@@ -18,6 +18,14 @@ const exceptions: Record<string, string> = {
   signInWithPasskey: 'the sign-in page, which the service draws',
   listProvidersOfAddress: 'the sign-in page, which the service draws',
   getIdentityProvider: 'the list of identity providers says the same of each',
+  getDirectory: 'the list of directories says the same of each',
+  ...Object.fromEntries(
+    `getScimConfig listScimResourceTypes getScimResourceType listScimSchemas getScimSchema listScimUsers getScimUser createScimUser
+    replaceScimUser patchScimUser deleteScimUser listScimGroups getScimGroup createScimGroup replaceScimGroup patchScimGroup
+    deleteScimGroup`
+      .split(/\s+/)
+      .map((id) => [id, 'called by the directory of a company']),
+  ),
   getInvitation: 'the list of invitations says the same of each',
   getPolicy: 'the list of policies says the same of each',
   getAddressGroup: 'the list of folders says the same of each',

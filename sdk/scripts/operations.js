@@ -27,6 +27,8 @@ export function readOperations(document) {
           .reduce((part, key) => part[key], document)
   const operations = []
   for (const [path, item] of Object.entries(document.paths)) {
+    // Directories of companies speak SCIM, for which they have programs of their own.
+    if (path.startsWith('/scim/')) continue
     for (const [verb, operation] of Object.entries(item)) {
       if (operation.operationId === undefined) continue
       operations.push(readOperation(path, verb, operation, resolve))

@@ -6,7 +6,8 @@ const mark = '// Generated from openapi.json by scripts/generate.js: do not edit
 
 /** Renders the types: schemas, parameters and bodies, and an interface for each resource. */
 export function renderTypes(document, operations) {
-  const schemas = Object.entries(document.components.schemas)
+  // Directories of companies speak SCIM, for which they have programs of their own.
+  const schemas = Object.entries(document.components.schemas).filter(([name]) => !name.startsWith('Scim'))
   const error = document.components.schemas.Error
   return withoutRepetition(
     [

@@ -6,6 +6,7 @@ import { healthRoutes } from './http/health.ts'
 import { metricsRoutes } from './http/metrics.ts'
 import { registerOpenApi } from './http/openapi.ts'
 import { ErrorSchema } from './http/schema.ts'
+import { ScimError, scimPrefix } from './http/scim-form.ts'
 import { createServer } from './http/server.ts'
 import { registerGauges } from './jobs/watch/gauges.ts'
 import { createWatch } from './jobs/watch/samples.ts'
@@ -65,6 +66,9 @@ import { operationRelationRoutes } from './modules/operations/relations/routes.t
 import { operationRelationComponents } from './modules/operations/relations/schema.ts'
 import { searchRoutes } from './modules/operations/search/routes.ts'
 import { searchComponents } from './modules/operations/search/schema.ts'
+import { activateDirectory } from './modules/people/directories/actions.ts'
+import { directoryRoutes } from './modules/people/directories/routes.ts'
+import { directoryComponents } from './modules/people/directories/schema.ts'
 import { invitationRoutes } from './modules/people/invitations/routes.ts'
 import { invitationComponents } from './modules/people/invitations/schema.ts'
 import { memberRoutes } from './modules/people/members/routes.ts'
@@ -78,6 +82,9 @@ import { passkeyExecutors } from './modules/people/passkeys/second-person.ts'
 import { identityProviderRoutes } from './modules/people/provider-sign-in/routes.ts'
 import { activateProvider } from './modules/people/providers/actions.ts'
 import { providerComponents } from './modules/people/providers/schema.ts'
+import { scimGroupRoutes } from './modules/people/scim/group-routes.ts'
+import { scimRoutes } from './modules/people/scim/routes.ts'
+import { scimComponents } from './modules/people/scim/schema.ts'
 import { serviceTokenRoutes } from './modules/people/service-tokens/routes.ts'
 import { serviceTokenComponents } from './modules/people/service-tokens/schema.ts'
 import { authRoutes } from './modules/people/sign-in/routes.ts'
@@ -152,6 +159,13 @@ export async function createApp(deps: Deps): Promise<App> {
     },
     { prefix: '/api/v1' },
   )
+  await app.register(
+    async (scim) => {
+      scimRoutes(scim as unknown as App, deps)
+      scimGroupRoutes(scim as unknown as App, deps)
+    },
+    { prefix: scimPrefix },
+  )
   await app.register(async (webhook) => webhookRoutes(webhook as unknown as App, deps))
   const folder = consoleFolder(deps)
   await app.register(async (pages) => {
@@ -166,11 +180,14 @@ export async function createApp(deps: Deps): Promise<App> {
 
 const components = [
   ErrorSchema,
+  ScimError,
   ...auditComponents,
   ...userComponents,
   ...authComponents,
   ...passkeyComponents,
   ...providerComponents,
+  ...directoryComponents,
+  ...scimComponents,
   ...memberComponents,
   ...invitationComponents,
   ...serviceTokenComponents,
@@ -230,6 +247,7 @@ const platformExecutors: PlatformExecutors = {
     await enable(trx, { userId, reason: String(reason), actorId: caller.userId, now })
   },
   identity_provider_activate: activateProvider,
+  directory_activate: activateDirectory,
 }
 
 const apiModules: ((app: App, deps: Deps) => void)[] = [
@@ -239,6 +257,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   authRoutes,
   passkeyRoutes,
   identityProviderRoutes,
+  directoryRoutes,
   memberRoutes,
   invitationRoutes,
   serviceTokenRoutes,

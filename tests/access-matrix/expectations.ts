@@ -101,6 +101,7 @@ const ofAssigned = async (r: Resources) => {
   return { params: { type, id } }
 }
 const plain = () => ({})
+const refusedToAll = '401 401 401 401 401 401 401 401 401 401 401 401 401 401'
 /** Answers of an authenticator to an unknown challenge. */
 const strangePasskey = {
   name: 'Phone',
@@ -136,6 +137,7 @@ const reported = {
 // biome-ignore format: a table is read by its columns.
 export const expectations: Record<string, Row> = {
   // nobody outsider owner userViewer groupViewer grantee other approver admin foreignAdmin platform service foreignService auditor
+  // directory
   getOpenApi:           row('200 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
   getHealth:            row('200 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
   getReadiness:         row('200 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
@@ -159,6 +161,48 @@ export const expectations: Record<string, Row> = {
     () => ({ params: { id: 'nobodys' } }), { isOfNobody: true }),
   deactivateIdentityProvider: row('401 403 403 403 403 403 403 403 403 403 404 403 403 403',
     () => ({ params: { id: 'nobodys' } }), { isOfNobody: true }),
+  listDirectories: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', plain),
+  getDirectory: row('401 403 403 403 403 403 403 403 403 403 404 403 403 403',
+    () => ({ params: { id: 'nobodys' } }), { isOfNobody: true }),
+  createDirectory: row('401 403 403 403 403 403 403 403 403 403 201 403 403 403',
+    () => ({ body: { name: 'Corp', domains: ['example.org'] } })),
+  updateDirectory: row('401 403 403 403 403 403 403 403 403 403 404 403 403 403',
+    () => ({ params: { id: 'nobodys' }, body: { name: 'Corp' } }), { isOfNobody: true }),
+  activateDirectory: row('401 403 403 403 403 403 403 403 403 403 404 403 403 403',
+    () => ({ params: { id: 'nobodys' } }), { isOfNobody: true }),
+  rotateDirectoryToken: row('401 403 403 403 403 403 403 403 403 403 404 403 403 403',
+    () => ({ params: { id: 'nobodys' }, body: {} }), { isOfNobody: true }),
+  deactivateDirectory: row('401 403 403 403 403 403 403 403 403 403 404 403 403 403',
+    () => ({ params: { id: 'nobodys' } }), { isOfNobody: true }),
+  listDirectoryPeople: row('401 403 403 403 403 403 403 403 403 403 404 403 403 403',
+    () => ({ params: { id: 'nobodys' } }), { isOfNobody: true }),
+  decideDirectoryStops: row('401 403 403 403 403 403 403 403 403 403 404 403 403 403',
+    () => ({ params: { id: 'nobodys' }, body: { decision: 'keep', userIds: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] } }),
+    { isOfNobody: true }),
+  // Only the directory itself, the last caller, is let in: its token is no session and no service token.
+  getScimConfig: row(`${refusedToAll} 200`, plain),
+  listScimResourceTypes: row(`${refusedToAll} 200`, plain),
+  getScimResourceType: row(`${refusedToAll} 404`, () => ({ params: { id: 'nobodys' } }), { isOfNobody: true }),
+  listScimSchemas: row(`${refusedToAll} 200`, plain),
+  getScimSchema: row(`${refusedToAll} 404`, () => ({ params: { id: 'nobodys' } }), { isOfNobody: true }),
+  listScimUsers: row(`${refusedToAll} 200`, plain),
+  getScimUser: row(`${refusedToAll} 404`, () => ({ params: { id: 'nobodys' } }), { isOfNobody: true }),
+  createScimUser: row(`${refusedToAll} 201`, () => ({ body: { userName: `${fresh()}@directory.example` } }), { isOpen: true }),
+  replaceScimUser: row(`${refusedToAll} 404`,
+    () => ({ params: { id: 'nobodys' }, body: { userName: 'a@directory.example' } }), { isOfNobody: true, isOpen: true }),
+  patchScimUser: row(`${refusedToAll} 404`,
+    () => ({ params: { id: 'nobodys' }, body: { Operations: [{ op: 'remove', path: 'title' }] } }),
+    { isOfNobody: true, isOpen: true }),
+  listScimGroups: row(`${refusedToAll} 200`, plain),
+  getScimGroup: row(`${refusedToAll} 404`, () => ({ params: { id: 'nobodys' } }), { isOfNobody: true }),
+  createScimGroup: row(`${refusedToAll} 201`, () => ({ body: { displayName: `Group ${fresh()}` } }), { isOpen: true }),
+  replaceScimGroup: row(`${refusedToAll} 404`,
+    () => ({ params: { id: 'nobodys' }, body: { displayName: 'Treasury' } }), { isOfNobody: true, isOpen: true }),
+  patchScimGroup: row(`${refusedToAll} 404`,
+    () => ({ params: { id: 'nobodys' }, body: { Operations: [{ op: 'remove', path: 'members' }] } }),
+    { isOfNobody: true, isOpen: true }),
+  deleteScimGroup: row(`${refusedToAll} 404`, () => ({ params: { id: 'nobodys' } }), { isOfNobody: true }),
+  deleteScimUser: row(`${refusedToAll} 404`, () => ({ params: { id: 'nobodys' } }), { isOfNobody: true }),
   listWalletEvents:     row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', () => ({ query: { outcome: 'unmatched' } })),
   receiveWalletEvent:   row('200 200 200 200 200 200 200 200 200 200 200 200 200 200', () => ({ body: walletEvent() })),
 
@@ -573,9 +617,10 @@ for (const [operationId, { expected, request }] of Object.entries(expectations))
   }
 }
 
+/** The statuses in the order of the callers. A directory is answered as nobody unless the row says otherwise. */
 function row(statuses: string, request: Row['request'], more: Omit<Row, 'expected' | 'request'> = {}): Row {
   const numbers = statuses.trim().split(/\s+/).map(Number)
-  const expected = Object.fromEntries(callerNames.map((name, column) => [name, numbers[column]]))
+  const expected = Object.fromEntries(callerNames.map((name, column) => [name, numbers[column] ?? numbers[0]]))
   return { expected: expected as Record<CallerName, number>, request, ...more }
 }
 

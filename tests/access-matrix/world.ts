@@ -5,6 +5,7 @@ import { newId } from '../../server/src/lib/ids.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
 import { runDueExports } from '../../server/src/modules/reports/exports/due-exports.ts'
 import type { Person, TestApp } from '../../server/src/testing/app.ts'
+import { createDirectory } from '../../server/src/testing/directory.ts'
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
 import {
   allowAll,
@@ -21,7 +22,7 @@ import { StringFinder } from './string-finder.ts'
 /**
  * The columns of the table. `nobody` stands for every invalid credential. The resources of the requests belong to the
  * owner, who shares them: `userViewer` sees them by a grant to the user, `groupViewer` by one to a group, and `grantee` may
- * also spend from the address.
+ * also spend from the address. `directory` is the directory of a company, whose token opens its own endpoints alone.
  */
 export const callerNames = [
   'nobody',
@@ -38,6 +39,7 @@ export const callerNames = [
   'service',
   'foreignService',
   'auditor',
+  'directory',
 ] as const
 export type CallerName = (typeof callerNames)[number]
 export type Caller = { name: string; headers: Record<string, string>; email: string | null }
@@ -170,6 +172,7 @@ export async function createWorld(test: TestApp): Promise<World> {
   const rival = await createParty(test, 'summit')
   const outsider = await test.signIn('outsider@example.org')
   const platform = await test.signIn('platform@example.org', { isPlatformAdmin: true })
+  const directory = await createDirectory(test, ['directory.example'])
 
   const all = ({ secrets }: Party) => Object.values(secrets)
   const finder = new StringFinder([...all(main), ...all(rival)])
@@ -205,6 +208,7 @@ export async function createWorld(test: TestApp): Promise<World> {
       service: { name: 'service', headers: bearer(main.serviceToken), email: null },
       foreignService: { name: 'foreignService', headers: bearer(rival.serviceToken), email: null },
       auditor: toCaller('auditor', main.people.auditor),
+      directory: { name: 'directory', headers: bearer(directory.token), email: null },
     },
     refused: await createRefused(test, main),
     absentIn: (code) => absentResources(code),

@@ -78,6 +78,13 @@ export const checksAfter: Record<string, Check[]> = {
       refusedBy: action === 'nonsense' ? 'platform_changes_action_check' : null,
     })),
   ],
+  '0105-directories': [
+    ...(['directory_activate', 'nonsense'] as const).map((action) => ({
+      statement: `insert into platform_changes (id, action, target_id, payload, status, created_by_id, created_at)
+        values ('pc10', '${action}', 'd1', '{}', 'held', 'u1', now())`,
+      refusedBy: action === 'nonsense' ? 'platform_changes_action_check' : null,
+    })),
+  ],
   '0098-payouts-without-rows': [indexes('transfers_external_id', 'transfers_reference')('transfers_reference')],
   '0013-feeds': [
     indexes('operations_velocity_vault', 'operations_transfer_feed')('operations_transfer_feed'),

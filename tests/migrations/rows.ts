@@ -1095,6 +1095,33 @@ export const rowsAfter: Record<string, Rows> = {
     ],
     ['used_provider_answers', [{ answer_hash: sha256('state'), expires_at: minute(20) }]],
   ],
+  '0105-directories': [
+    [
+      'directories',
+      [
+        {
+          id: 'd1',
+          name: 'Corp',
+          domains: ['example.org'],
+          status: 'draft',
+          token_hash: sha256('directory'),
+          token_expires_at: minute(30),
+          created_by_id: 'u1',
+          ...times,
+        },
+      ],
+    ],
+    ['directory_domains', [{ domain: 'example.org', directory_id: 'd1' }]],
+    [
+      'directory_people',
+      [{ user_id: 'u1', directory_id: 'd1', user_name: 'anna', active: true, attributes: {}, version: 1, ...times }],
+    ],
+    ['directory_stops', [{ user_id: 'u1', directory_id: 'd1', asked_at: at, held: true }]],
+  ],
+  '0106-directory-groups': [
+    ['directory_groups', [{ id: 'dg1', directory_id: 'd1', display_name: 'Treasury', version: 1, ...times }]],
+    ['directory_group_members', [{ group_id: 'dg1', user_id: 'u1' }]],
+  ],
 }
 
 function grant(of: Row): Row {

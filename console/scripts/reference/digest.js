@@ -23,7 +23,9 @@ const commonShare = 0.85
  */
 export function digest(document, errors) {
   const sdk = new Map(readOperations(document).map((operation) => [operation.id, operation]))
-  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  // Directories of companies speak SCIM, which docs/directory.md describes; nobody calls it with the SDK.
+  const paths = Object.entries(document.paths).filter(([path]) => !path.startsWith('/scim/'))
+  const operations = paths.flatMap(([path, item]) =>
     Object.entries(item).map(([verb, operation]) => read(document, path, verb, operation, sdk)),
   )
   const files = { index: indexOf(document, operations, readReasons(document, errors)) }

@@ -90,6 +90,7 @@ export const byReason: Record<string, string> = {
   vault_is_locked: 'Die Struktur des Tresors ist abgeschlossen.',
   wallet_differs: 'Der neue Wallet-Dienst hat für einen Ableitungspfad eine andere Adresse.',
   wrong_state: 'Das geht in diesem Zustand nicht: {text}',
+  version_changed: 'Das wurde inzwischen geändert.',
   body_too_large: 'Das ist zu groß.',
   path_too_long: 'Die Adresse ist zu lang.',
   unsupported_media_type: 'Dieses Format nimmt der Dienst hier nicht.',

@@ -52,9 +52,10 @@ declare module 'fastify' {
 
 /**
  * The callers of a route, enforced before its input is validated: anyone · any signed-in caller · a member of the vault in the
- * path · an administrator or auditor of it · an administrator of it · a platform administrator.
+ * path · an administrator or auditor of it · an administrator of it · a platform administrator · the directory of a company, which
+ * is no user.
  */
-export type AccessLevel = 'public' | 'caller' | 'member' | 'auditor' | 'administrator' | 'platform'
+export type AccessLevel = 'public' | 'caller' | 'member' | 'auditor' | 'administrator' | 'platform' | 'directory'
 
 /** The levels of routes with a vault in their path. */
 export const levelsOfVaults: readonly AccessLevel[] = ['member', 'auditor', 'administrator']

@@ -340,6 +340,8 @@ describe('every column of bytes', () => {
     'audit_seals.public_key',
     'audit_seals.root',
     'audit_seals.signature',
+    'directories.previous_token_hash',
+    'directories.token_hash',
     'idempotency_keys.fingerprint',
     'identity_links.binding_hash',
     'identity_links.token_hash',

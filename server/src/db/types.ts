@@ -461,6 +461,60 @@ export interface Deposits {
   vault_id: string;
 }
 
+export interface Directories {
+  created_at: Timestamp;
+  created_by_id: string;
+  domains: string[];
+  id: string;
+  last_seen_at: Timestamp | null;
+  name: string;
+  previous_token_expires_at: Timestamp | null;
+  previous_token_hash: Buffer | null;
+  status: string;
+  token_expires_at: Timestamp;
+  token_hash: Buffer;
+  updated_at: Timestamp;
+}
+
+export interface DirectoryDomains {
+  directory_id: string;
+  domain: string;
+}
+
+export interface DirectoryGroupMembers {
+  group_id: string;
+  user_id: string;
+}
+
+export interface DirectoryGroups {
+  created_at: Timestamp;
+  directory_id: string;
+  display_name: string;
+  external_id: string | null;
+  id: string;
+  updated_at: Timestamp;
+  version: number;
+}
+
+export interface DirectoryPeople {
+  active: boolean;
+  attributes: Json;
+  created_at: Timestamp;
+  directory_id: string;
+  external_id: string | null;
+  updated_at: Timestamp;
+  user_id: string;
+  user_name: string;
+  version: number;
+}
+
+export interface DirectoryStops {
+  asked_at: Timestamp;
+  directory_id: string;
+  held: boolean;
+  user_id: string;
+}
+
 export interface EntitledVoters {
   group_id: string | null;
   policy_id: string | null;
@@ -1351,6 +1405,12 @@ export interface DB {
   deliveries: Deliveries;
   deposit_orphans: DepositOrphans;
   deposits: Deposits;
+  directories: Directories;
+  directory_domains: DirectoryDomains;
+  directory_group_members: DirectoryGroupMembers;
+  directory_groups: DirectoryGroups;
+  directory_people: DirectoryPeople;
+  directory_stops: DirectoryStops;
   entitled_voters: EntitledVoters;
   exposure_covers: ExposureCovers;
   failed_redemptions: FailedRedemptions;

@@ -10,6 +10,7 @@ import type {
 } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { type AccessLevel, type Caller, callerOf, levelsOfVaults, type Member, memberOf } from '../access/caller.ts'
+import { type DirectoryCaller, directoryOf } from '../access/directory.ts'
 import type { Db, Trx } from '../db/client.ts'
 import type { Deps } from '../deps.ts'
 import {
@@ -26,6 +27,7 @@ import { type Answered, answerOnce, isSent, mutate, type Refusal, type Sent, toA
 import { type Redirected, type Reply, replyOf, type SentFile } from './reply.ts'
 import { type RouteSpec, route } from './route.ts'
 import { Closed, PageOf, PageQuery, pathParameters, Ref } from './schema.ts'
+import { scimType } from './scim-form.ts'
 
 type Answers = RouteSpec['answers']
 type OptionalSchema = TSchema | undefined
@@ -98,7 +100,9 @@ type Who<Level extends AccessLevel> = Level extends 'member' | 'auditor' | 'admi
   ? { member: Member; confirm: Confirm }
   : Level extends 'caller' | 'platform'
     ? { caller: Caller; confirm: Confirm }
-    : object
+    : Level extends 'directory'
+      ? { directory: DirectoryCaller }
+      : object
 
 /**
  * The result of a handler: the body of the documented answer other than 202, a documented answer by `ok(body)`, `created(body)`
@@ -185,6 +189,7 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
       { ...(options as object), config: { ...config, rateLimit, openToAuditors, openToHeld, alsoFor } },
       async (request: FastifyRequest, reply: FastifyReply) => {
         const { params, query, body } = request
+        if (access === 'directory') reply.type(scimType)
         const input = { params, query, body, now: deps.clock(), ...whoSends(access, request) }
         const answer = await handle(input as never, { request, reply })
         return isSent(answer) ? reply : answer
@@ -275,8 +280,11 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
   }
 }
 
-function whoSends(access: AccessLevel, request: FastifyRequest): Partial<Who<'member'> & Who<'caller'>> {
+type Sender = Partial<Who<'member'> & Who<'caller'> & Who<'directory'>>
+
+function whoSends(access: AccessLevel, request: FastifyRequest): Sender {
   if (access === 'public') return {}
+  if (access === 'directory') return { directory: directoryOf(request) }
   const confirm = confirmationOf(request)
   return levelsOfVaults.includes(access)
     ? { member: memberOf(request), confirm }

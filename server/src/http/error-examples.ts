@@ -105,6 +105,7 @@ const words: Partial<Record<Reason, Words>> = {
   vault_is_locked: 'The vault is locked already',
   wallet_differs: 'The new wallet service has another address or key for m/44/60/1/0 on ethereum',
   wrong_state: 'The request is approved already',
+  version_changed: 'If-Match names another version than the present one',
   body_too_large: 'The body is larger than this service accepts',
   unsupported_media_type: 'The content type must be application/json',
   rate_limited: 'Too many requests; try again later',

@@ -9,6 +9,7 @@ import { countLines } from '../lib/counted-line.ts'
 import { AppError, badRequest, faulty, toErrorBody, unavailable } from '../lib/errors.ts'
 import type { Reason } from '../lib/reasons.ts'
 import { StrictJsonError } from '../lib/strict-json.ts'
+import { isScim, scimType, toScimError } from './scim-form.ts'
 import { wrongTypeFor } from './uploads.ts'
 import { ValidationError } from './validation.ts'
 
@@ -31,13 +32,17 @@ export function handleError(
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
   reply
     .code(error.status)
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify(toErrorBody(error, request.id)))
+    .type(isScim(request) ? scimType : 'application/json; charset=utf-8')
+    .send(JSON.stringify(isScim(request) ? toScimError(error) : toErrorBody(error, request.id)))
 }
 
 /** The id of the caller and the code of the vault, as far as the guard has found them; nothing that a sender can choose. */
-export const callerForLog = ({ caller, member }: Pick<FastifyRequest, 'caller' | 'member'>) => ({
-  caller: caller?.userId,
+export const callerForLog = ({
+  caller,
+  member,
+  directory,
+}: Pick<FastifyRequest, 'caller' | 'member' | 'directory'>) => ({
+  caller: caller?.userId ?? directory?.id,
   vault: member?.vault.code,
 })
 

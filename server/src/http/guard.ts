@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { authenticate } from '../access/authenticate.ts'
 import { type AccessLevel, levelsOfVaults, type Member } from '../access/caller.ts'
+import { authenticateDirectory } from '../access/directory.ts'
 import { administratorRequired, assertMember, callerHeld, readsOnly } from '../access/refusals.ts'
 import { WritesHaltedError } from '../db/write-gate.ts'
 import type { Deps } from '../deps.ts'
@@ -8,9 +9,11 @@ import { type AppError, forbidden, unauthorized } from '../lib/errors.ts'
 
 export const sessionCookie = 'session_token'
 
-const levels: AccessLevel[] = ['public', 'caller', ...levelsOfVaults, 'platform']
+const levels: AccessLevel[] = ['public', 'caller', ...levelsOfVaults, 'platform', 'directory']
 /** The last use of a session is written at most this often, so that a read rarely causes a write. */
 const touchIntervalMilliseconds = 3_600_000
+/** The same for the last request of a directory, whose age is watched. */
+const contactIntervalMilliseconds = 60_000
 
 /** Fails the start when a route does not declare its access level. */
 export function assertAccessDeclared(url: string, level: AccessLevel | undefined): void {
@@ -24,6 +27,7 @@ export function assertAccessDeclared(url: string, level: AccessLevel | undefined
 export async function guard(deps: Deps, request: FastifyRequest): Promise<void> {
   const level = request.routeOptions.config.access
   if (level === undefined || level === 'public') return
+  if (level === 'directory') return guardDirectory(deps, request)
   const credential = readCredential(request)
   if (credential === null) throw unauthorized('authentication_required', 'A token or session is required')
   if (credential.via === 'cookie') assertOwnOrigin(deps, request)
@@ -46,6 +50,29 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
   }
   if (level === 'platform' && !found.caller.isPlatformAdmin)
     throw forbidden('platform_administrator_required', 'Only platform administrators may do this')
+}
+
+/** Only the token of an active directory opens its endpoints, and opens no other. */
+async function guardDirectory(deps: Deps, request: FastifyRequest): Promise<void> {
+  const credential = request.headers.authorization === undefined ? null : readCredential(request)
+  if (credential === null) throw unauthorized('authentication_required', 'The token of a directory is required')
+  const now = deps.clock()
+  const directory = await authenticateDirectory(deps.db, credential.token, now)
+  if (directory === null) throw invalidToken()
+  request.directory = directory
+  if (directory.lastSeenAt !== null && now.getTime() - directory.lastSeenAt.getTime() < contactIntervalMilliseconds)
+    return
+  await deps.db
+    .updateTable('directories')
+    .set({ last_seen_at: now })
+    .where('id', '=', directory.id)
+    .execute()
+    .catch(unlessHalted)
+}
+
+/** A read does not need the new time. */
+function unlessHalted(error: unknown): void {
+  if (!(error instanceof WritesHaltedError)) throw error
 }
 
 const isOfLevel = ({ isAdmin, readsAll }: Member, level: AccessLevel) =>
@@ -126,8 +153,5 @@ async function touchSession(
     .set({ last_seen_at: now, expires_at: expiresAt })
     .where('id', '=', session.id)
     .execute()
-    // A read does not need the new times.
-    .catch((error: unknown) => {
-      if (!(error instanceof WritesHaltedError)) throw error
-    })
+    .catch(unlessHalted)
 }

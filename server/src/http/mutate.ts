@@ -108,7 +108,10 @@ export async function answerOnce<A extends Answer>(
 function send(reply: FastifyReply, { status, text, headers }: Serialised): Sent<never> {
   reply.code(status).headers(headers)
   if (text === null) reply.send()
-  else reply.type('application/json; charset=utf-8').send(text)
+  else {
+    if (!reply.hasHeader('content-type')) reply.type('application/json; charset=utf-8')
+    reply.send(text)
+  }
   return { [sent]: true }
 }
 
@@ -133,7 +136,7 @@ function withoutSecrets(answer: Answer): Answer {
  * guesses a key can neither read the stored answer nor block the key.
  */
 function scopeOf(request: FastifyRequest): string {
-  return request.caller?.userId ?? `anonymous ${fingerprintOf(request).toString('hex')}`
+  return request.caller?.userId ?? request.directory?.id ?? `anonymous ${fingerprintOf(request).toString('hex')}`
 }
 
 function fingerprintOf(request: FastifyRequest): Buffer {

@@ -5,6 +5,7 @@ import { createTestApp, type TestApp } from '../testing/app.ts'
 import { withoutReferences } from '../testing/described-api.ts'
 import type { SharedDocument } from './openapi-components.ts'
 import type { JsonSchema, OpenApiDocument } from './openapi-document.ts'
+import { scimType } from './scim-form.ts'
 
 let test: TestApp
 let text: string
@@ -137,7 +138,11 @@ describe('openapi.json', () => {
     const bare = operationsOf(document).flatMap(({ label, operation }) =>
       Object.entries(operation.responses)
         .filter(([status]) => status >= '4')
-        .filter(([, { content }]) => content?.['application/json']?.schema?.$ref !== '#/components/schemas/Error')
+        .filter(([, { content }]) =>
+          operation['x-access'] === 'directory'
+            ? content?.[scimType]?.schema?.$ref !== '#/components/schemas/ScimError'
+            : content?.['application/json']?.schema?.$ref !== '#/components/schemas/Error',
+        )
         .map(([status]) => `${label} ${status}`),
     )
     expect(bare).toEqual([])

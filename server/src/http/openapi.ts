@@ -8,6 +8,7 @@ import { exampleOfError, shellReasons } from './error-examples.ts'
 import { shareComponents } from './openapi-components.ts'
 import type { JsonSchema, Media, OpenApiDocument, Operation, Parameter } from './openapi-document.ts'
 import { route } from './route.ts'
+import { scimType } from './scim-form.ts'
 import { tags } from './tags.ts'
 
 const idempotencyKey: Parameter = {
@@ -49,6 +50,7 @@ const meanings: Record<string, string> = {
   403: 'Not permitted',
   404: 'Not found, or not visible to the caller',
   409: 'In conflict with the current state',
+  412: 'If-Match names another version',
   413: 'The body is too large',
   415: 'The content type is not application/json',
   429: 'Too many requests; Retry-After tells when to try again',
@@ -78,6 +80,7 @@ export async function registerOpenApi(app: App): Promise<void> {
       components: {
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer', description: 'A session token or a service token (`srk_…`).' },
+          directory: { type: 'http', scheme: 'bearer', description: 'The token of a directory (`srd_…`).' },
           cookie: {
             type: 'apiKey',
             in: 'cookie',
@@ -126,6 +129,7 @@ function complete(document: OpenApiDocument): OpenApiDocument {
   const operations = Object.values(document.paths).flatMap((path) => Object.entries(path))
   for (const [method, operation] of operations) {
     addUploads(operation)
+    if (operation['x-access'] === 'directory') useScimType(operation)
     if (operation['x-confirmed'] === true) {
       operation.parameters = [...(operation.parameters ?? []), structuredClone(confirmation)]
       delete operation['x-confirmed']
@@ -136,7 +140,10 @@ function complete(document: OpenApiDocument): OpenApiDocument {
     for (const status of shellErrors(method, operation)) {
       operation.responses[status] ??= {
         description: meanings[status] ?? 'Error',
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        content:
+          operation['x-access'] === 'directory'
+            ? { [scimType]: { schema: { $ref: '#/components/schemas/ScimError' }, example: scimErrorOf(status) } }
+            : { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       }
     }
     for (const parameter of operation.parameters ?? []) {
@@ -156,6 +163,24 @@ function complete(document: OpenApiDocument): OpenApiDocument {
   }
   document.components.examples = Object.fromEntries([...used].sort().map((reason) => [reason, exampleOfError(reason)]))
   return document
+}
+
+const scimErrorOf = (status: string) => ({
+  schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+  status,
+  detail: meanings[status] ?? 'Error',
+})
+
+/** Directories send and read JSON under the media type of SCIM. Their requests may also name JSON. */
+function useScimType({ requestBody, responses }: Operation): void {
+  const json = 'application/json'
+  if (requestBody?.content?.[json] !== undefined)
+    requestBody.content = { [scimType]: requestBody.content[json], ...requestBody.content }
+  for (const [status, response] of Object.entries(responses)) {
+    const media = response.content?.[json]
+    if (media === undefined) continue
+    response.content = { [scimType]: Number(status) < 400 ? media : { ...media, example: scimErrorOf(status) } }
+  }
 }
 
 /** Replaces every part that names its component (`published`) with a reference. */
@@ -205,7 +230,7 @@ const usualReasons: Record<string, Reason> = { 401: 'invalid_token', 404: 'not_f
 /** Returns the errors of the HTTP shell itself: a foreign origin, a key that was used before, a body that it cannot read. */
 function shellErrors(method: string, operation: Operation): string[] {
   return [
-    ...(operation.security !== undefined && method !== 'get' ? ['403'] : []),
+    ...(operation.security !== undefined && operation['x-access'] !== 'directory' && method !== 'get' ? ['403'] : []),
     ...(takesKey(method, operation) ? ['409'] : []),
     ...(operation.requestBody === undefined ? [] : ['413', '415']),
   ]

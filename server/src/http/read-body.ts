@@ -25,7 +25,7 @@ export function createBodyReader(): BodyReader {
   }
   return async (request, payload) => {
     const { bodyLimit } = request.routeOptions
-    const caller = request.caller?.userId
+    const caller = request.caller?.userId ?? request.directory?.id
     const declared = Number(request.headers['content-length'] ?? Number.NaN)
     if (declared > bodyLimit) throw tooLarge()
     let body = Buffer.alloc(0)

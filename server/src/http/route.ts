@@ -4,6 +4,7 @@ import { type AccessLevel, levelsOfVaults } from '../access/caller.ts'
 import { bodyBytesMax } from '../lib/limits.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
 import { ErrorSchema, Ref } from './schema.ts'
+import { ScimError } from './scim-form.ts'
 
 export type RouteSpec = {
   operationId: string
@@ -64,21 +65,22 @@ export function route<const S extends RouteSpec>(
   if (spec.confirmed !== undefined) errors.add(403)
   if (spec.body !== undefined || spec.uploads !== undefined) for (const status of [413, 415]) errors.add(status)
   if (spec.access !== 'public') errors.add(401)
-  if (spec.access !== 'public' && spec.access !== 'caller') errors.add(403)
+  const isScim = spec.access === 'directory'
+  if (spec.access !== 'public' && spec.access !== 'caller' && !isScim) errors.add(403)
   if (levelsOfVaults.includes(spec.access)) errors.add(404)
   const response: Record<number, unknown> = {}
   for (const [status, schema] of Object.entries(spec.answers)) {
     response[Number(status)] = schema === null ? { type: 'null', description: 'No content' } : byName(schema)
   }
   if (spec.files !== undefined) response[200] = withFiles(response[200], spec.files)
-  for (const status of [...errors].sort()) response[status] = Ref(ErrorSchema)
+  for (const status of [...errors].sort()) response[status] = Ref(isScim ? ScimError : ErrorSchema)
   const isPublic = spec.access === 'public'
   const schema = {
     operationId: spec.operationId,
     summary: spec.summary,
     description: spec.description,
     tags: [spec.tag],
-    security: isPublic ? undefined : [{ bearer: [] }, { cookie: [] }],
+    security: isPublic ? undefined : isScim ? [{ directory: [] }] : [{ bearer: [] }, { cookie: [] }],
     params: spec.params,
     'x-access': spec.access,
     // The reasons serve the examples of errors in the document, which does not show the reasons themselves.

@@ -44,9 +44,10 @@ export const Name = Type.String({
   examples: ['Treasury'],
 })
 export const Description = Type.String({ maxLength: limits.descriptionLengthMax, examples: ['Working capital'] })
+export const emailPattern = '^[^\\s@"<>(),:;\\\\]{1,64}@[^\\s@"<>(),:;\\\\]+$'
 export const Email = Type.String({
   maxLength: limits.emailLengthMax,
-  pattern: '^[^\\s@"<>(),:;\\\\]{1,64}@[^\\s@"<>(),:;\\\\]+$',
+  pattern: emailPattern,
   examples: ['treasurer@example.org'],
 })
 /** The code of a group or policy. */

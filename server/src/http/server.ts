@@ -19,6 +19,7 @@ import { answerClientError, callerForLog, createOutageLog, handleError, handleFr
 import { assertAccessDeclared, guard } from './guard.ts'
 import { endLastConnections } from './last-connections.ts'
 import { createBodyReader } from './read-body.ts'
+import { isScim, scimType } from './scim-form.ts'
 import { registerUploads, textOf, wrongTypeFor } from './uploads.ts'
 import { createValidatorCompiler } from './validation.ts'
 
@@ -55,6 +56,7 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
 
   app.decorateRequest('caller', null)
   app.decorateRequest('member', null)
+  app.decorateRequest('directory', null)
   app.decorateRequest('bodyHash', null)
   await registerCompression(app)
   await app.register(cookie)
@@ -88,6 +90,10 @@ function readBodies(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) =>
     parseBody(request, await readBody(request, payload)),
   )
+  app.addContentTypeParser(scimType, async (request: FastifyRequest, payload: IncomingMessage) => {
+    if (!isScim(request)) throw wrongTypeFor(request)
+    return parseBody(request, await readBody(request, payload))
+  })
   registerUploads(app, readBody)
   app.addHook('preValidation', async (request) => {
     // A missing body is read as an empty one. The fault then names the required fields, and a body without required fields may
@@ -168,9 +174,10 @@ async function createRateLimiter(
   if (perMinute === 0) return async () => {}
   await app.register(rateLimit, {
     global: false,
-    max: (request) => (request.caller?.kind === 'service' ? perMinute * serviceRateFactor : perMinute),
+    max: ({ caller, directory }) =>
+      caller?.kind === 'service' || directory !== null ? perMinute * serviceRateFactor : perMinute,
     timeWindow: 60_000,
-    keyGenerator: (request) => request.caller?.userId ?? senderOf(request.ip),
+    keyGenerator: ({ caller, directory, ip }) => caller?.userId ?? directory?.id ?? senderOf(ip),
   })
   const count = app.createRateLimit()
   return async (request) => {

@@ -2,6 +2,10 @@
 export const tags: { name: string; description: string }[] = [
   { name: 'Sign-in', description: 'Links by e-mail, sessions, and their end.' },
   {
+    name: 'Directories',
+    description: 'Directories of companies (SCIM 2.0), which say who works there, and their stops that wait.',
+  },
+  {
     name: 'Passkeys',
     description: 'Your own sign-in keys (WebAuthn), which sign in and confirm what widens your power.',
   },

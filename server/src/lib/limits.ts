@@ -423,3 +423,22 @@ export const providerMetadataMinutes = 10
 export const providerReloadSeconds = 5
 /** The clock of a provider may differ by this. */
 export const providerClockSeconds = 30
+
+export const domainsPerDirectoryMax = 20
+/** The life of a directory's token, in days: by default, and at most. */
+export const directoryTokenDays = 180
+export const directoryTokenDaysMax = 365
+/** The time before its end from which monitoring warns of a token of a directory. */
+export const directoryTokenWarningDays = 14
+/** The time for which the token before a rotation still works, in hours: by default, and at most. */
+export const directoryOverlapHours = 24
+export const directoryOverlapHoursMax = 168
+/** The stops of people that a directory makes within an hour in any case. More need a platform administrator above a fifth. */
+export const directoryStopsFree = 5
+export const scimFilterBytesMax = 1_000
+export const scimFilterDepthMax = 16
+export const scimPageItemsMax = 200
+export const scimPageItemsDefault = 100
+export const scimOperationsMax = 1_000
+export const scimEmailsMax = 20
+export const scimTextLengthMax = 320

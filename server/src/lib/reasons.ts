@@ -82,6 +82,7 @@ export const reasons = {
   wallet_differs: 409,
   wrong_state: 409,
 
+  version_changed: 412,
   body_too_large: 413,
   path_too_long: 414,
   unsupported_media_type: 415,

@@ -7,6 +7,7 @@ export const parts = [
   'tokens',
   'rates',
   'sign-in',
+  'directory',
   'changes',
   'events',
   'record',

@@ -110,6 +110,8 @@ function wordsOf(action: PlatformChange['action']): { what: string; target: stri
       return { what: t('Access again'), target: t('User') }
     case 'identity_provider_activate':
       return { what: t('Sign-in through a provider'), target: t('Identity provider') }
+    case 'directory_activate':
+      return { what: t('People from a directory'), target: t('Directory') }
   }
 }
 

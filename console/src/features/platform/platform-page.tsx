@@ -1,6 +1,7 @@
 import { t } from '../../lib/language.ts'
 import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
+import { Directories } from './directories.tsx'
 import { Health } from './health.tsx'
 import { IdentityProviders } from './identity-providers.tsx'
 import { Networks } from './networks.tsx'
@@ -22,6 +23,7 @@ export function PlatformPage({ search, change, record }: PlatformProps) {
     tokens: t('Tokens'),
     rates: t('Rates'),
     'sign-in': t('Sign-in'),
+    directory: t('Directory'),
     changes: t('Changes'),
     events: t('Wallet events'),
     record: t('Audit'),
@@ -41,6 +43,7 @@ export function PlatformPage({ search, change, record }: PlatformProps) {
         {part === 'tokens' && <Tokens onRates={(tokenId) => change({ part: 'rates', tokenId })} />}
         {part === 'rates' && <Rates tokenId={search.tokenId ?? ''} onToken={(tokenId) => change({ tokenId })} />}
         {part === 'sign-in' && <IdentityProviders />}
+        {part === 'directory' && <Directories />}
         {part === 'changes' && <PlatformChanges />}
         {part === 'events' && <WalletEvents />}
         {part === 'record' && record}

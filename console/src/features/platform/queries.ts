@@ -57,6 +57,21 @@ export const identityProvidersQuery = infiniteQueryOptions({
   ...paged,
 })
 
+export const directoriesQuery = infiniteQueryOptions({
+  queryKey: ['directories'],
+  queryFn: ({ signal, pageParam }) =>
+    strongroom.directories.list({ limit: 50, ...cursorOf(pageParam) }, { signal }).page(),
+  ...paged,
+})
+
+export const directoryPeopleQuery = (id: string, held: boolean) =>
+  infiniteQueryOptions({
+    queryKey: ['directories', id, 'people', held],
+    queryFn: ({ signal, pageParam }) =>
+      strongroom.directories.listPeople(id, { held, limit: 50, ...cursorOf(pageParam) }, { signal }).page(),
+    ...paged,
+  })
+
 /** The name of the token or user of a change, and its present values. */
 type ChangeTarget = { name: string; now: Record<string, unknown> }
 
@@ -72,6 +87,7 @@ const findTarget: Record<PlatformChange['action'], (id: string, signal: AbortSig
     user_enable: findDisabled,
     // The change itself shows all of its settings.
     identity_provider_activate: async () => null,
+    directory_activate: async () => null,
   }
 
 async function findToken(id: string, signal: AbortSignal): Promise<ChangeTarget | null> {

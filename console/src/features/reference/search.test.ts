@@ -22,7 +22,9 @@ const document = JSON.parse(read('openapi.json')) as { paths: Record<string, Rec
 const files = digest(document, read('docs/errors.md'))
 const index = files.index as Index
 const words = files.search as SearchWords
-const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+// The reference leaves out the endpoints for directories.
+const paths = Object.entries(document.paths).filter(([path]) => !path.startsWith('/scim/'))
+const operations = paths.flatMap(([path, item]) =>
   Object.entries(item).map(([verb, operation]) => ({ path, verb, operation })),
 )
 const known = new Map<string, string[]>()

@@ -215,6 +215,31 @@ export const checks: Check[] = [
     advice: 'See "make-exports" in the log.',
   },
   {
+    alert: 'StrongroomDirectoryStopsHeld',
+    red: { gauge: 'strongroom_directory_stops_held', above: 0, minutes: 0 },
+    severity: 'warning',
+    title: 'No stop of a directory waits',
+    problem: 'A directory stopped many people within an hour, and further stops wait',
+    advice: 'See whether the directory is right. A platform administrator decides under Platform, Directory.',
+  },
+  {
+    alert: 'StrongroomDirectoryTokenEnds',
+    red: { gauge: 'strongroom_directory_tokens_ending', above: 0, minutes: 0 },
+    severity: 'warning',
+    title: 'No token of a directory ends soon',
+    problem: 'The token of a directory ends within 14 days',
+    advice:
+      'Make another one under Platform, Directory, and set it in the directory. People who leave are not stopped after its end.',
+  },
+  {
+    alert: 'StrongroomDirectorySilent',
+    red: { gauge: 'strongroom_directory_silent_seconds', above: 604_800, minutes: 0 },
+    severity: 'info',
+    title: 'Directories send requests',
+    problem: 'A directory has sent no request for a week',
+    advice: 'See in the directory whether its connection works. Some send requests only when people change.',
+  },
+  {
     alert: 'StrongroomDatabasePoolExhausted',
     red: { gauge: 'strongroom_database_connections', labels: { state: 'waiting' }, above: 10, minutes: 2 },
     severity: 'warning',

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/client.ts'
 import { isOneOf } from '../../db/one-of.ts'
-import { countedMax } from '../../lib/limits.ts'
+import { countedMax, directoryTokenWarningDays } from '../../lib/limits.ts'
 import { phases, type Queue, queues, sentPhases } from '../../lib/operations.ts'
 import { vaultsIn } from '../../modules/money/transfers/vaults-in-queue.ts'
 import { listUncheckedNetworks } from '../../modules/registry/networks/queries.ts'
@@ -29,6 +29,7 @@ export type Figures = {
   authorities: Waiting
   /** Vaults that are halted, because their books and their wallet service differ. */
   haltedVaults: Waiting
+  directories: DirectoryFigures
   exports: Waiting
   /** Vaults whose comparison with the chain is overdue. */
   reconciliations: Waiting
@@ -51,6 +52,14 @@ type Following = {
   foundByQuestion: number
   /** The number of entries about transfers that the vault does not have. */
   strangers: number
+}
+
+type DirectoryFigures = {
+  /** The seconds since the last request, or since its set-up, of the active directory that has been silent for longest. */
+  silentSeconds: number
+  /** The number of active directories whose token ends soon. */
+  tokensEnding: number
+  heldStops: Waiting
 }
 
 /** The source of the newest rate of a token. People decide themselves how old the rates are that they set. */
@@ -95,6 +104,10 @@ export async function readFigures(db: Db, now: Date): Promise<Figures> {
     ),
     uncheckedNetworks: await listUncheckedNetworks(db),
     haltedVaults: await waiting(sql`select halted_at as at from vaults where halted_at is not null order by halted_at`),
+    directories: {
+      ...(await readDirectories(db, now)),
+      heldStops: await waiting(sql`select asked_at as at from directory_stops where held order by asked_at`),
+    },
     exports: await waiting(
       sql`select created_at as at from report_exports where state in ('queued', 'running') order by created_at`,
     ),
@@ -108,6 +121,17 @@ export async function readFigures(db: Db, now: Date): Promise<Figures> {
     loginOwns: await readLoginOwns(db),
     rates: await readRates(db, now),
   }
+}
+
+async function readDirectories(db: Db, now: Date): Promise<Omit<DirectoryFigures, 'heldStops'>> {
+  const soon = new Date(now.getTime() + directoryTokenWarningDays * 86_400_000)
+  const { rows } = await sql<{ seen: Date | null; ending: number }>`
+    select min(coalesce(last_seen_at, updated_at)) as seen,
+      count(*) filter (where token_expires_at < ${soon})::int as ending
+    from (select last_seen_at, updated_at, token_expires_at from directories where status = 'active'
+      order by id limit ${countedMax}) d`.execute(db)
+  const { seen, ending } = rows[0]!
+  return { silentSeconds: seen === null ? 0 : ageOf(seen, now), tokensEnding: ending }
 }
 
 /** By the clock of the database, which wrote the times. */

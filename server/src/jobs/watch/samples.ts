@@ -47,6 +47,12 @@ export const gauges = {
     'Time since the vault that was halted first was halted; 0 without a halted vault.',
   strongroom_networks_unchecked:
     'Networks whose stored addresses have another form than the addresses of their coin, so that none is checked.',
+  strongroom_directory_silent_seconds:
+    'Time since the last request of the active directory that has been silent for longest; 0 without an active directory.',
+  strongroom_directory_tokens_ending: 'Tokens of active directories that end within 14 days.',
+  strongroom_directory_stops_held: 'Stops of directories that wait for a platform administrator.',
+  strongroom_directory_stops_held_oldest_seconds:
+    'Age of the oldest stop of a directory that waits for a platform administrator; 0 when none waits.',
   strongroom_mails: 'Mails that wait to be sent or sent again.',
   strongroom_mails_oldest_seconds: 'Age of the oldest mail that waits to be sent; 0 when no mail waits.',
   strongroom_exports: 'Exports of reports that wait or are made.',
@@ -140,6 +146,13 @@ function samplesOf(figures: Figures): Sample[] {
     ...both('strongroom_authorities_fallen', 'strongroom_authorities_fallen_oldest_seconds', figures.authorities),
     ...figures.uncheckedNetworks.map((network) => sample('strongroom_networks_unchecked', 1, { network })),
     ...both('strongroom_vaults_halted', 'strongroom_vaults_halted_oldest_seconds', figures.haltedVaults),
+    sample('strongroom_directory_silent_seconds', figures.directories.silentSeconds),
+    sample('strongroom_directory_tokens_ending', figures.directories.tokensEnding),
+    ...both(
+      'strongroom_directory_stops_held',
+      'strongroom_directory_stops_held_oldest_seconds',
+      figures.directories.heldStops,
+    ),
     ...both('strongroom_mails', 'strongroom_mails_oldest_seconds', figures.mails),
     ...both('strongroom_exports', 'strongroom_exports_oldest_seconds', figures.exports),
     ...both('strongroom_reconciliations_due', 'strongroom_reconciliations_due_oldest_seconds', figures.reconciliations),

@@ -20,6 +20,8 @@ export type Offboard = {
   /** Null for an operator at the command line; `operator` then names them. */
   actorId: string | null
   operator?: string
+  /** The name of the directory whose word it is. */
+  directory?: string
   now: Date
 }
 
@@ -33,11 +35,18 @@ export async function disable(trx: Trx, by: Offboard): Promise<Offboarding> {
   if (actorId === userId) throw forbidden('other_person_required', 'Another platform administrator must disable you')
   const administrators = await lockPlatformAdministrators(trx, actorId)
   const user = await lockUser(trx, userId)
-  if (user.disabled_at !== null) throw conflict('wrong_state', 'The user is disabled already')
+  if (user.disabled_at !== null) {
+    if (by.directory !== undefined || !(await dropStop(trx, userId)))
+      throw conflict('wrong_state', 'The user is disabled already')
+    // A directory disabled them. From now on it cannot enable them.
+    await announce(trx, 'disabled', user, by)
+    return getOffboarding(trx, userId)
+  }
   if (user.is_platform_admin && administrators.every((id) => id === userId)) {
     throw conflict('last_administrator', 'The last platform administrator cannot be disabled')
   }
   await setDisabled(trx, userId, now, now)
+  if (by.directory === undefined) await dropStop(trx, userId)
   await endSessionsOf(trx, userId, 'disabled', now)
   if (user.email !== null) await trx.deleteFrom('magic_links').where('email', '=', user.email).execute()
   await dropNotificationsOf(trx, userId)
@@ -57,6 +66,7 @@ export async function enable(trx: Trx, by: Offboard): Promise<PlatformUser> {
   if (user.disabled_at === null) throw conflict('wrong_state', 'They are not disabled')
   if (user.is_revoked) throw conflict('wrong_state', 'The token of the service was revoked; create a new one')
   await setDisabled(trx, userId, null, now)
+  await dropStop(trx, userId)
   await announce(trx, 'enabled', user, by)
   return toPlatformUser((await findPlatformUser(trx, userId))!)
 }
@@ -177,6 +187,12 @@ async function lockUser(trx: Trx, userId: string): Promise<LockedUser> {
   return user
 }
 
+/** Forgets that a directory stopped a person, or asked to. Returns false if none did. */
+async function dropStop(trx: Trx, userId: string): Promise<boolean> {
+  const { numDeletedRows } = await trx.deleteFrom('directory_stops').where('user_id', '=', userId).executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
 async function setDisabled(trx: Trx, userId: string, disabledAt: Date | null, now: Date): Promise<void> {
   await trx.updateTable('users').set({ disabled_at: disabledAt, updated_at: now }).where('id', '=', userId).execute()
 }
@@ -189,11 +205,12 @@ async function announce(
   trx: Trx,
   verb: 'disabled' | 'enabled',
   { id, name, email, kind }: LockedUser,
-  { userId, reason, actorId, operator, now }: Offboard,
+  { userId, reason, actorId, operator, directory, now }: Offboard,
 ): Promise<void> {
-  const details = { reason, email: email ?? undefined, operator }
+  const details = { reason, email: email ?? undefined, operator, directory }
   const event = { actorId, action: `user.${verb}`, targetType: 'user', targetId: id, details, now }
-  const sentence = `${quote(`${name ?? id} (${email ?? kind})`)} was ${verb} by an administrator of the platform`
+  const author = directory === undefined ? 'an administrator of the platform' : `the directory ${quote(directory)}`
+  const sentence = `${quote(`${name ?? id} (${email ?? kind})`)} was ${verb} by ${author}`
   const facts = { reason, operator }
   await announceRegistryChange(trx, { ...event, words: { sentence, after: facts } }, [])
   const { serviceTokens, invitations } = await findLeft(trx, userId)

@@ -35,6 +35,19 @@ export async function ensureUser(trx: Trx, email: string, now: Date): Promise<Pr
   return trx.selectFrom('users').select(profileColumns).where('email', '=', address).executeTakeFirstOrThrow()
 }
 
+/** Returns the person of an e-mail address. A directory names a person whom it creates; they may change that name. */
+export async function createPersonOf(
+  trx: Trx,
+  { email, name }: { email: string; name: string | null },
+  now: Date,
+): Promise<{ userId: string; isNew: boolean }> {
+  const existing = await trx.selectFrom('users').select('id').where('email', '=', email).executeTakeFirst()
+  if (existing !== undefined) return { userId: existing.id, isNew: false }
+  const { id } = await ensureUser(trx, email, now)
+  if (name !== null) await trx.updateTable('users').set({ name }).where('id', '=', id).execute()
+  return { userId: id, isNew: true }
+}
+
 /** Makes the person of an e-mail address a platform administrator; a repetition changes and records nothing. */
 export async function addPlatformAdmin(trx: Trx, email: string, now: Date): Promise<{ userId: string }> {
   const { id } = await ensureUser(trx, email, now)

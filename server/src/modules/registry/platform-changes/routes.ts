@@ -13,7 +13,7 @@ export function platformChangeRoutes(app: App, deps: Deps, executors: PlatformEx
     summary: 'List changes that wait for another platform administrator',
     description:
       'Other names, symbols and dust limits of tokens that vaults with governance may hold, and users of such vaults to be ' +
-      'enabled, and identity providers to be activated. ' +
+      'enabled, and identity providers and directories to be activated. ' +
       'For platform administrators, newest first; `status=held` lists those that wait for a decision.',
     querystring: PlatformChangeQuery,
     item: PlatformChange,
@@ -25,7 +25,7 @@ export function platformChangeRoutes(app: App, deps: Deps, executors: PlatformEx
     summary: 'Confirm a change',
     description: 'For platform administrators, except the one who asked for it. It is carried out with the answer.',
     answers: { 200: PlatformChange },
-    errors: [404, 'other_person_required', 'wrong_state'],
+    errors: [404, 'other_person_required', 'wrong_state', 'already_exists'],
     handler: async (trx, { params, ...by }) =>
       ok(toPlatformChange(await confirmPlatformChange(trx, executors, params.id, by))),
   })

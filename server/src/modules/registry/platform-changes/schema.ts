@@ -1,7 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, ProfileBeside, pageQuery, Timestamp } from '../../../http/schema.ts'
 
-export const platformActions = ['token_update', 'user_enable', 'identity_provider_activate'] as const
+export const platformActions = [
+  'token_update',
+  'user_enable',
+  'identity_provider_activate',
+  'directory_activate',
+] as const
 export type PlatformAction = (typeof platformActions)[number]
 
 const Status = Enum(['held', 'confirmed', 'rejected'])
@@ -12,9 +17,9 @@ export const PlatformChange = Closed(
     id: Id,
     action: described(
       Enum(platformActions),
-      'Requested action: another name of a token, that a user is enabled, or that an identity provider is activated.',
+      'Requested action: another name of a token, that a user is enabled, or that an identity provider or a directory is activated.',
     ),
-    targetId: described(Id, 'Identifier of the token, user or identity provider.'),
+    targetId: described(Id, 'Identifier of the token, user, identity provider or directory.'),
     payload: described(
       Type.Record(Type.String(), Type.Unknown(), { examples: [{ symbol: 'USDT' }] }),
       'The body of the request that asked for it.',

@@ -22,6 +22,9 @@ const others: Record<string, string> = {
   'users of the platform, whom the platform disables and enables': 'disableUser enableUser',
   'identity providers, which open sessions and give no rights; a second platform administrator activates each':
     'createIdentityProvider updateIdentityProvider activateIdentityProvider deactivateIdentityProvider',
+  'directories, which stop people and give no rights; a second platform administrator activates each': `createDirectory
+    updateDirectory activateDirectory rotateDirectoryToken deactivateDirectory decideDirectoryStops createScimUser replaceScimUser
+    patchScimUser deleteScimUser createScimGroup replaceScimGroup patchScimGroup deleteScimGroup`,
   'a token that ends; its service stays in its groups, disabled': 'revokeServiceToken',
   'looks only': `replacePolicyGroupImage deletePolicyGroupImage replaceVaultImage deleteVaultImage replaceNetworkImage
     deleteNetworkImage replaceTokenImage deleteTokenImage replaceAddressImage deleteAddressImage replaceCounterpartyImage
