@@ -2,16 +2,8 @@ import type { SeenBlock } from '../chain.ts'
 import { addressOfScript } from './addresses.ts'
 import type { UtxoParameters } from './parameters.ts'
 import { amountOf, countOf, hashOf, isRecord, NodeOutage, NodeRefusal } from './rpc.ts'
+import type { FoundTransaction, UtxoBlock, UtxoTransaction } from './utxo-block.ts'
 import type { UtxoNode } from './utxo-node.ts'
-
-export type Outpoint = { txHash: string; index: number }
-/** `address` null: a script that no address stands for. */
-export type Output = { index: number; amount: bigint; address: string | null }
-/** `spends` is empty for the transaction that pays the miner. */
-export type UtxoTransaction = { hash: string; spends: Outpoint[]; outputs: Output[] }
-export type UtxoBlock = SeenBlock & { transactions: UtxoTransaction[] }
-/** `blockHash` null: it waits in the pool of the node. */
-export type FoundTransaction = UtxoTransaction & { blockHash: string | null }
 
 const malformed = (what: string) => new NodeOutage(`the node answered ${what} in another form`)
 

@@ -2,8 +2,9 @@ import type pg from 'pg'
 import type { Transaction } from '../../transfers/transactions.ts'
 import type { TransferRow } from '../../transfers/transfer-row.ts'
 import type { Found, Mined, Outcome } from '../chain.ts'
-import { findBlock, findTransaction, type UtxoBlock, type UtxoTransaction } from './blocks.ts'
+import { findBlock, findTransaction } from './blocks.ts'
 import { NodeOutage } from './rpc.ts'
+import type { UtxoBlock, UtxoTransaction } from './utxo-block.ts'
 import type { UtxoNode } from './utxo-node.ts'
 
 type Db = pg.Pool | pg.PoolClient

@@ -5,7 +5,7 @@ import { rememberedBlocksMax } from '../../limits.ts'
 import type { FeeLevel } from '../../protocol.ts'
 import type { Chain, Payment } from '../chain.ts'
 import { readAddress } from './addresses.ts'
-import { readBlock, type UtxoBlock } from './blocks.ts'
+import { readBlock } from './blocks.ts'
 import { broadcast, isKnown } from './broadcast.ts'
 import { openChild } from './child.ts'
 import { readFeeRate } from './fees.ts'
@@ -16,6 +16,7 @@ import { findMined, noteSpent, readRange, readSeenBlocks } from './read-range.ts
 import { readTransaction } from './read-transaction.ts'
 import { openReplacement } from './replace-transaction.ts'
 import { defaultFeeLevel, openPass, selectFor, signPayment, storePlaces, type UtxoAssigned } from './send.ts'
+import type { UtxoBlock } from './utxo-block.ts'
 import { openNode, readHeight, type UtxoNode } from './utxo-node.ts'
 
 /** Opens a network of the Bitcoin family. */

@@ -2,14 +2,8 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { BlockMovement, BlockRange, Movement, UnknownTransaction } from '../chain.ts'
 import { eachLimited } from '../each-limited.ts'
-import {
-  findBlock,
-  findTransaction,
-  type Outpoint,
-  readFullBlock,
-  type UtxoBlock,
-  type UtxoTransaction,
-} from './blocks.ts'
+import { findBlock, findTransaction, readFullBlock } from './blocks.ts'
+import type { Outpoint, UtxoBlock, UtxoTransaction } from './utxo-block.ts'
 import type { UtxoNode } from './utxo-node.ts'
 
 /** A block's reward can be spent in the block that is so many above it. */

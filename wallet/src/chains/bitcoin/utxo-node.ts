@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import type { UtxoConfig } from '../../config.ts'
 import { scanBlocksMax } from '../../limits.ts'
-import type { UtxoBlock } from './blocks.ts'
 import { bitcoin, litecoin, type UtxoParameters } from './parameters.ts'
 import { countOf, hashOf, isRecord, NodeOutage, openRpc, type Rpc } from './rpc.ts'
+import type { UtxoBlock } from './utxo-block.ts'
 
 /** One configured network and the client of its node. `reach`, `known` and `scan` are state of the follower. */
 export type UtxoNode = UtxoConfig & {
