@@ -93,6 +93,7 @@ const allowed: Record<string, string> = {
   'money/transfers/lockAnswerable': 'for delivery, which acts for nobody',
   'money/delivery/applyReports': 'for delivery, which acts for nobody',
   'money/delivery/hashesOfOthers': 'only which hashes are those of other transfers of the vault',
+  'money/delivery/findPayers': 'for delivery, which acts for nobody; only the addresses of the vault that paid a fee',
   'money/delivery/listStrangers': 'for delivery, which acts for nobody; only which ids are no transfers',
   'registry/tokens/listVaultIdsUsingToken': 'ids of vaults, to put a change of the token on their records',
   'money/inbox/listInbox': 'over all vaults of a user: what they vote on or asked for, which they may read by its id',
