@@ -111,6 +111,8 @@ export class Campaign {
       for (const [name, person] of Object.entries(alone)) {
         const actor = new Actor(bench.test, person, name === 'administrator' ? key : null)
         const calling = { actor, pool: this.#pools.get(person)!, pick }
+        const maker = this.#makerOf(operation)
+        if (maker !== undefined) await this.#call(maker, calling)
         for (let i = 0; i < insistences && this.#countOf(operation.operationId).taken === 0; i += 1) {
           const call = await this.#call(operation, calling)
           if (call === 'not for them') break
@@ -120,6 +122,14 @@ export class Campaign {
       }
     }
     return sequence
+  }
+
+  /** Returns the operation that creates an object for this one, such as `createDirectory` for `rotateDirectoryToken`. */
+  #makerOf({ path }: Writing): Writing | undefined {
+    const [collection, ...rest] = path.split('/{id}')
+    return rest.length === 0
+      ? undefined
+      : this.drawer.operations.find((other) => other.method === 'post' && other.path === collection)
   }
 
   untaken(): Writing[] {
