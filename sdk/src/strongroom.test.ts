@@ -191,7 +191,7 @@ describe('a report', () => {
     const { id } = await vault.reports.createExport('account_statement', body)
     await expect.poll(async () => (await vault.reports.getExport(id)).state).toBe('done')
     const file = await vault.reports.downloadExport(id)
-    expect(file.name).toBe(`account_statement-${id}.zip`)
+    expect(file.name).toBe(`account_statement-${id}.csv`)
     expect((await file.blob()).size).toBeGreaterThan(100)
   })
 })
