@@ -5,30 +5,38 @@ import { amountOf, countOf, hashOf, isRecord, NodeOutage, NodeRefusal } from './
 import type { FoundTransaction, UtxoBlock, UtxoTransaction } from './utxo-block.ts'
 import type { UtxoNode } from './utxo-node.ts'
 
+/** The client of a node, and the network whose addresses it shows. */
+type Asked = Pick<UtxoNode, 'rpc' | 'parameters'>
+
 const malformed = (what: string) => new NodeOutage(`the node answered ${what} in another form`)
 
-async function hashAt({ rpc }: UtxoNode, height: bigint): Promise<string> {
+async function hashAt({ rpc }: Asked, height: bigint): Promise<string> {
   const hash = hashOf(await rpc.call('getblockhash', [Number(height)]))
   if (hash === null) throw malformed('the hash of a block')
   return hash
 }
 
-export async function readBlock(node: UtxoNode, height: bigint): Promise<SeenBlock> {
-  return headerOf(await node.rpc.call('getblockheader', [await hashAt(node, height)]))
+export async function readBlock(node: Asked, height: bigint): Promise<SeenBlock> {
+  const hash = await hashAt(node, height)
+  return headerOf(await node.rpc.call('getblockheader', [hash]), { hash, height })
 }
 
-export async function readFullBlock(node: UtxoNode, height: bigint): Promise<UtxoBlock> {
-  const answer = await node.rpc.call('getblock', [await hashAt(node, height), 2])
+export async function readFullBlock(node: Asked, height: bigint): Promise<UtxoBlock> {
+  const hash = await hashAt(node, height)
+  const answer = await node.rpc.call('getblock', [hash, 2])
+  const header = headerOf(answer, { hash, height })
   if (!isRecord(answer) || !Array.isArray(answer.tx)) throw malformed('a block')
-  return { ...headerOf(answer), transactions: answer.tx.map((entry) => transactionOf(entry, node.parameters)) }
+  return { ...header, transactions: answer.tx.map((entry) => transactionOf(entry, node.parameters)) }
 }
 
-function headerOf(answer: unknown): SeenBlock {
+/** Reads the head of the block that was asked for. @throws NodeOutage for the head of another block */
+function headerOf(answer: unknown, asked: { hash: string; height?: bigint }): SeenBlock {
   if (!isRecord(answer)) throw malformed('a block')
   const [number, hash, timestamp] = [countOf(answer.height), hashOf(answer.hash), countOf(answer.time)]
   // The first block has no parent.
   const parentHash = number === 0 ? '' : hashOf(answer.previousblockhash)
   if (number === null || hash === null || timestamp === null || parentHash === null) throw malformed('a block')
+  if (hash !== asked.hash || BigInt(number) !== (asked.height ?? BigInt(number))) throw malformed('a block')
   return { number: BigInt(number), hash, parentHash, timestamp: BigInt(timestamp) }
 }
 
@@ -36,29 +44,37 @@ function transactionOf(answer: unknown, parameters: UtxoParameters): UtxoTransac
   if (!isRecord(answer) || !Array.isArray(answer.vin) || !Array.isArray(answer.vout)) throw malformed('a transaction')
   const hash = hashOf(answer.txid)
   if (hash === null) throw malformed('a transaction')
-  const spends = answer.vin.flatMap((input: unknown) => {
+  const spends = answer.vin.filter(isOfChain).flatMap((input: unknown) => {
     if (isRecord(input) && 'coinbase' in input) return []
     const [txHash, index] = isRecord(input) ? [hashOf(input.txid), countOf(input.vout)] : [null, null]
     if (txHash === null || index === null) throw malformed('an input')
     return [{ txHash, index }]
   })
-  const outputs = answer.vout.map((output: unknown) => {
+  const outputs = answer.vout.filter(isOfChain).map((output: unknown, index) => {
     if (!isRecord(output) || !isRecord(output.scriptPubKey)) throw malformed('an output')
-    const [index, amount, { hex }] = [countOf(output.n), amountOf(output.value), output.scriptPubKey]
-    if (index === null || amount === null || typeof hex !== 'string') throw malformed('an output')
+    const [amount, { hex }] = [amountOf(output.value), output.scriptPubKey]
+    // An output is found and spent by its place, so the place in the list must be the number that the node names.
+    if (output.n !== index || amount === null || typeof hex !== 'string' || !bytes.test(hex))
+      throw malformed('an output')
     return { index, amount, address: addressOfScript(Buffer.from(hex, 'hex'), parameters) }
   })
   return { hash, spends, outputs }
 }
 
+const bytes = /^(?:[0-9a-f]{2})*$/
+
+/** Litecoin nodes list the parts of an extension block (MWEB), too. They have no amount and no script. */
+const isOfChain = (part: unknown): boolean => !isRecord(part) || part.ismweb !== true
+
 /** The code of a transaction that a node does not know, and of a block that it does not have. */
 const unknownCode = -5
 
 /** Looks a transaction up in blocks and in the pool; null when the node does not know it. */
-export async function findTransaction({ rpc, parameters }: UtxoNode, hash: string): Promise<FoundTransaction | null> {
+export async function findTransaction({ rpc, parameters }: Asked, hash: string): Promise<FoundTransaction | null> {
   try {
     const answer = await rpc.call('getrawtransaction', [hash, true])
     const transaction = transactionOf(answer, parameters)
+    if (transaction.hash !== hash) throw malformed('a transaction')
     const block = isRecord(answer) ? answer.blockhash : undefined
     const blockHash = block === undefined ? null : hashOf(block)
     if (block !== undefined && blockHash === null) throw malformed('a transaction')
@@ -70,8 +86,8 @@ export async function findTransaction({ rpc, parameters }: UtxoNode, hash: strin
 }
 
 /** The block of this hash, if it is in the chain that the node follows; the index may still name one that was left. */
-export async function findBlock({ rpc }: UtxoNode, hash: string): Promise<SeenBlock | null> {
+export async function findBlock({ rpc }: Asked, hash: string): Promise<SeenBlock | null> {
   const answer = await rpc.call('getblockheader', [hash])
   if (!isRecord(answer)) throw malformed('a block')
-  return typeof answer.confirmations === 'number' && answer.confirmations > 0 ? headerOf(answer) : null
+  return typeof answer.confirmations === 'number' && answer.confirmations > 0 ? headerOf(answer, { hash }) : null
 }

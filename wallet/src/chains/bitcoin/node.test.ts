@@ -3,14 +3,15 @@ import { rootOf } from '../../keys/keyring.ts'
 import { type LitecoinNode, litecoinProgram, startLitecoinNode } from '../../testing/litecoin-node.ts'
 import { signTransaction } from '../../testing/sign-transaction.ts'
 import { addressOf, addressOfScript, scriptOf } from './addresses.ts'
+import { findBlock, findTransaction, readBlock, readFullBlock } from './blocks.ts'
 import { checkTransaction } from './check.ts'
 import { type Selection, selectCoins } from './coins.ts'
 import { readFeeRate } from './fees.ts'
-import { broadcast, readBlock, readHeight, readSpent, readTransaction } from './node.ts'
 import { bitcoin, litecoin } from './parameters.ts'
 import { toBip84Path } from './paths.ts'
 import { amountOf, NodeOutage, type Rpc } from './rpc.ts'
 import type { Coin } from './sizes.ts'
+import { checkNode } from './utxo-node.ts'
 
 const root = await rootOf(
   'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about',
@@ -123,45 +124,47 @@ describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])(
       expect(await node.rpc.call('getblockcount')).toBeGreaterThan(431)
     })
 
-    it('blocks and transactions are read with what they spend, and sending twice is harmless', async () => {
+    it('blocks and transactions are read with what they spend', async () => {
+      const asked = { rpc: node.rpc, parameters }
       const [coin] = await coinsOf(5)
-      const { signed, effect } = await pay([coin!], 200_000n)
-      expect(await readTransaction(node.rpc, signed.txHash)).toBeNull()
-      expect(await broadcast(node.rpc, signed.raw)).toEqual({ outcome: 'taken' })
-      expect(await broadcast(node.rpc, signed.raw)).toEqual({ outcome: expect.stringMatching('taken|known') })
-      expect(await readTransaction(node.rpc, signed.txHash)).toMatchObject({ block: null, size: signed.size })
-      await node.mine(1, scriptOf(recipient))
-      const genesis = (await node.rpc.call('getblockhash', [0])) as string
-      const height = await readHeight(node.rpc, genesis)
-      const block = await readBlock(node.rpc, height)
-      const found = block.transactions.find(({ txHash }) => txHash === signed.txHash)!
-      expect(found.spent).toEqual([{ txHash: coin!.txHash, index: coin!.index }])
-      expect(await readSpent(node.rpc, found.spent)).toEqual([{ ...coin, script: Buffer.from(script) }])
-      expect(found.outputs.map(({ amount }) => amount)).toEqual([200_000n, 'change' in effect ? effect.change : null])
-      expect(block.transactions[0]).toMatchObject({ isCoinbase: true, spent: [] })
-      expect(block.parentHash).toBe((await readBlock(node.rpc, height - 1n)).hash)
-      expect(await readTransaction(node.rpc, signed.txHash)).toMatchObject({
-        block: { hash: block.hash, confirmations: 1 },
-      })
-      expect(await broadcast(node.rpc, signed.raw)).toEqual({ outcome: 'known' })
-      const rival = await pay([coin!], 300_000n)
-      expect(await broadcast(node.rpc, rival.signed.raw)).toMatchObject({ outcome: 'refused', spendsGone: true })
+      const { signed, selection } = await pay([coin!], 200_000n)
+      expect(await findTransaction(asked, signed.txHash)).toBeNull()
+      await node.rpc.call('sendrawtransaction', [signed.raw])
+      const paid = {
+        hash: signed.txHash,
+        spends: [{ txHash: coin!.txHash, index: coin!.index }],
+        outputs: [
+          { index: 0, amount: 200_000n, address: addressOf(recipient, parameters) },
+          { index: 1, amount: selection.change, address: sender },
+        ],
+      }
+      expect(await findTransaction(asked, signed.txHash)).toEqual({ ...paid, blockHash: null })
+      const [hash] = await node.mine(1, scriptOf(recipient))
+      const height = BigInt((await node.rpc.call('getblockcount')) as number)
+      const { transactions, ...header } = await readFullBlock(asked, height)
+      expect(transactions.find((transaction) => transaction.hash === signed.txHash)).toEqual(paid)
+      expect(transactions[0]).toMatchObject({ spends: [] })
+      expect(header).toEqual(await readBlock(asked, height))
+      expect(header).toMatchObject({ hash, parentHash: (await readBlock(asked, height - 1n)).hash })
+      expect(await findTransaction(asked, signed.txHash)).toEqual({ ...paid, blockHash: hash })
+      expect(await findBlock(asked, hash!)).toEqual(header)
     })
 
     it('a transaction of a block that the chain lost waits again', async () => {
+      const asked = { rpc: node.rpc, parameters }
       const [coin] = await coinsOf(6)
       const { signed } = await pay([coin!], 200_000n)
       const hash = await node.mineOnly(scriptOf(recipient), [signed.raw])
-      expect(await readTransaction(node.rpc, signed.txHash)).toMatchObject({ block: { hash, confirmations: 1 } })
+      expect(await findTransaction(asked, signed.txHash)).toMatchObject({ blockHash: hash })
       await node.rpc.call('invalidateblock', [hash])
-      expect(await readTransaction(node.rpc, signed.txHash)).toMatchObject({ block: null })
+      expect(await findBlock(asked, hash)).toBeNull()
       // The same block would be made again for the same script.
-      await node.mine(1, script)
-      expect(await readTransaction(node.rpc, signed.txHash)).toMatchObject({ block: { confirmations: 1 } })
+      const [other] = await node.mine(1, script)
+      expect(await findTransaction(asked, signed.txHash)).toMatchObject({ blockHash: other })
     })
 
     it('a node of another network is an outage', async () => {
-      await expect(readHeight(node.rpc, parameters.genesis)).rejects.toThrow('another network')
+      await expect(checkNode({ network: 'x', rpc: node.rpc, parameters })).rejects.toThrow('another network')
     })
   },
 )
@@ -171,9 +174,10 @@ describe('answers of another form are outages', () => {
   const output = { n: 0, value: 1, scriptPubKey: { hex: '00' } }
   const transaction = { txid: hash, vin: [{ txid: hash, vout: 0 }], vout: [output], vsize: 100 }
   const block = { hash, height: 7, previousblockhash: hash, time: 1, tx: [transaction] }
-  const nodeWith = (answers: Record<string, unknown>): Rpc => ({
-    call: async (method) => (method in answers ? answers[method] : null),
-  })
+  const nodeWith = (answers: Record<string, unknown>) => {
+    const rpc: Rpc = { call: async (method) => (method in answers ? answers[method] : null) }
+    return { network: 'x', rpc, parameters: litecoin }
+  }
 
   it.each<[string, unknown]>([
     ['nothing', null],
@@ -195,7 +199,7 @@ describe('answers of another form are outages', () => {
       { ...block, tx: [{ ...transaction, vout: [{ ...output, scriptPubKey: { hex: '0' } }] }] },
     ],
   ])('a block with %s', async (_form, getblock) => {
-    await expect(readBlock(nodeWith({ getblockhash: hash, getblock }), 7n)).rejects.toBeInstanceOf(NodeOutage)
+    await expect(readFullBlock(nodeWith({ getblockhash: hash, getblock }), 7n)).rejects.toBeInstanceOf(NodeOutage)
   })
 
   it('a block of the right form is read, without the parts of an extension block', async () => {
@@ -205,25 +209,39 @@ describe('answers of another form are outages', () => {
       vout: [output, { ismweb: true, output_id: hash }],
     }
     const getblock = { ...block, tx: [extended] }
-    const read = await readBlock(nodeWith({ getblockhash: hash, getblock }), 7n)
-    expect(read.transactions[0]!.spent).toEqual([{ txHash: hash, index: 0 }])
-    expect(read.transactions[0]!.outputs).toEqual([{ index: 0, amount: 100_000_000n, script: Buffer.from([0]) }])
+    const read = await readFullBlock(nodeWith({ getblockhash: hash, getblock }), 7n)
+    expect(read.transactions[0]!.spends).toEqual([{ txHash: hash, index: 0 }])
+    expect(read.transactions[0]!.outputs).toEqual([{ index: 0, amount: 100_000_000n, address: null }])
   })
 
   it.each<[string, unknown]>([
     ['another transaction', { ...transaction, txid: 'cd'.repeat(32) }],
-    ['no size', { ...transaction, vsize: '100' }],
-    ['confirmations of no block', { ...transaction, confirmations: 3 }],
-    ['confirmations below zero', { ...transaction, confirmations: -1 }],
-  ])('%s', async (_form, getrawtransaction) => {
-    await expect(readTransaction(nodeWith({ getrawtransaction }), hash)).rejects.toBeInstanceOf(NodeOutage)
+    ['a block without a hash', { ...transaction, blockhash: 'x' }],
+  ])('a transaction with %s', async (_form, getrawtransaction) => {
+    await expect(findTransaction(nodeWith({ getrawtransaction }), hash)).rejects.toBeInstanceOf(NodeOutage)
   })
 
-  it.each([{ pruned: true }, { initialblockdownload: true, chain: 'main' }, { blocks: '5' }, { blocks: -1 }])(
-    'a node that cannot be relied on: %j',
-    async (info) => {
-      const rpc = nodeWith({ getblockhash: hash, getblockchaininfo: { blocks: 5, ...info } })
-      await expect(readHeight(rpc, hash)).rejects.toBeInstanceOf(NodeOutage)
-    },
-  )
+  it.each<[string, unknown]>([
+    ['another hash', { ...block, hash: 'cd'.repeat(32), confirmations: 1 }],
+    ['no time', { ...block, time: null, confirmations: 1 }],
+  ])('the head of a block with %s', async (_form, getblockheader) => {
+    const node = nodeWith({ getblockhash: hash, getblockheader })
+    await expect(findBlock(node, hash)).rejects.toBeInstanceOf(NodeOutage)
+    await expect(readBlock(node, 7n)).rejects.toBeInstanceOf(NodeOutage)
+  })
+
+  const whole = { pruned: false, blocks: 5, headers: 5 }
+  const indexes = { txindex: { synced: true } }
+  it.each<[string, unknown, unknown]>([
+    ['drops old blocks', { ...whole, pruned: true }, indexes],
+    ['has not read all blocks', { ...whole, headers: 6 }, indexes],
+    ['names no number of blocks', { ...whole, blocks: '5', headers: '5' }, indexes],
+    ['has no index of transactions', whole, {}],
+    ['has no complete index of transactions', whole, { txindex: { synced: false } }],
+    ['says nothing of its indexes', whole, null],
+  ])('a node that %s', async (_fault, getblockchaininfo, getindexinfo) => {
+    const answers = { getblockhash: litecoin.genesis, getblockchaininfo, getindexinfo }
+    await expect(checkNode(nodeWith(answers))).rejects.toBeInstanceOf(NodeOutage)
+    await checkNode(nodeWith({ ...answers, getblockchaininfo: whole, getindexinfo: indexes }))
+  })
 })

@@ -37,7 +37,12 @@ export async function readHeight(node: UtxoNode): Promise<bigint> {
 }
 
 /** @throws for a node of another network, and for one that cannot answer about old transactions or is behind */
-export async function checkNode({ network, rpc, parameters, genesis = parameters.genesis }: UtxoNode): Promise<void> {
+export async function checkNode({
+  network,
+  rpc,
+  parameters,
+  genesis = parameters.genesis,
+}: Pick<UtxoNode, 'network' | 'rpc' | 'parameters' | 'genesis'>): Promise<void> {
   const [first, chain, indexes] = await Promise.all([
     rpc.call('getblockhash', [0]),
     rpc.call('getblockchaininfo'),
