@@ -6,22 +6,22 @@ import type { FoundTransaction, UtxoBlock, UtxoTransaction } from './utxo-block.
 import type { UtxoNode } from './utxo-node.ts'
 
 /** The client of a node, and the network whose addresses it shows. */
-type Asked = Pick<UtxoNode, 'rpc' | 'parameters'>
+type Source = Pick<UtxoNode, 'rpc' | 'parameters'>
 
 const malformed = (what: string) => new NodeOutage(`the node answered ${what} in another form`)
 
-async function hashAt({ rpc }: Asked, height: bigint): Promise<string> {
+async function hashAt({ rpc }: Source, height: bigint): Promise<string> {
   const hash = hashOf(await rpc.call('getblockhash', [Number(height)]))
   if (hash === null) throw malformed('the hash of a block')
   return hash
 }
 
-export async function readBlock(node: Asked, height: bigint): Promise<SeenBlock> {
+export async function readBlock(node: Source, height: bigint): Promise<SeenBlock> {
   const hash = await hashAt(node, height)
   return headerOf(await node.rpc.call('getblockheader', [hash]), { hash, height })
 }
 
-export async function readFullBlock(node: Asked, height: bigint): Promise<UtxoBlock> {
+export async function readFullBlock(node: Source, height: bigint): Promise<UtxoBlock> {
   const hash = await hashAt(node, height)
   const answer = await node.rpc.call('getblock', [hash, 2])
   const header = headerOf(answer, { hash, height })
@@ -30,13 +30,13 @@ export async function readFullBlock(node: Asked, height: bigint): Promise<UtxoBl
 }
 
 /** Reads the head of the block that was asked for. @throws NodeOutage for the head of another block */
-function headerOf(answer: unknown, asked: { hash: string; height?: bigint }): SeenBlock {
+function headerOf(answer: unknown, expected: { hash: string; height?: bigint }): SeenBlock {
   if (!isRecord(answer)) throw malformed('a block')
   const [number, hash, timestamp] = [countOf(answer.height), hashOf(answer.hash), countOf(answer.time)]
   // The first block has no parent.
   const parentHash = number === 0 ? '' : hashOf(answer.previousblockhash)
   if (number === null || hash === null || timestamp === null || parentHash === null) throw malformed('a block')
-  if (hash !== asked.hash || BigInt(number) !== (asked.height ?? BigInt(number))) throw malformed('a block')
+  if (hash !== expected.hash || BigInt(number) !== (expected.height ?? BigInt(number))) throw malformed('a block')
   return { number: BigInt(number), hash, parentHash, timestamp: BigInt(timestamp) }
 }
 
@@ -70,7 +70,7 @@ const isOfChain = (part: unknown): boolean => !isRecord(part) || part.ismweb !==
 const unknownCode = -5
 
 /** Looks a transaction up in blocks and in the pool; null when the node does not know it. */
-export async function findTransaction({ rpc, parameters }: Asked, hash: string): Promise<FoundTransaction | null> {
+export async function findTransaction({ rpc, parameters }: Source, hash: string): Promise<FoundTransaction | null> {
   try {
     const answer = await rpc.call('getrawtransaction', [hash, true])
     const transaction = transactionOf(answer, parameters)
@@ -86,7 +86,7 @@ export async function findTransaction({ rpc, parameters }: Asked, hash: string):
 }
 
 /** The block of this hash, if it is in the chain that the node follows; the index may still name one that was left. */
-export async function findBlock({ rpc }: Asked, hash: string): Promise<SeenBlock | null> {
+export async function findBlock({ rpc }: Source, hash: string): Promise<SeenBlock | null> {
   const answer = await rpc.call('getblockheader', [hash])
   if (!isRecord(answer)) throw malformed('a block')
   return typeof answer.confirmations === 'number' && answer.confirmations > 0 ? headerOf(answer, { hash }) : null

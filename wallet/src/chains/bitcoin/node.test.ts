@@ -125,10 +125,10 @@ describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])(
     })
 
     it('blocks and transactions are read with what they spend', async () => {
-      const asked = { rpc: node.rpc, parameters }
+      const source = { rpc: node.rpc, parameters }
       const [coin] = await coinsOf(5)
       const { signed, selection } = await pay([coin!], 200_000n)
-      expect(await findTransaction(asked, signed.txHash)).toBeNull()
+      expect(await findTransaction(source, signed.txHash)).toBeNull()
       await node.rpc.call('sendrawtransaction', [signed.raw])
       const paid = {
         hash: signed.txHash,
@@ -138,29 +138,29 @@ describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])(
           { index: 1, amount: selection.change, address: sender },
         ],
       }
-      expect(await findTransaction(asked, signed.txHash)).toEqual({ ...paid, blockHash: null })
+      expect(await findTransaction(source, signed.txHash)).toEqual({ ...paid, blockHash: null })
       const [hash] = await node.mine(1, scriptOf(recipient))
       const height = BigInt((await node.rpc.call('getblockcount')) as number)
-      const { transactions, ...header } = await readFullBlock(asked, height)
+      const { transactions, ...header } = await readFullBlock(source, height)
       expect(transactions.find((transaction) => transaction.hash === signed.txHash)).toEqual(paid)
       expect(transactions[0]).toMatchObject({ spends: [] })
-      expect(header).toEqual(await readBlock(asked, height))
-      expect(header).toMatchObject({ hash, parentHash: (await readBlock(asked, height - 1n)).hash })
-      expect(await findTransaction(asked, signed.txHash)).toEqual({ ...paid, blockHash: hash })
-      expect(await findBlock(asked, hash!)).toEqual(header)
+      expect(header).toEqual(await readBlock(source, height))
+      expect(header).toMatchObject({ hash, parentHash: (await readBlock(source, height - 1n)).hash })
+      expect(await findTransaction(source, signed.txHash)).toEqual({ ...paid, blockHash: hash })
+      expect(await findBlock(source, hash!)).toEqual(header)
     })
 
     it('a transaction of a block that the chain lost waits again', async () => {
-      const asked = { rpc: node.rpc, parameters }
+      const source = { rpc: node.rpc, parameters }
       const [coin] = await coinsOf(6)
       const { signed } = await pay([coin!], 200_000n)
       const hash = await node.mineOnly(scriptOf(recipient), [signed.raw])
-      expect(await findTransaction(asked, signed.txHash)).toMatchObject({ blockHash: hash })
+      expect(await findTransaction(source, signed.txHash)).toMatchObject({ blockHash: hash })
       await node.rpc.call('invalidateblock', [hash])
-      expect(await findBlock(asked, hash)).toBeNull()
+      expect(await findBlock(source, hash)).toBeNull()
       // The same block would be made again for the same script.
       const [other] = await node.mine(1, script)
-      expect(await findTransaction(asked, signed.txHash)).toMatchObject({ blockHash: other })
+      expect(await findTransaction(source, signed.txHash)).toMatchObject({ blockHash: other })
     })
 
     it('a node of another network is an outage', async () => {
