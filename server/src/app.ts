@@ -161,8 +161,7 @@ export async function createApp(deps: Deps): Promise<App> {
   )
   await app.register(
     async (scim) => {
-      scimRoutes(scim as unknown as App, deps)
-      scimGroupRoutes(scim as unknown as App, deps)
+      for (const routes of [scimRoutes, scimGroupRoutes]) routes(scim as unknown as App, deps)
     },
     { prefix: scimPrefix },
   )

@@ -511,6 +511,7 @@ export interface DirectoryPeople {
 export interface DirectoryStops {
   asked_at: Timestamp;
   directory_id: string;
+  ended_at: Timestamp | null;
   held: boolean;
   user_id: string;
 }

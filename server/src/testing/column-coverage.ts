@@ -118,7 +118,7 @@ export const coverage: Record<string, Coverage> = {
   directory_group_members: { notCovered: { 'the word of a directory, which gives no right': 'group_id user_id' } },
   directory_stops: {
     notCovered: {
-      'lets a directory enable whom it disabled; both are on the record': 'user_id directory_id asked_at held',
+      'lets a directory enable whom it disabled; both are on the record': 'user_id directory_id asked_at held ended_at',
     },
   },
   used_provider_answers: { notCovered: { [session]: 'answer_hash expires_at' } },

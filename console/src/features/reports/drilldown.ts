@@ -39,7 +39,7 @@ const ofAddressBook: readonly SearchName[] = [
 ]
 
 /**
- * Returns the page that lists exactly the operations of a figure, or null if there is none.
+ * Returns the page that lists exactly the operations of a figure, or null if no page does.
  *
  * @param more the filters of the figure beyond those of the report
  */

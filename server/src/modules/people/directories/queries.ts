@@ -31,7 +31,7 @@ export async function findDirectory(db: Db | Trx, id: string): Promise<Directory
   return rows[0] ?? null
 }
 
-/** Locks a directory until the transaction ends. Returns false if there is none. */
+/** Locks a directory until the transaction ends. Returns false if it does not exist. */
 export async function lockDirectory(trx: Trx, id: string): Promise<boolean> {
   const row = await trx.selectFrom('directories').select('id').where('id', '=', id).forUpdate().executeTakeFirst()
   return row !== undefined

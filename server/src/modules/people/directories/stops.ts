@@ -23,13 +23,14 @@ export async function stopPerson(trx: Trx, { directory, userId, now }: Stop): Pr
   const earlier = await findStop(trx, userId)
   // A stop that waits goes on waiting. One of an earlier directory ends, because this one answers for the person now.
   if (earlier?.directory_id === directory.id) return
-  if (earlier !== null) await deleteStop(trx, userId)
   const held = await isBraked(trx, { directory, userId, now })
   if (held) await announceHeld(trx, { directory, userId, now })
   else await disable(trx, { userId, actorId: null, directory: directory.name, reason: 'It stopped them', now })
+  const stop = { directory_id: directory.id, asked_at: now, held, ended_at: null }
   await trx
     .insertInto('directory_stops')
-    .values({ user_id: userId, directory_id: directory.id, asked_at: now, held })
+    .values({ user_id: userId, ...stop })
+    .onConflict((conflict) => conflict.column('user_id').doUpdateSet(stop))
     .execute()
 }
 
@@ -38,9 +39,13 @@ export async function resumePerson(trx: Trx, { directory, userId, now }: Stop): 
   const stop = await findStop(trx, userId)
   if (stop?.directory_id !== directory.id) return
   await lockDirectory(trx, directory.id)
-  await deleteStop(trx, userId)
-  if (stop.held) await audit(trx, platform(now), 'directory.stop_withdrawn', target(directory.id), { userId })
-  else await enable(trx, { userId, actorId: null, directory: directory.name, reason: 'It has them again', now })
+  if (stop.held) {
+    await deleteStop(trx, userId)
+    await audit(trx, platform(now), 'directory.stop_withdrawn', target(directory.id), { userId })
+    return
+  }
+  await trx.updateTable('directory_stops').set({ ended_at: now }).where('user_id', '=', userId).execute()
+  await enable(trx, { userId, actorId: null, directory: directory.name, reason: 'It has them again', now })
 }
 
 /** Carries out or discards stops that wait. @throws 404 for a person without one, 403 for oneself, 409 */
@@ -73,7 +78,7 @@ async function carryOut(trx: Trx, { directory, userId, now }: Stop, actorId: str
 /**
  * Returns true if this stop would be one too many within an hour: more than five people, and more than a fifth of the directory. The
  * same counts among those who are in a vault or administer the platform, so that made-up people do not raise the fifth. Accounts
- * that were stopped when they were made do not count.
+ * that were stopped when they were made do not count. A stop that was taken back counts, because it ended sessions and mails.
  */
 async function isBraked(trx: Trx, { directory, userId, now }: Stop): Promise<boolean> {
   const since = new Date(now.getTime() - 3_600_000)
@@ -125,8 +130,13 @@ async function isDisabled(trx: Trx, userId: string): Promise<boolean> {
   return row.disabled_at !== null
 }
 
+/** Returns the stop that is in force or waits. */
 async function findStop(trx: Trx, userId: string): Promise<{ directory_id: string; held: boolean } | null> {
-  const query = trx.selectFrom('directory_stops').select(['directory_id', 'held']).where('user_id', '=', userId)
+  const query = trx
+    .selectFrom('directory_stops')
+    .select(['directory_id', 'held'])
+    .where('user_id', '=', userId)
+    .where('ended_at', 'is', null)
   return (await query.executeTakeFirst()) ?? null
 }
 

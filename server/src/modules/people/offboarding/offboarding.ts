@@ -66,7 +66,7 @@ export async function enable(trx: Trx, by: Offboard): Promise<PlatformUser> {
   if (user.disabled_at === null) throw conflict('wrong_state', 'They are not disabled')
   if (user.is_revoked) throw conflict('wrong_state', 'The token of the service was revoked; create a new one')
   await setDisabled(trx, userId, null, now)
-  await dropStop(trx, userId)
+  if (by.directory === undefined) await dropStop(trx, userId)
   await announce(trx, 'enabled', user, by)
   return toPlatformUser((await findPlatformUser(trx, userId))!)
 }

@@ -38,7 +38,7 @@ export function assertPerson(person: Person): Person {
   return person
 }
 
-/** Returns a value in the type of its attribute; undefined for one that says that there is none. @throws 400 invalidValue */
+/** Returns a value in the type of its attribute; undefined for null and for an empty value. @throws 400 invalidValue */
 export function readValue(attribute: Attribute, value: unknown): unknown {
   if (attribute.multiValued !== true) return readSingle(attribute, value)
   if (value === null) return undefined

@@ -98,7 +98,7 @@ describe('requests that are refused', () => {
     ['__proto__', '{"__proto__":{"admin":true},"userName":"a"}', 400, 'invalidSyntax'],
     ['no userName', { active: true }, 400, 'invalidValue'],
     ['a userName that is no text', { userName: { a: 1 } }, 400, 'invalidValue'],
-    ['a boolean that is none', { userName: 'x', active: 'maybe' }, 400, 'invalidValue'],
+    ['a text that is no boolean', { userName: 'x', active: 'maybe' }, 400, 'invalidValue'],
     ['an address of another domain', { userName: 'x@elsewhere.example' }, 400, 'invalidValue'],
     ['an address that is none', { userName: 'x' }, 400, 'invalidValue'],
     ['two addresses in one', { userName: 'x@y.example,z@corp.example' }, 400, 'invalidValue'],
@@ -350,6 +350,26 @@ describe('people who leave', () => {
     test.clock.advance(3_600_001)
     expect((await directory.send('DELETE', `/Users/${people[8]!.id}`)).status).toBe(204)
     expect(await disabledAt(people[8]!.id)).not.toBeNull()
+  })
+
+  it('T93 stops that are taken back count for an hour', async () => {
+    const directory = await createDirectory(test)
+    const people: { id: string; userName: string }[] = []
+    for (let i = 0; i < 12; i += 1) people.push(await addOne(directory))
+    test.clock.advance(1_000)
+    const setActive = (id: string, value: boolean) =>
+      directory.send('PATCH', `/Users/${id}`, { Operations: [{ op: 'replace', path: 'active', value }] })
+    for (const { id } of people.slice(0, 5)) {
+      await setActive(id, false)
+      expect(await disabledAt(id)).not.toBeNull()
+      await setActive(id, true)
+      expect(await disabledAt(id)).toBeNull()
+    }
+    await setActive(people[5]!.id, false)
+    expect(await disabledAt(people[5]!.id)).toBeNull()
+    // The same person again is no further one.
+    await setActive(people[0]!.id, false)
+    expect(await disabledAt(people[0]!.id)).not.toBeNull()
   })
 
   it('T93 made-up people do not raise the fifth of those who are in a vault', async () => {
