@@ -136,7 +136,8 @@ function Row({ directory, edit, showPeople, showToken }: RowProps) {
           ],
           [t('Last contact'), lastSeenAt === null ? t('never') : formatTime(lastSeenAt)],
           [t('End of the token'), formatTime(tokenExpiresAt)],
-          [t('People, of whom active'), `${peopleCount}, ${activeCount}`],
+          [t('People'), String(peopleCount)],
+          [t('Active people'), String(activeCount)],
         ]}
       />
       {failed !== undefined && <Failed error={failed.error} retry={() => failed.mutate()} />}
