@@ -44,7 +44,8 @@ type Options = {
   print?: (line: string) => void
 }
 
-const walletMillisecondsMax = 5_000
+/** A node that was started again asks about an order within seconds; a machine that runs other tests beside is slower. */
+const sentAgainMillisecondsMax = 30_000
 
 /**
  * Runs the service under load and kills it, or PostgreSQL, or both, once a cycle. After each kill no row may be incomplete;
@@ -162,7 +163,7 @@ async function pass(milliseconds: number): Promise<Caught> {
 }
 
 async function waitUntilSentAgain(wallet: Wallet, toAddress: string): Promise<void> {
-  const deadline = Date.now() + walletMillisecondsMax
+  const deadline = Date.now() + sentAgainMillisecondsMax
   while (wallet.ordersFor(toAddress) < 2) {
     if (Date.now() > deadline) throw new Error(`The order for ${toAddress} was lost, and nobody sent it again`)
     await sleep(10)

@@ -28,7 +28,7 @@ export const addresses: Category = {
       id: 'addresses.checksum',
       title: 'Addresses are in EIP-55 form',
       section: 'rules-for-every-request',
-      rule: 'EIP-55 form on EVM networks.',
+      rule: 'EIP-55 form on EVM networks',
       advice: 'Write addresses in mixed case, as EIP-55 says.',
       needs: ['evm'],
       async run(wallet) {

@@ -58,7 +58,7 @@ export const balances: Category = {
       id: 'balances.lower-case',
       title: 'An address in lower case is accepted',
       section: 'rules-for-every-request',
-      rule: 'Lower case is accepted',
+      rule: 'lower case is accepted',
       advice: 'Compare addresses without regard to case, after the checksum of a mixed one was verified.',
       needs: ['evm'],
       async run(wallet) {
@@ -70,7 +70,7 @@ export const balances: Category = {
       id: 'balances.checksum',
       title: 'An address with a wrong checksum is a 400',
       section: 'rules-for-every-request',
-      rule: 'a wrong checksum is a 400',
+      rule: 'A wrong checksum is a 400',
       advice: 'Verify the EIP-55 checksum of addresses in mixed case.',
       needs: ['evm'],
       async run(wallet) {

@@ -76,7 +76,7 @@ export const orderFields: Category = {
       id: 'order-fields.checksum',
       title: 'An address with a wrong checksum is a 400',
       section,
-      rule: 'a wrong checksum is a 400',
+      rule: 'A wrong checksum is a 400',
       advice: 'Verify the EIP-55 checksum of recipient, sender and contract: it is what detects a typing error.',
       needs: ['evm'],
       async run(wallet) {
@@ -94,7 +94,7 @@ export const orderFields: Category = {
       id: 'order-fields.lower-case',
       title: 'Addresses in lower case are accepted',
       section,
-      rule: 'Lower case is accepted',
+      rule: 'lower case is accepted',
       advice: 'Compare addresses without regard to case, after the checksum of a mixed one was verified.',
       needs: ['evm'],
       async run(wallet) {

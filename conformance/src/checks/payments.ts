@@ -87,7 +87,7 @@ export const payments: Category = {
       id: 'payments.fee',
       title: 'The purse paid the amount, and the fee if feePaidBy says so',
       section: 'get-transfersid',
-      rule: 'the fee charged, in the smallest unit of the network’s coin, and who paid it',
+      rule: 'the fee charged, in the smallest unit of the network’s coin, and the address that paid it',
       advice: 'Compute the fee from the receipt, with every part that the network charges.',
       needs,
       async run(wallet) {
