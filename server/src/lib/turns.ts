@@ -14,3 +14,13 @@ export function createTurns(runningMax: number) {
     }
   }
 }
+
+/** Creates a queue for each key that is used. */
+export function createTurnsOfKeys(runningMax: number) {
+  const ofKeys = new Map<string, ReturnType<typeof createTurns>>()
+  return <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
+    const turns = ofKeys.get(key) ?? createTurns(runningMax)
+    ofKeys.set(key, turns)
+    return turns(work)
+  }
+}

@@ -24,6 +24,8 @@ const questions = { firstMilliseconds: pollMilliseconds, longestMilliseconds: po
 
 /** The time between two questions about a transfer of a wallet service whose changes are followed. */
 const followedMilliseconds = 600_000
+/** Such questions begin at multiples of this, so that those of some seconds are claimed and answered together. */
+const questionsTogetherMilliseconds = 5_000
 
 /**
  * Returns the time of the next question about a transfer, after `timesAsked` answers in a row without news. Longer pauses vary
@@ -31,7 +33,10 @@ const followedMilliseconds = 600_000
  * followed, the first question comes at a random moment of the pause.
  */
 export function askAgainAt(now: Date, timesAsked: number, isFollowed: boolean): Date {
-  if (isFollowed) return after(now, followedMilliseconds * (timesAsked === 0 ? Math.random() : 1))
+  if (isFollowed) {
+    const next = now.getTime() + followedMilliseconds * (timesAsked === 0 ? Math.random() : 1)
+    return new Date(Math.floor(next / questionsTogetherMilliseconds) * questionsTogetherMilliseconds)
+  }
   const pause = retryAt(now, timesAsked + 1, questions).getTime() - now.getTime()
   return after(now, timesAsked === 0 ? pause : pause * (1 - Math.random() / 4))
 }

@@ -12,7 +12,7 @@ import {
   questionsPerVaultMax,
 } from '../../../lib/limits.ts'
 import type { KeptSignedVote } from '../../../lib/signed-vote.ts'
-import { createTurns } from '../../../lib/turns.ts'
+import { createTurnsOfKeys } from '../../../lib/turns.ts'
 import { notifyOfStop } from '../../record/notifications/notification-rows.ts'
 import { WalletServiceError } from '../../registry/wallet-service/call.ts'
 import type { Authorization, WalletClient } from '../../registry/wallet-service/client.ts'
@@ -39,9 +39,10 @@ import {
 import type { LockedTransfer } from '../transfers/queries.ts'
 import * as claims from './claim.ts'
 import type { WalletStatus } from './evaluate-status.ts'
+import { countFound } from './following.ts'
 import { handOverReplacement } from './hand-over-replacement.ts'
 import { createLanes, type Lanes } from './lanes.ts'
-import { applyReportsAlone, pollStatus } from './settle.ts'
+import { applyReportsAlone, applyStatus, noteForgotten } from './settle.ts'
 import { together } from './together.ts'
 
 type Claim = claims.Claim
@@ -136,23 +137,28 @@ const partsOf = (deps: Deps, connect: Connect) => ({
     const wallet = await connect(deps, vaultId)
     return claimed.map(() => wallet)
   }),
-  atWallet: turnsOfVaults(handOversPerVaultMax),
-  answered: together(deps, async (vaultId, answers: Answer[]) => {
-    await applyReportsAlone(deps, {
+  atWallet: createTurnsOfKeys(handOversPerVaultMax),
+  answered: answeredTogether(deps),
+  followed: answeredTogether(deps),
+})
+
+/** Applies answers of a wallet service together. Returns true for each answer that was news. */
+const answeredTogether = (deps: Deps) =>
+  together(deps, async (vaultId, answers: Answer[]) => {
+    const { news } = await applyReportsAlone(deps, {
       vaultId,
       reports: new Map(answers.map(({ claim, status }) => [claim.id, status])),
       isFollowed: answers.every(({ claim }) => claim.isFollowed),
       isAsked: true,
     })
-    return answers.map(() => undefined)
-  }),
-})
+    return answers.map(({ claim }) => news.includes(claim.id))
+  })
 
 async function advance(parts: Parts, claim: Claim): Promise<void> {
-  const { deps, connect } = parts
+  const { deps } = parts
   try {
     const isTaken = claim.phase === 'submitted' || claim.phase === 'broadcast'
-    await (isTaken ? follow(deps, await connect(deps, claim.vaultId), claim) : handOver(parts, claim))
+    await (isTaken ? follow(parts, claim) : handOver(parts, claim))
   } catch (error) {
     // The outcome is unknown, which is not a failure: the funds stay reserved and the status is queried again.
     deps.log.warn({ err: error, transferId: claim.id }, 'transfer not delivered yet')
@@ -160,10 +166,16 @@ async function advance(parts: Parts, claim: Claim): Promise<void> {
   }
 }
 
-/** Hands over a replacement if one was decided; otherwise asks the wallet service about the transfer. */
-async function follow(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
-  const isHandedOver = claim.isReplacementDue && (await handOverReplacement(deps, wallet, claim))
-  if (!isHandedOver) await pollStatus(deps, wallet, claim)
+/** Hands over a replacement if one was decided; otherwise queries the status of the transfer, and posts the result. */
+async function follow({ deps, connect, followed }: Parts, claim: Claim): Promise<void> {
+  const { vaultId, id, isFollowed } = claim
+  const wallet = await connect(deps, vaultId)
+  if (claim.isReplacementDue && (await handOverReplacement(deps, wallet, claim))) return
+  const status = await wallet.getTransfer(id)
+  if (status === null) return await noteForgotten(deps, claim)
+  // Answers without news change one narrow row each. Rows of transfers that change together leave no room in their pages.
+  if (!isFollowed) await applyStatus(deps, claim, status)
+  else if (await followed(vaultId, { claim, status })) await countFound(deps.db, vaultId)
 }
 
 /** Returns true if the wallet service cannot have received the transfer: this is the first attempt, and no connection was made. */
@@ -209,16 +221,6 @@ function assertMayOrder(deps: Deps, connect: Connect, { vaultId }: Claim): Promi
       cause,
     })
   })
-}
-
-/** Runs a few tasks of each vault at a time. */
-function turnsOfVaults(runningMax: number) {
-  const ofVaults = new Map<string, ReturnType<typeof createTurns>>()
-  return <Result>(vaultId: string, work: () => Promise<Result>): Promise<Result> => {
-    const turns = ofVaults.get(vaultId) ?? createTurns(runningMax)
-    ofVaults.set(vaultId, turns)
-    return turns(work)
-  }
 }
 
 const unscreened: Clearance = { isClear: true, score: null }

@@ -146,6 +146,20 @@ describe('changes of a wallet service', () => {
     expect(await bench.sql('select found_by_question::int as found from followings')).toEqual([{ found: 1 }])
   })
 
+  it('let questions of the same seconds begin together, and be answered in few transactions', async () => {
+    const ids: string[] = []
+    while (ids.length < 10) ids.push(await inFlight())
+    await follow(begin)
+    bench.test.clock.advance(-30_000)
+    await bench.deliver()
+    const due = await bench.sql('select next_attempt_at as at from deliveries where id = any($1)', [ids])
+    expect(due.map(({ at }) => at.getTime() % 5_000)).toEqual(ids.map(() => 0))
+    await bench.sql('update deliveries set next_attempt_at = $1 where id = any($2)', [bench.test.clock.now(), ids])
+    const sent = await statementsOf(() => bench.deliver())
+    // The first answer is applied alone, and meanwhile the others come.
+    expect(sent.filter((text) => text.includes('commit')).length).toBeLessThanOrEqual(4)
+  })
+
   it('that repeat, go back or are old change nothing', async () => {
     const [id, other] = [await inFlight(), await inFlight()]
     const [queued, final] = [statusOf(id), confirmed(id)]

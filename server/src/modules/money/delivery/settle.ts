@@ -7,7 +7,6 @@ import { txHashesMax } from '../../../lib/limits.ts'
 import type { Phase } from '../../../lib/operations.ts'
 import { operationHashesSet } from '../../operations/feed/operation-rows.ts'
 import { toAuditRow } from '../../record/audit/record.ts'
-import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import { gatherAll, stopUnlessSame } from '../../rules/votes/ballot.ts'
 import { posting } from '../ledger/postings.ts'
 import type { FeeLimit } from '../transfers/compare-order.ts'
@@ -25,19 +24,13 @@ import { type LockedTransfer, lockAnswerable } from '../transfers/queries.ts'
 import { after, askAgainAt, type Claim, retryMillisecondsMax, workOnClaimed } from './claim.ts'
 import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
 import { coinOf, findPayers, type LockedCoin, lockedAccounts, raiseFeeAlarm } from './fees.ts'
-import { countFound } from './following.ts'
 
-/** Queries the status of a transfer that the wallet service has accepted, and posts the result. */
-export async function pollStatus(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
-  const status = await wallet.getTransfer(claim.id)
-  if (status !== null) {
-    const isNews = await applyStatus(deps, claim, status)
-    if (isNews && claim.isFollowed) await countFound(deps.db, claim.vaultId)
-    return
-  }
-  // The wallet service had accepted the transfer: sending it again could pay twice, so people are notified and the status is
-  // queried less often.
-  await workOnClaimed(deps, claim, (trx, transfer, now) => {
+/**
+ * Postpones the next question about a transfer that the wallet service had accepted and no longer knows. Sending it again could
+ * pay twice, so people are notified and the status is queried less often.
+ */
+export function noteForgotten(deps: Deps, claim: Claim): Promise<void> {
+  return workOnClaimed(deps, claim, (trx, transfer, now) => {
     const nextAttemptAt = after(now, retryMillisecondsMax)
     const reason = 'The wallet service no longer knows this transfer'
     return postponeWithAlert(trx, deps.log, transfer, reason, { now, nextAttemptAt })
