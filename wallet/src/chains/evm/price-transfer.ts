@@ -22,9 +22,11 @@ export type GasEstimate = { possible: true; gas: bigint } | { possible: false; g
  */
 export async function estimateGas(chain: Node, movement: EvmPayment): Promise<GasEstimate> {
   const { to, value, data } = callOf(movement)
+  const account = movement.fromAddress
   const usualGas = movement.contractAddress === null ? plainTransferGas : tokenTransferGas
   try {
-    return { possible: true, gas: await chain.batched.estimateGas({ account: movement.fromAddress, to, value, data }) }
+    // Without a block some nodes take the pending one, and execute all that waits for a block first.
+    return { possible: true, gas: await chain.batched.estimateGas({ account, to, value, data, blockTag: 'latest' }) }
   } catch (error) {
     if (isInsufficientFunds(error)) {
       return { possible: false, gas: usualGas, reason: 'INSUFFICIENT_FUNDS: the balance does not cover the amount' }
