@@ -13,7 +13,7 @@ import { bearer, inTurn } from './lib/transfers.ts'
 /**
  * Measures the cost of transfers in flight, with the reference wallet on a chain that stands still: first without
  * transfers, then with each number of `--transfers`. Measures the time of further orders to the wallet and to the
- * chain, the CPU time while nothing happens, and the time until all transfers are known as mined after one block. Goals
+ * chain, the CPU time while nothing happens, and the time until all transfers are known as mined after the blocks that take them. Goals
  * are for 10,000 transfers. Requires Linux, which reports the CPU time of processes.
  */
 const { values: options } = parseArgs({
@@ -130,8 +130,9 @@ function requestOf({ vault, initiator }: Flight, fromAddressId: string): Buffer 
 
 /** Measures CPU time and calls while nothing is ordered and no block comes. */
 async function measureRest({ record, stack, flight }: Bench, name: string) {
-  // Waits until all processes that were started have ended.
-  await sleep(3_000)
+  // Waits until processes that were started have ended, and connections have reported their last transactions, which
+  // PostgreSQL does within ten seconds.
+  await sleep(12_000)
   const before = Object.entries(flight.pids).map(([process, pid]) => ({ process, pid, cpu: cpuOfTree(pid) }))
   const transactions = await transactionsOf(stack)
   flight.proxy.forget()
@@ -193,7 +194,7 @@ async function measureOrders({ record, stack, flight }: Bench, name: string) {
 }
 
 /**
- * Mines one block with all transfers. Returns the seconds until the service knows the last, and the calls for an empty
+ * Mines blocks with all transfers. Returns the seconds until the service knows the last, and the calls for an empty
  * block.
  */
 async function land({ record, stack, flight }: Bench, name: string): Promise<{ known: number; calls: number }> {
@@ -206,7 +207,7 @@ async function land({ record, stack, flight }: Bench, name: string): Promise<{ k
   const calls = Math.max(0, sumOf(flight.proxy.calls) - still)
   record.add(`${name}: calls to the chain’s node for an empty block`, '', calls)
   const startedAt = performance.now()
-  await flight.chain.mine()
+  await flight.mineAll()
   const since = () => (performance.now() - startedAt) / 1_000
   await until(async () => (await countOf(stack, `wallet.transfers where status <> 'confirmed'`)) === 0)
   const atWallet = record.add(`${name}: mined to confirmed at the wallet service, the last`, 's', since())

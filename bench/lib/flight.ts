@@ -14,14 +14,16 @@ import { createCaller, signIn, type World } from './world.ts'
 
 const walletToken = 'a-token-of-the-bench-for-its-wallet'
 const coin = 10n ** 18n
-/** The gas limit of a block: more than a batch of 10,000 transfers takes. */
-const blockGas = '0x77359400'
+/** The gas limit of a block, as on Ethereum: a block has room for some 1,200 transfers. */
+const blockGas = '0x1c9c380'
 
 /** A vault whose wallet service is the reference wallet, on a local chain that mines only on command. */
 export type Flight = {
   chain: LocalChain
   /** Mines a block that has no room for waiting transactions: a transaction takes one unit of gas more. */
   mineEmptyBlock(): Promise<void>
+  /** Mines blocks until no transaction waits. */
+  mineAll(): Promise<void>
   proxy: ChainProxy
   vault: string
   initiator: string
@@ -61,6 +63,10 @@ export async function startFlight(stack: Stack, addressesCount: number): Promise
       await setBlockGas('0x5207')
       await chain.mine()
       await setBlockGas(blockGas)
+    },
+    async mineAll() {
+      const waiting = async () => Number((await chain.rpc<{ pending: string }>('txpool_status', [])).pending)
+      while ((await waiting()) > 0) await chain.mine()
     },
     async close() {
       await wallet.stop()

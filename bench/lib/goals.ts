@@ -28,7 +28,7 @@ export const goals = {
   flightVote: atMost(0.15, 'in-flight', 'order to the wallet service, 10,000 in flight: p95 in s'),
   flightBroadcast: atMost(0.5, 'in-flight', 'order to broadcast, 10,000 in flight: p95 in s'),
   flightOfNone: atMost(1.2, 'in-flight', 'order to broadcast with 10,000 in flight, of the time with none'),
-  flightKnown: atMost(15, 'in-flight', '10,000 confirmed by one block: known at the last, in s'),
+  flightKnown: atMost(15, 'in-flight', '10,000 confirmed by blocks of 30 million gas: known at the last, in s'),
   flightCpu: atMost(3, 'in-flight', 'CPU while the chain stands still, above idle, in % of a core'),
   idleCpu: atMost(1.5, 'in-flight', 'CPU of node and wallet with nothing in flight, in % of a core'),
   idleStatements: atMost(5, 'in-flight', 'transactions of PostgreSQL with nothing in flight, per second'),
