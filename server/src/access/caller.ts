@@ -1,6 +1,7 @@
 import type {} from 'fastify'
 import type { Db } from '../db/client.ts'
 import { unauthorized } from '../lib/errors.ts'
+import type { DirectoryCaller } from './directory.ts'
 import { notAMember } from './refusals.ts'
 
 /** The user or service that sends the request, identified by its session or service token. */
@@ -38,6 +39,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
     member: Member | null
+    directory: DirectoryCaller | null
   }
   interface FastifyContextConfig {
     access?: AccessLevel

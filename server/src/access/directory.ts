@@ -8,12 +8,6 @@ export const directoryTokenPrefix = 'srd_'
 /** The directory of a company that sends the request. It is no user, and a member of no vault. */
 export type DirectoryCaller = { id: string; name: string; domains: string[]; lastSeenAt: Date | null }
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    directory: DirectoryCaller | null
-  }
-}
-
 /** Returns the active directory of a token that has not ended; null for every other token. */
 export async function authenticateDirectory(db: Db, token: string, now: Date): Promise<DirectoryCaller | null> {
   if (!token.startsWith(directoryTokenPrefix)) return null
