@@ -49,6 +49,31 @@ export const checksAfter: Record<string, Check[]> = {
       finds: [],
     },
   ],
+  '0120-fees-in-usd': [
+    {
+      query: `select usd_value_of(15, 3, 1)::text as down, usd_value_of(25, 3, 1)::text as up, usd_value_of(26, 3, 1)::text as more,
+        usd_value_of(1500000000000000, 18, 2503.5)::text as fee, usd_value_of(7, 0, 3)::text as whole,
+        usd_value_of(7, 0, null) as unknown`,
+      finds: [{ down: '0.02', up: '0.02', more: '0.03', fee: '3.76', whole: '21.00', unknown: null }],
+    },
+    { query: 'select id from operations where fee_booked_at is not null', finds: [] },
+  ],
+  '0121-past-fees-in-usd': [
+    {
+      query: `select id, fee_amount::int as amount, to_char(fee_booked_at at time zone 'UTC', 'HH24:MI') as booked,
+        fee_usd_rate::int as rate, fee_usd_rate_source as source, fee_usd_value::text as value
+        from operations where fee_booked_at is not null order by id`,
+      // The rate of minute 3 was recorded when the fee of the same minute was booked, and the one of minute 50 an hour later.
+      finds: [
+        { id: 'x1', amount: 10, booked: '10:03', rate: 2003, source: 'provider', value: '0.02' },
+        { id: 'x2', amount: 20, booked: '10:55', rate: null, source: null, value: null },
+      ],
+    },
+    {
+      statement: "update operations set fee_usd_value = 1 where id = 'x2'",
+      refusedBy: 'The fee of operation x2 is booked once and cannot be changed',
+    },
+  ],
   '0110-litecoin': [
     { query: 'select type from networks where coin_type = 2', finds: [{ type: 'litecoin' }] },
     { statement: "update networks set type = 'dogecoin' where coin_type = 2", refusedBy: 'networks_type_check' },

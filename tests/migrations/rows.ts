@@ -1041,6 +1041,27 @@ export const rowsAfter: Record<string, Rows> = {
     ['wallet_marks', [{ vault_id: 'v1', cursor: 'c', compared_at: at }]],
     ['asked_paths', [{ vault_id: 'v1', derivation_path: 'm/44/60/0', asked_at: at }]],
   ],
+  '0113-stops-taken-back': [
+    [
+      'token_rates',
+      [{ token_id: 't1', as_of: minute(50), source: 'late', usd_rate: '2100', created_at: '2026-02-01T11:50:00.000Z' }],
+    ],
+    [
+      'ledger_entries',
+      [
+        {
+          vault_id: 'v1',
+          kind: 'fee',
+          token_id: 't1',
+          operation_id: 'x2',
+          debit_account: 1,
+          amount: '20',
+          debit_balance: '670',
+          created_at: minute(55),
+        },
+      ],
+    ],
+  ],
   '0109-payers-of-fees': [
     [
       'networks',

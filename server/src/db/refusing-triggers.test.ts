@@ -32,6 +32,14 @@ const sealed = (table: string, column: string): Refused => ({
 const refusedByTrigger: Record<string, Refused> = {
   body_sealed: sealed('idempotency_keys', 'body'),
   client_secret_sealed: sealed('identity_providers', 'client_secret'),
+  operations_keep_fee: {
+    table: 'operations',
+    before: [`update operations set fee_amount = 21000, fee_booked_at = now()`],
+    statements: ['fee_amount', 'fee_booked_at', 'fee_usd_rate', 'fee_usd_value'].map(
+      (column) => `update operations set ${column} = null`,
+    ),
+    message: 'is booked once and cannot be changed',
+  },
   operations_keep_rate: {
     table: 'operations',
     statements: ['usd_rate', 'usd_rate_as_of', 'usd_value'].map((column) => `update operations set ${column} = null`),

@@ -861,6 +861,12 @@ export interface Operations {
   counterparty_kind: string | null;
   counterparty_name: string | null;
   created_at: Timestamp;
+  fee_amount: Numeric | null;
+  fee_booked_at: Timestamp | null;
+  fee_usd_rate: Numeric | null;
+  fee_usd_rate_as_of: Timestamp | null;
+  fee_usd_rate_source: string | null;
+  fee_usd_value: Numeric | null;
   flow_type: string;
   id: string;
   initiator_id: string | null;

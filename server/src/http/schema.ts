@@ -20,6 +20,12 @@ export const RawAmount = Type.String({
   description: 'In the smallest unit of the token.',
   examples: ['1500000'],
 })
+/** The USD value of a booked network fee. */
+export const FeeUsdValue = Type.Union([Type.String(), Type.Null()], {
+  description:
+    'USD value of the network fee at the rate of the moment at which it was booked; null before, and if no rate was fresh then.',
+  examples: ['0.63'],
+})
 export const Color = Type.String({
   pattern: '^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$',
   examples: ['#1d4ed8'],

@@ -486,6 +486,9 @@ export const coverage: Record<string, Coverage> = {
       'the facts of the decision have it, and their hash is compared':
         'usd_rate usd_rate_as_of usd_rate_source usd_value counterparty_kind counterparty_name counterparty_address_id',
       [evidence]: 'payment_purpose note tags usd_rate_added_at',
+      'the ledger verifier compares it with the entry of the fee': 'fee_amount',
+      'what a booked fee was worth, for reports; no decision reads it':
+        'fee_booked_at fee_usd_rate fee_usd_rate_as_of fee_usd_rate_source fee_usd_value',
       [chain]: 'tx_hash confirmed_at blockchain_at',
       'follows from both addresses': 'flow_type',
       [times]: 'created_at updated_at',

@@ -1,10 +1,12 @@
-import type { Activity, Faults, Overall } from '../modules/reports/blocks/flows.ts'
+import type { Activity, Faults, Fees, Overall } from '../modules/reports/blocks/flows.ts'
 import { cutInterval } from '../modules/reports/requests/buckets.ts'
+import { coinIn as coinAmong } from '../modules/reports/requests/details.ts'
 
 /**
  * A small activity whose figures were computed by hand. Coin has 2 decimals, Dollar 0. In: 1.00 and 2.50 Coin from Supplier
  * (10.00 and 25.05 USD), 7 Dollar without a rate from an unknown sender. Out: 0.51 Coin to Supplier (5.10 USD) and 4 Dollar to
- * Buyer (4.00 USD). A transfer of 9 Dollar failed, one of 0.10 Coin waits.
+ * Buyer (4.00 USD). A transfer of 9 Dollar failed, one of 0.10 Coin waits. Fees: 0.02 Coin (0.20 USD) for the payment to
+ * Supplier, 0.03 Coin (0.30 USD) for the one to Buyer, and 0.01 Coin without a rate for the failed one.
  */
 const interval = { from: new Date('2026-03-01T00:00:00.000Z'), to: new Date('2026-03-05T00:00:00.000Z') }
 
@@ -12,6 +14,7 @@ const noFaults: Faults = {
   withoutBlockchainTime: 0,
   withoutPaymentPurpose: 0,
   withoutBusinessReference: 0,
+  withoutFeeUsdRate: 0,
   uncategorized: 0,
   unmatched: 0,
   retroactivelyMatched: 0,
@@ -20,8 +23,10 @@ const noFaults: Faults = {
 }
 
 const at = (text: string) => new Date(`2026-03-${text}:00.000Z`)
-type Parts = Omit<Overall, 'faults' | 'firstAt' | 'lastAt'>
+const noFees: Fees = { fees: 0n, feesUsd: 0n }
+type Parts = Omit<Overall, 'faults' | 'firstAt' | 'lastAt' | keyof Fees> & Partial<Fees>
 const overall = (parts: Parts, from: string, to: string, faults: Partial<Faults> = {}): Overall => ({
+  ...noFees,
   ...parts,
   firstAt: at(from),
   lastAt: at(to),
@@ -83,6 +88,37 @@ const waiting = {
   rated: 1,
 } as const
 
+const feeOfCoin: Fees = { fees: 2n, feesUsd: 20n }
+const feeOfDollar: Fees = { fees: 3n, feesUsd: 30n }
+const feeOfFailed: Fees = { fees: 1n, feesUsd: 0n }
+
+const assets: Activity['assets'] = new Map([
+  [
+    'coin',
+    {
+      tokenId: 'coin',
+      assetCode: 'COIN',
+      assetSymbol: 'C',
+      network: 'net',
+      contractAddress: null,
+      decimals: 2,
+      coinId: 'coin',
+    },
+  ],
+  [
+    'dollar',
+    {
+      tokenId: 'dollar',
+      assetCode: 'DOLLAR',
+      assetSymbol: 'D',
+      network: 'net',
+      contractAddress: '0xd',
+      decimals: 0,
+      coinId: 'coin',
+    },
+  ],
+])
+
 export const golden: Activity = {
   calendar: cutInterval(interval, 'UTC', 'day'),
   isCounted: (status) => status === 'confirmed',
@@ -92,14 +128,15 @@ export const golden: Activity = {
       unmatched: 1,
       withoutBlockchainTime: 1,
     }),
-    overall({ ...coinOut, largestUsd: 510n }, '04T09:00', '04T09:00', {
+    overall({ ...coinOut, ...feeOfCoin, largestUsd: 510n }, '04T09:00', '04T09:00', {
       uncategorized: 1,
     }),
-    overall({ ...dollarOut, largestUsd: 400n }, '04T23:59', '04T23:59', {
+    overall({ ...dollarOut, ...feeOfDollar, largestUsd: 400n }, '04T23:59', '04T23:59', {
       withoutPaymentPurpose: 1,
     }),
-    overall({ ...failed, largestUsd: 900n }, '04T12:00', '04T12:00', {
+    overall({ ...failed, ...feeOfFailed, largestUsd: 900n }, '04T12:00', '04T12:00', {
       withoutBusinessReference: 1,
+      withoutFeeUsdRate: 1,
     }),
     overall({ ...waiting, largestUsd: 100n }, '01T09:00', '01T09:00', {
       retroactivelyMatched: 1,
@@ -132,12 +169,12 @@ export const golden: Activity = {
     { ...failed, key: 'a2' },
   ],
   byCategory: [
-    { ...coinIn, key: 'sales' },
-    { ...dollarIn, key: 'sales' },
-    { ...coinOut, key: null },
-    { ...dollarOut, key: null },
-    { ...failed, key: null },
-    { ...waiting, key: null },
+    { ...coinIn, ...noFees, key: 'sales' },
+    { ...dollarIn, ...noFees, key: 'sales' },
+    { ...coinOut, ...feeOfCoin, key: null },
+    { ...dollarOut, ...feeOfDollar, key: null },
+    { ...failed, ...feeOfFailed, key: null },
+    { ...waiting, ...noFees, key: null },
   ],
   byOwner: [
     { ...coinIn, key: 'u1' },
@@ -148,16 +185,8 @@ export const golden: Activity = {
     ['coin', { smallest: 51n, lower: 100n, upper: 100n, largest: 250n }],
     ['dollar', { smallest: 4n, lower: 4n, upper: 7n, largest: 7n }],
   ]),
-  assets: new Map([
-    [
-      'coin',
-      { tokenId: 'coin', assetCode: 'COIN', assetSymbol: 'C', network: 'net', contractAddress: null, decimals: 2 },
-    ],
-    [
-      'dollar',
-      { tokenId: 'dollar', assetCode: 'DOLLAR', assetSymbol: 'D', network: 'net', contractAddress: '0xd', decimals: 0 },
-    ],
-  ]),
+  assets,
+  coinOf: coinAmong(assets),
   counterparties: new Map([
     ['supplier', { name: 'Supplier', kind: 'company' }],
     ['buyer', { name: 'Buyer', kind: 'individual' }],
@@ -189,6 +218,6 @@ export const coin = (amount: string) => ({ ...named('coin'), amount })
 export const dollar = (amount: string) => ({ ...named('dollar'), amount })
 
 function named(id: 'coin' | 'dollar') {
-  const { decimals: _, ...asset } = golden.assets.get(id)!
+  const { decimals: _, coinId: _coin, ...asset } = golden.assets.get(id)!
   return asset
 }

@@ -34,6 +34,8 @@ export type OperationDraft = {
   note?: string | null
   confirmedAt?: string | null
   blockchainAt?: string | null
+  /** A booked network fee in ETH, and its USD rate at that time; null when unknown. */
+  fee?: { amount: string; rate: string | null; bookedAt?: string } | null
   /** With false, the operation is written without its ledger entries. */
   isBooked?: boolean
 }
@@ -78,6 +80,19 @@ export type ReportWorld = {
 }
 
 const funds = 10n ** 30n
+
+function feeColumnsOf({ fee = null, at }: OperationDraft, decimals: number) {
+  if (fee === null) return {}
+  const amount = parseDecimal(fee.amount, decimals)!
+  return {
+    fee_amount: amount.toString(),
+    fee_booked_at: fee.bookedAt ?? at,
+    fee_usd_rate: fee.rate,
+    fee_usd_rate_as_of: fee.rate === null ? null : at,
+    fee_usd_rate_source: fee.rate === null ? null : 'manual',
+    fee_usd_value: fee.rate === null ? null : usdValueOf(amount, decimals, fee.rate),
+  }
+}
 
 export async function createReportWorld(): Promise<ReportWorld> {
   const test = await createTestApp()
@@ -158,7 +173,7 @@ export async function createReportWorld(): Promise<ReportWorld> {
         updated_at: at,
       }
       await sql(`insert into operations select * from json_populate_record(null::operations, $1)`, [
-        JSON.stringify({ usd_rate_as_of: null, usd_rate_source: null, ...row }),
+        JSON.stringify({ ...feeColumnsOf(draft, vault.tokens.eth.decimals), ...row }),
       ])
       if (type === 'deposit') {
         await sql(

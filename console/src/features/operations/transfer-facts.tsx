@@ -1,6 +1,7 @@
 import { fromRaw, type Transfer } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { formatUsd } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
 import { formatTimeInFull } from '../../lib/time.ts'
@@ -40,7 +41,7 @@ export function TransferFacts({ code, transfer, sourceLabel }: TransferFactsProp
             </span>,
           ],
           [t('Network'), network],
-          [t('Fee'), fee === null ? null : <Fee key="fee" raw={fee} network={network} />],
+          [t('Fee'), fee === null ? null : <Fee key="fee" raw={fee} network={network} usd={transfer.feeUsdValue} />],
           [
             t('Fee at most'),
             transfer.payload.maxFee === undefined ? null : (
@@ -91,11 +92,16 @@ function Recipient({ code, transfer: { counterparty, toAddressId } }: { code: st
 }
 
 /** A fee is paid in the coin of the network. */
-function Fee({ raw, network }: { raw: string; network: string }) {
+function Fee({ raw, network, usd = null }: { raw: string; network: string; usd?: string | null }) {
   const { data: tokens = [] } = useQuery(tokensQuery)
   const coin = tokens.find((token) => token.network === network && token.contractAddress === null)
   if (coin === undefined) return <span className="figures">{raw}</span>
-  return <Amount decimal={fromRaw(raw, coin)} unit={coin.symbol} />
+  return (
+    <>
+      <Amount decimal={fromRaw(raw, coin)} unit={coin.symbol} />
+      {usd !== null && <span className="text-quiet"> ({formatUsd(usd)})</span>}
+    </>
+  )
 }
 
 export function rateWords(rated: Pick<Transfer, 'usdRate' | 'usdRateAsOf' | 'usdRateSource'>): string | null {

@@ -1,4 +1,5 @@
 import type { ActivityByAsset, ActivityByCounterparty, ActivityByOwnAddress, AssetAmount } from '@strongroom/sdk'
+import { formatUsd } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import { Address } from '../../ui/address.tsx'
 import { Amount, Usd } from '../../ui/amount.tsx'
@@ -8,7 +9,7 @@ import { SmallTable } from '../../ui/small-table.tsx'
 import type { Drilldown } from './drilldown.ts'
 import { DrilldownLink } from './drilldown-link.tsx'
 import { amountsOf, formatCount } from './figures.tsx'
-import { knownUsd } from './known-usd.ts'
+import { isZero, knownUsd } from './known-usd.ts'
 
 /** Amounts of several tokens below each other. */
 export function AssetAmounts({ assets }: { assets: readonly AssetAmount[] }) {
@@ -67,6 +68,7 @@ export function ByAsset({ rows }: { rows: readonly ActivityByAsset[] }) {
       align: 'end',
       cell: (row) => <Usd value={knownUsd(row.grossTurnoverUsd, [row.incoming, row.outgoing])} />,
     },
+    { id: 'fees', header: t('Network fees'), align: 'end', cell: (row) => <FeesOfToken {...row} /> },
     { id: 'median', header: t('Median'), align: 'end', cell: (row) => amount(row, row.medianAmount) },
     {
       id: 'count',
@@ -81,6 +83,28 @@ export function ByAsset({ rows }: { rows: readonly ActivityByAsset[] }) {
     <Card title={t('By token')}>
       <SmallTable caption={t('By token')} columns={columns} rows={rows} rowKey={({ tokenId }) => tokenId} />
     </Card>
+  )
+}
+
+function FeesOfToken({ fees, feeAsset, feesUsd }: ActivityByAsset) {
+  if (feeAsset === null || isZero(fees)) return <span className="text-quiet">–</span>
+  return (
+    <>
+      <Amount decimal={fees} unit={feeAsset} />
+      <div className="text-[0.8125rem] text-quiet">{formatUsd(knownUsd(feesUsd, [fees]))}</div>
+    </>
+  )
+}
+
+/** Network fees of several coins below each other, with their value. */
+export function Fees({ feesByAsset, feesUsd }: { feesByAsset: readonly AssetAmount[]; feesUsd: string }) {
+  return (
+    <>
+      <AssetAmounts assets={feesByAsset} />
+      {feesByAsset.length > 0 && (
+        <div className="text-[0.8125rem] text-quiet">{formatUsd(knownUsd(feesUsd, amountsOf(feesByAsset)))}</div>
+      )}
+    </>
   )
 }
 

@@ -5,7 +5,7 @@ import { Usd } from '../../ui/amount.tsx'
 import type { Column } from '../../ui/data-table.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 import { SmallTable } from '../../ui/small-table.tsx'
-import { AssetAmounts } from './breakdowns.tsx'
+import { AssetAmounts, Fees } from './breakdowns.tsx'
 import { DrilldownLink } from './drilldown-link.tsx'
 import { amountsOf, formatCount } from './figures.tsx'
 import { knownUsd } from './known-usd.ts'
@@ -23,6 +23,7 @@ export function CategoryAnswer({ answer: { category, summary, fields } }: { answ
             [t('In'), <AssetAmounts key="i" assets={summary.incomingByAsset} />],
             [t('Out'), <AssetAmounts key="o" assets={summary.outgoingByAsset} />],
             [t('In USD'), <Usd key="u" value={usdOf(summary)} />],
+            [t('Network fees'), <Fees key="f" {...summary} />],
             [
               t('Without a USD value'),
               summary.operationsWithoutUsdRate === 0 ? null : formatCount(summary.operationsWithoutUsdRate),
@@ -44,6 +45,7 @@ function FieldCard({ field }: { field: CategoryFieldAnalytics }) {
     { id: 'in', header: t('In'), align: 'end', cell: (row) => <AssetAmounts assets={row.incomingByAsset} /> },
     { id: 'out', header: t('Out'), align: 'end', cell: (row) => <AssetAmounts assets={row.outgoingByAsset} /> },
     { id: 'usd', header: t('In USD'), align: 'end', cell: (row) => <Usd value={usdOf(row)} /> },
+    { id: 'fees', header: t('Network fees'), align: 'end', cell: (row) => <Fees {...row} /> },
     { id: 'count', header: t('Operations'), align: 'end', cell: ({ count }) => formatCount(count) },
   ]
   return (

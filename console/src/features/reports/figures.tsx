@@ -19,7 +19,7 @@ export function Figures({ summary, comparison, quality }: FiguresProps) {
   const missing = quality.operationsWithoutUsdRate
   return (
     <>
-      <dl className="mb-4 grid grid-cols-2 gap-3 xl:grid-cols-5">
+      <dl className="mb-4 grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-6">
         <Figure name={t('Operations')} change={comparison.operationsCountChangePercent}>
           {formatCount(summary.operationsCount)}
         </Figure>
@@ -30,6 +30,9 @@ export function Figures({ summary, comparison, quality }: FiguresProps) {
           {formatUsd(outgoing)}
         </Figure>
         <Figure name={t('Net')}>{formatUsd(knownNet(summary.netFlowUsd, incoming, outgoing))}</Figure>
+        <Figure name={t('Network fees')} filters={null}>
+          {formatUsd(knownUsd(summary.feesUsd, amountsOf(summary.feesByAsset)))}
+        </Figure>
         <Figure name={t('Turnover')} change={comparison.grossTurnoverUsdChangePercent}>
           {formatUsd(turnover)}
         </Figure>
@@ -39,6 +42,14 @@ export function Figures({ summary, comparison, quality }: FiguresProps) {
           {t(
             '{count, plural, one {# operation has} other {# operations have}} no USD value and {count, plural, one {is} other {are}} left out of the sums in USD.',
             { count: missing },
+          )}
+        </p>
+      )}
+      {quality.feesWithoutUsdRate > 0 && (
+        <p className="mb-4 text-quiet">
+          {t(
+            '{count, plural, one {# network fee has} other {# network fees have}} no USD value and {count, plural, one {is} other {are}} left out of the network fees in USD.',
+            { count: quality.feesWithoutUsdRate },
           )}
         </p>
       )}
@@ -54,7 +65,7 @@ export function Figures({ summary, comparison, quality }: FiguresProps) {
   )
 }
 
-type FigureProps = { name: string; change?: number | null; filters?: Drilldown; children: ReactNode }
+type FigureProps = { name: string; change?: number | null; filters?: Drilldown | null; children: ReactNode }
 
 function Figure({ name, change, filters = {}, children }: FigureProps) {
   return (

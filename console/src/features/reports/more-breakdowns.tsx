@@ -5,6 +5,7 @@ import type {
   AssetBalance,
   ReportObservation,
 } from '@strongroom/sdk'
+import { formatUsd } from '../../lib/amounts.ts'
 import { said, t } from '../../lib/language.ts'
 import { readable } from '../../lib/readable.ts'
 import { nameOf } from '../../lib/session.ts'
@@ -14,10 +15,10 @@ import type { Column } from '../../ui/data-table.tsx'
 import { OperationStatus } from '../../ui/operation-status.tsx'
 import { Card } from '../../ui/page.tsx'
 import { SmallTable } from '../../ui/small-table.tsx'
-import { AssetAmounts, TokenName } from './breakdowns.tsx'
+import { AssetAmounts, Fees, TokenName } from './breakdowns.tsx'
 import { DrilldownLink, OperationsLink, useShownReport } from './drilldown-link.tsx'
 import { amountsOf, formatCount } from './figures.tsx'
-import { knownUsd } from './known-usd.ts'
+import { isZero, knownUsd } from './known-usd.ts'
 
 export function ByStatus({ rows }: { rows: readonly ActivityByStatus[] }) {
   const columns: Column<ActivityByStatus>[] = [
@@ -61,6 +62,7 @@ export function ByCategory({ rows, names }: { rows: readonly ActivityByCategory[
         <Usd value={knownUsd(row.usdValue, amountsOf([...row.incomingByAsset, ...row.outgoingByAsset]))} />
       ),
     },
+    { id: 'fees', header: t('Network fees'), align: 'end', cell: (row) => <Fees {...row} /> },
     {
       id: 'count',
       header: t('Operations'),
@@ -108,7 +110,17 @@ export function BalanceMovements({ rows }: { rows: readonly AssetBalance[] }) {
     amount('openingBalance', t('Opening')),
     amount('incoming', t('In')),
     amount('outgoing', t('Out')),
-    amount('fees', t('Fees')),
+    {
+      id: 'fees',
+      header: t('Network fees'),
+      align: 'end',
+      cell: ({ fees, feesUsd, assetSymbol }) => (
+        <>
+          <Amount decimal={fees} unit={assetSymbol} />
+          {!isZero(fees) && <div className="text-[0.8125rem] text-quiet">{formatUsd(knownUsd(feesUsd, [fees]))}</div>}
+        </>
+      ),
+    },
     amount('adjustments', t('Adjustments')),
     amount('closingBalance', t('Closing')),
   ]

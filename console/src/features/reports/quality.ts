@@ -7,6 +7,7 @@ export const gaps = [
   'missingLedgerEntries',
   'invalidOperationRelations',
   'operationsWithoutUsdRate',
+  'feesWithoutUsdRate',
   'unmatchedOperations',
   'conflictingCounterpartyClassifications',
   'retroactivelyMatchedOperations',
@@ -42,6 +43,10 @@ function wordsByGap(): Record<Gap, GapWords> {
     operationsWithoutUsdRate: {
       title: t('Without a USD value'),
       todo: t('An administrator can add a rate of that time that was recorded since.'),
+    },
+    feesWithoutUsdRate: {
+      title: t('Network fee without a USD value'),
+      todo: t('Nothing to do: no rate was known when the fee was booked, and its value is not guessed.'),
     },
     unmatchedOperations: {
       title: t('Without a counterparty'),

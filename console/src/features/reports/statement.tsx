@@ -1,5 +1,6 @@
-import type { AccountStatementLine, AccountStatementReport } from '@strongroom/sdk'
+import type { AccountStatementLine, AccountStatementReport, AccountStatementTotals } from '@strongroom/sdk'
 import { Link } from '@tanstack/react-router'
+import { formatUsd } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import { formatTime, formatTimeInFull } from '../../lib/time.ts'
 import { Address } from '../../ui/address.tsx'
@@ -8,6 +9,7 @@ import { type Column, DataTable, type More } from '../../ui/data-table.tsx'
 import { Empty } from '../../ui/list-states.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 import { operationPath, useShownReport } from './drilldown-link.tsx'
+import { isZero, knownUsd } from './known-usd.ts'
 
 /** The opening balance, every posting with the balance after it, and the closing balance. */
 export function Statement({ pages, more }: { pages: readonly AccountStatementReport[]; more: More }) {
@@ -24,8 +26,9 @@ export function Statement({ pages, more }: { pages: readonly AccountStatementRep
             [t('Address'), <Address key="a" address={account.address} copy />],
             [t('Network'), account.network],
             [t('Opening'), <Amount key="o" decimal={opening.balance} unit={unit} />],
-            [t('Credits'), <Amount key="c" decimal={totals.credits} unit={unit} />],
-            [t('Debits'), <Amount key="d" decimal={totals.debits} unit={unit} />],
+            [t('+ In'), <Amount key="c" decimal={totals.credits} unit={unit} />],
+            [t('− Out, without network fees'), <Amount key="d" decimal={totals.otherDebits} unit={unit} />],
+            [t('− Network fees'), <FeesOfAccount key="f" totals={totals} unit={unit} />],
             [
               t('Closing'),
               <strong key="z">
@@ -34,7 +37,7 @@ export function Statement({ pages, more }: { pages: readonly AccountStatementRep
             ],
             [
               t('of it reserved'),
-              isNothing(closing.reserved) ? null : <Amount key="r" decimal={closing.reserved} unit={unit} />,
+              isZero(closing.reserved) ? null : <Amount key="r" decimal={closing.reserved} unit={unit} />,
             ],
           ]}
         />
@@ -59,8 +62,13 @@ export function Statement({ pages, more }: { pages: readonly AccountStatementRep
   )
 }
 
-function isNothing(amount: string): boolean {
-  return /^-?[0.]+$/.test(amount)
+function FeesOfAccount({ totals: { fees, feesUsd }, unit }: { totals: AccountStatementTotals; unit: string }) {
+  return (
+    <>
+      <Amount decimal={fees} unit={unit} />
+      {!isZero(fees) && <span className="text-quiet"> ({formatUsd(knownUsd(feesUsd, [fees]))})</span>}
+    </>
+  )
 }
 
 function useColumns(unit: string): Column<AccountStatementLine>[] {

@@ -4,7 +4,9 @@ import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { parseOnchainAddress } from '../../../lib/onchain-address.ts'
+import { feeNoted } from '../../operations/feed/operation-rows.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { newestRate, type RateSnapshot } from '../../registry/rates/queries.ts'
 import { postEntries, posting } from '../ledger/postings.ts'
 import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
 
@@ -53,22 +55,25 @@ async function postFee({ db, clock }: Deps, vaultId: string, id: string): Promis
   await inTransaction(db, async (trx) => {
     const transfer = await lockTransfer(trx, vaultId, id)
     if (transfer === null || transfer.fee === null || !transfer.fee_owed) return
+    const now = clock()
     const payerId = transfer.fee_address_id ?? transfer.address_id
-    const coin = await lockAccounts(trx, transfer, payerId)
+    const coin = await lockAccounts(trx, transfer, payerId, now)
     const amount = BigInt(transfer.fee)
     if (coin === null || coin.available < amount) return
     const subject = { vaultId, tokenId: coin.id, addressId: payerId, operationId: id, amount }
-    await postEntries(trx, [posting('fee', subject)], clock())
-    await sql`update transfers set fee_owed = false where vault_id = ${vaultId} and id = ${id}`.execute(trx)
+    await postEntries(trx, [posting('fee', subject)], now, [
+      feeNoted({ vaultId, now }, id, { ...coin, amount }),
+      sql`update transfers set fee_owed = false where vault_id = ${vaultId} and id = ${id}`,
+    ])
   })
 }
 
-/** The native coin and the available balance of the payer's locked account; null when the coin is not registered. */
-export type LockedCoin = { id: string; code: string; decimals: number; available: bigint } | null
+/** The native coin, its USD rate now, and the available balance of the payer's locked account; null when it is not registered. */
+export type LockedCoin = (Coin & { rate: RateSnapshot | null; available: bigint }) | null
 
-type Coin = Omit<NonNullable<LockedCoin>, 'available'>
+type Coin = { id: string; code: string; decimals: number }
 type LockedAccounts = {
-  coins: Record<string, Coin>
+  coins: Record<string, Coin & { rate: (Omit<RateSnapshot, 'asOf'> & { asOf: string }) | null }>
   accounts: { addressId: string; tokenId: string; purpose: string; balance: string }[]
 }
 type Accounts = Pick<LockedTransfer, 'vault_id' | 'address_id' | 'token_id' | 'network_id'>
@@ -79,26 +84,36 @@ type Accounts = Pick<LockedTransfer, 'vault_id' | 'address_id' | 'token_id' | 'n
  */
 export function lockedAccounts(
   transfers: [Accounts, ...Accounts[]],
-  payerIds: Iterable<string> = [],
+  payerIds: Iterable<string>,
+  now: Date,
 ): RawBuilder<LockedAccounts> {
   const addressIds = [...new Set([...transfers.map(({ address_id }) => address_id), ...payerIds])]
   const column = (name: keyof Accounts) => [...new Set(transfers.map((transfer) => transfer[name]))]
-  const coins = sql`from tokens where network_id = any(${column('network_id')}::text[]) and contract_key = ''`
+  const isCoin = sql`t.network_id = any(${column('network_id')}::text[]) and t.contract_key = ''`
   return sql`json_build_object(
-    'coins', (select coalesce(json_object_agg(network_id, json_build_object('id', id, 'code', code, 'decimals', decimals)), '{}') ${coins}),
+    'coins', (
+      select coalesce(json_object_agg(t.network_id, json_build_object('id', t.id, 'code', t.code, 'decimals', t.decimals,
+        'rate', case when r.usd_rate is not null then json_build_object(
+          'usdRate', r.usd_rate::text, 'asOf', r.usd_rate_as_of, 'source', r.usd_rate_source) end)), '{}')
+      from tokens t ${newestRate('t.id', now)} where ${isCoin}),
     'accounts', (
       select coalesce(json_agg(json_build_object(
         'addressId', address_id, 'tokenId', token_id, 'purpose', purpose, 'balance', balance::text)), '[]')
       from (
         select address_id, token_id, purpose, balance from ledger_accounts
         where vault_id = ${transfers[0].vault_id} and address_id = any(${addressIds}::text[])
-          and (token_id = any(${column('token_id')}::text[]) or token_id in (select id ${coins}))
+          and (token_id = any(${column('token_id')}::text[]) or token_id in (select t.id from tokens t where ${isCoin}))
         order by address_id, token_id, purpose for update) locked))`
 }
 
 /** Locks the accounts of a transfer and the coin of the address that pays its fee. */
-export async function lockAccounts(trx: Trx, transfer: LockedTransfer, payerId: string): Promise<LockedCoin> {
-  const accounts = lockedAccounts([transfer], [payerId])
+export async function lockAccounts(
+  trx: Trx,
+  transfer: LockedTransfer,
+  payerId: string,
+  now: Date,
+): Promise<LockedCoin> {
+  const accounts = lockedAccounts([transfer], [payerId], now)
   const { rows } = await sql<{ locked: LockedAccounts }>`select ${accounts} as locked`.execute(trx)
   return coinOf(rows[0]!.locked, transfer, payerId)
 }
@@ -109,7 +124,8 @@ export function coinOf({ coins, accounts }: LockedAccounts, { network_id }: Acco
   const account = accounts.find(
     ({ addressId, tokenId, purpose }) => addressId === payerId && tokenId === coin.id && purpose === 'available',
   )
-  return { ...coin, available: BigInt(account?.balance ?? '0') }
+  const rate = coin.rate === null ? null : { ...coin.rate, asOf: new Date(coin.rate.asOf) }
+  return { ...coin, rate, available: BigInt(account?.balance ?? '0') }
 }
 
 /**

@@ -164,7 +164,7 @@ async function endAsRecorded(
   const subject = recordedTransfers(log)
   const payers = await payersOf(trx, ending)
   const payerIds = [...payers.values()].filter((id) => id !== null)
-  const accounts = lockedAccounts([first, ...others], payerIds)
+  const accounts = lockedAccounts([first, ...others], payerIds, now)
   const { gathered, more } = await gatherAll(trx, subject, [first, ...others], accounts)
   const endings: Ending[] = []
   for (const { transfer, verdict } of ending) {
@@ -234,6 +234,7 @@ export async function endTransfers(trx: Trx, endings: Ending[], now: Date): Prom
     const { txHash } = verdict
     const followed = followHash(trx, transfer, txHash, now)
     records.push(...followed.records)
+    const posted = isAffordable && fee !== null && coin !== null && payerId !== null ? { ...coin, amount: fee } : null
     return {
       transfer,
       event: verdict.kind === 'confirm' ? 'confirmed' : 'failed',
@@ -249,10 +250,11 @@ export async function endTransfers(trx: Trx, endings: Ending[], now: Date): Prom
         ...followed.columns,
         halt_reason: null,
       },
+      bookedFee: posted,
       extraPostings:
-        isAffordable && fee !== null && coin !== null && payerId !== null
-          ? [posting('fee', { vaultId, tokenId: coin.id, addressId: payerId, operationId, amount: fee })]
-          : [],
+        posted === null || payerId === null
+          ? []
+          : [posting('fee', { vaultId, tokenId: posted.id, addressId: payerId, operationId, amount: posted.amount })],
     }
   })
   await moveTransfers(trx, moves, now, insertsOf({ audit_records: records }))

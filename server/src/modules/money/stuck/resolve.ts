@@ -140,13 +140,13 @@ async function carryOut(
     case 'settle': {
       const { txHash, fee, feePaidBy, blockTime } = next
       if ((await hashesOfOthers(trx, [{ transfer, txHash }])).size > 0) throw taken()
-      const payer = await lockPayer(trx, transfer, feePaidBy)
+      const payer = await lockPayer(trx, transfer, feePaidBy, now)
       const verdict = { kind: 'confirm', txHash, fee, feePaidBy, blockTime, feeLimit } as const
       return endTransfers(trx, [{ transfer, ...verdict, ...payer, decided }], now)
     }
     case 'fail': {
       const { txHash, fee, feePaidBy, reason: failure } = next
-      const payer = await lockPayer(trx, transfer, feePaidBy)
+      const payer = await lockPayer(trx, transfer, feePaidBy, now)
       const verdict = { kind: 'fail', txHash, fee, feePaidBy, reason: `RELEASED: ${failure}`, feeLimit } as const
       return endTransfers(trx, [{ transfer, ...verdict, ...payer, decided }], now)
     }
@@ -178,9 +178,9 @@ async function carryOut(
 }
 
 /** Locks the accounts of the transfer, and returns the payer of the fee with the coin that it has. */
-async function lockPayer(trx: Trx, transfer: LockedTransfer, feePaidBy: string | null) {
+async function lockPayer(trx: Trx, transfer: LockedTransfer, feePaidBy: string | null, now: Date) {
   const payerId = (await payersOf(trx, [{ transfer, verdict: { feePaidBy } }])).get(transfer.id) ?? null
-  return { payerId, coin: await lockAccounts(trx, transfer, payerId ?? transfer.address_id) }
+  return { payerId, coin: await lockAccounts(trx, transfer, payerId ?? transfer.address_id, now) }
 }
 
 const hashesOf = ({ knownTxHash, earlierTxHashes }: StuckTransfer): string[] =>

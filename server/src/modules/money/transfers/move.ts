@@ -7,7 +7,7 @@ import type { Deps } from '../../../deps.ts'
 import { conflict } from '../../../lib/errors.ts'
 import type { OperationStatus, Phase, Queue } from '../../../lib/operations.ts'
 import { paidRecipientsOf } from '../../address-book/recipients/queries.ts'
-import { operationsMoved, restoreOperation } from '../../operations/feed/operation-rows.ts'
+import { type BookedFee, operationsMoved, restoreOperation } from '../../operations/feed/operation-rows.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/notification-rows.ts'
 import { closing, type RecordedSubject } from '../../rules/votes/ballot.ts'
@@ -29,6 +29,8 @@ export type Movement = {
   changes?: DeliveryChanges
   /** Postings to write in the same statement, such as the network fee. */
   extraPostings?: Posting[]
+  /** The network fee among these postings. */
+  bookedFee?: BookedFee | null
   /** The resolution of a halted transfer by two people; kept in the audit record. */
   resolution?: Record<string, unknown>
 }

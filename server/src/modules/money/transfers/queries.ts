@@ -53,6 +53,7 @@ export type TransferRow = DetailColumns & {
   phase: Phase
   sent_at: Date | null
   fee: string | null
+  fee_usd_value: string | null
   failure_reason: string | null
   halt_reason: string | null
   replaced_tx_hashes: string[]
@@ -121,6 +122,7 @@ const columnsWithoutVotes: Columns<UnvotedRow, AddressScope> = {
   phase: () => sql`t.phase`,
   sent_at: () => sql`t.sent_at`,
   fee: () => sql`t.fee`,
+  fee_usd_value: () => sql`o.fee_usd_value`,
   failure_reason: () => sql`t.failure_reason`,
   halt_reason: () => sql`t.halt_reason`,
   replaced_tx_hashes: () => sql`t.replaced_tx_hashes`,

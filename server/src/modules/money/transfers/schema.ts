@@ -4,6 +4,7 @@ import {
   DecimalAmount,
   described,
   Enum,
+  FeeUsdValue,
   FolderFilter,
   Id,
   IncludeShared,
@@ -147,6 +148,7 @@ export const Transfer = Closed(
         examples: ['21000000000000'],
       }),
     ),
+    feeUsdValue: FeeUsdValue,
     ...decisionPolicyFields,
     rulesVersion: RulesVersionNumber,
     failureReason: Nullable(

@@ -212,9 +212,11 @@ const checks: Record<string, string> = {
     from transfers t left join operations o on o.vault_id = t.vault_id and o.id = t.id
     left join ledger_entries e on e.vault_id = t.vault_id and e.operation_id = t.id and e.kind = 'fee'
     left join ledger_accounts d on d.vault_id = e.vault_id and d.number = e.debit_account
-    where (e.sequence is not null and (e.amount <> t.fee or e.token_id <> t.fee_token_id or t.fee_owed
+    where (e.sequence is not null and (e.amount <> t.fee or e.amount is distinct from o.fee_amount
+        or e.token_id <> t.fee_token_id or t.fee_owed
         or d.address_id <> coalesce(t.fee_address_id, o.address_id)))
-      or (e.sequence is null and t.fee > 0 and not t.fee_owed and t.fee_token_id is not null)`,
+      or (e.sequence is null and (o.fee_amount is not null
+        or (t.fee > 0 and not t.fee_owed and t.fee_token_id is not null)))`,
   'entry without its operation': `
     select e.vault_id, format('entry %s (%s) refers to %s, which does not exist', e.sequence, e.kind, e.operation_id) as detail
     from ledger_entries e

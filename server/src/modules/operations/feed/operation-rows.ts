@@ -1,6 +1,6 @@
 import { type Insertable, type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
-import { type CompareAndSet, runParts } from '../../../db/insert-rows.ts'
+import { assignments, type CompareAndSet, recordsetOf, runParts } from '../../../db/insert-rows.ts'
 import type { Operations } from '../../../db/types.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { usdValueOf } from '../../../lib/money.ts'
@@ -81,9 +81,33 @@ type Move = {
   to: OperationStatus
   txHash?: string | null
   blockchainAt?: Date | null
+  /** The network fee that the same statement posts. */
+  bookedFee?: BookedFee | null
 }
 
+/** A network fee that is posted, in the coin of the network, with the rate of that moment; null when no rate is fresh enough. */
+export type BookedFee = { amount: bigint; decimals: number; rate: RateSnapshot | null }
+
+/** Returns the columns of a booked fee. Without a rate it has no value. */
+const feeColumnsOf = ({ amount, decimals, rate }: BookedFee, now: Date) => ({
+  fee_amount: amount.toString(),
+  fee_booked_at: now,
+  fee_usd_rate: rate?.usdRate ?? null,
+  fee_usd_rate_as_of: rate?.asOf ?? null,
+  fee_usd_rate_source: rate?.source ?? null,
+  fee_usd_value: rate === null ? null : usdValueOf(amount, decimals, rate.usdRate),
+})
+
 type Moment = { vaultId: string; now: Date }
+
+const feeColumns = [
+  'fee_amount',
+  'fee_booked_at',
+  'fee_usd_rate',
+  'fee_usd_rate_as_of',
+  'fee_usd_rate_source',
+  'fee_usd_value',
+] as const satisfies (keyof ReturnType<typeof feeColumnsOf>)[]
 
 /** Moves the status by compare-and-set; does nothing when another resolution came first. */
 export async function moveOperation(trx: Trx, { vaultId, now, ...move }: Move & Moment): Promise<void> {
@@ -93,13 +117,19 @@ export async function moveOperation(trx: Trx, { vaultId, now, ...move }: Move & 
 /** SQL: the statement of `moveOperation` for several operations, as a part of another statement. */
 export function operationsMoved({ vaultId, now }: Moment, moves: Move[]): CompareAndSet {
   const column = <T>(read: (move: Move) => T) => moves.map(read)
+  const fees = moves.flatMap(({ id, bookedFee = null }) =>
+    bookedFee === null ? [] : [{ id, ...feeColumnsOf(bookedFee, now) }],
+  )
+  const hasFees = fees.length > 0
   const update = sql`
     update operations o set status = m.next, updated_at = ${now}, tx_hash = coalesce(m.tx_hash, o.tx_hash),
       blockchain_at = coalesce(m.blockchain_at, o.blockchain_at),
       confirmed_at = case when m.next = 'confirmed' then ${now}::timestamptz else o.confirmed_at end
+      ${hasFees ? sql`, ${sql.join(feeColumns.map((name) => sql`${sql.ref(name)} = ${sql.ref(`f.${name}`)}`))}` : sql``}
     from unnest(${column(({ id }) => id)}::text[], ${column(({ from }) => from)}::text[], ${column(({ to }) => to)}::text[],
       ${column(({ txHash = null }) => txHash)}::text[], ${column(({ blockchainAt = null }) => blockchainAt)}::timestamptz[])
       as m (id, status, next, tx_hash, blockchain_at)
+    ${hasFees ? sql`left join ${recordsetOf('operations', fees)} f on f.id = m.id` : sql``}
     where o.vault_id = ${vaultId} and o.id = m.id and o.status = m.status returning o.id`
   return {
     update,
@@ -107,6 +137,10 @@ export function operationsMoved({ vaultId, now }: Moment, moves: Move[]): Compar
     otherwise: () => conflict('wrong_state', 'The transfer was resolved by someone else'),
   }
 }
+
+/** SQL: the update of an operation whose fee is posted after its end. */
+export const feeNoted = ({ vaultId, now }: Moment, id: string, fee: BookedFee): RawBuilder<unknown> => sql`
+  update operations set ${assignments({ ...feeColumnsOf(fee, now), updated_at: now })} where vault_id = ${vaultId} and id = ${id}`
 
 type RecordedColumns = {
   vaultId: string

@@ -13,6 +13,7 @@ export function toHistoryItem(row: HistoryRow): Static<typeof HistoryItem> {
     operationType: row.type,
     status: row.status,
     fee: row.fee,
+    feeUsdValue: row.fee_usd_value,
     failureReason: row.failure_reason,
     fromAddress: isOut ? ownAddress : row.from_address === null ? null : { ...other, address: row.from_address },
     fromAddressLabel: isOut ? row.label : other.label,

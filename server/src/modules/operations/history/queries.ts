@@ -30,6 +30,7 @@ export type HistoryRow = OperationColumns & {
   other_label: string | null
   expires_at: Date | null
   fee: string | null
+  fee_usd_value: string | null
   failure_reason: string | null
   decision_policy_id: string | null
   decision_policy_code: string | null
@@ -66,7 +67,7 @@ async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<His
       t.to_address, t.to_address_key, d.from_address,
       n.type as network_type, n.id as network_id, (o.type = 'deposit' and ${isDust('o.amount', 'k')}) as is_dust, o.initiator_id,
       ${profileOfUser(sql`o.initiator_id`)} as initiator, t.expires_at,
-      t.fee, coalesce(t.failure_reason, case when d.orphaned_at is not null then ${orphanedReason} end) as failure_reason,
+      t.fee, o.fee_usd_value, coalesce(t.failure_reason, case when d.orphaned_at is not null then ${orphanedReason} end) as failure_reason,
       d.orphaned_at, t.decision_policy_id, t.decision_policy_code, t.approval_threshold,
       (select count(*)::int from approval_voters w
         where w.vault_id = o.vault_id and w.subject_id = coalesce(t.payout_id, o.id) and w.decision = 'approve') as approvals_count,

@@ -4,6 +4,7 @@ import {
   DecimalAmount,
   described,
   Enum,
+  FeeUsdValue,
   FolderFilter,
   Id,
   IncludeShared,
@@ -35,6 +36,7 @@ export const HistoryItem = Closed(
     assetSymbol: Text('₮'),
     tokenId: Id,
     fee: Nullable(RawAmount),
+    feeUsdValue: FeeUsdValue,
     failureReason: Nullable(Text('APPROVAL_EXPIRED')),
     fromAddress: described(
       Type.Union([

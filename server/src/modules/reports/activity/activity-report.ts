@@ -17,7 +17,7 @@ import { observe, slowApprovalMilliseconds } from '../blocks/observations.ts'
 import { summarize } from '../blocks/summary.ts'
 import { listAccountDifferences } from '../requests/account-differences.ts'
 import { cutInterval, previousInterval } from '../requests/buckets.ts'
-import { findDetails, findProfiles } from '../requests/details.ts'
+import { coinIn, findDetails, findProfiles } from '../requests/details.ts'
 import { countedStatusOf } from '../requests/operation-filter.ts'
 import { avoiding, inSnapshot, nameFew } from '../requests/reading.ts'
 import { toHeader } from '../requests/report-request.ts'
@@ -87,6 +87,7 @@ export async function readFacts(trx: Trx, ordered: ActivityRequest) {
         ? 0
         : groups.overall.reduce((sum, { faults }) => sum + faults.reclassified, 0),
     ...details,
+    coinOf: coinIn(details.assets),
     orderStatistics:
       few === null ? await listOrderStatistics(trx, filter, tokensOf(counted)) : orderStatisticsOf(few, filter),
     owners: byOwner.length === 0 ? new Map() : await findProfiles(trx, keysOf(byOwner)),

@@ -5,9 +5,9 @@ import { isOwnOperation } from '../../operations/categories/rights.ts'
 import {
   compareText,
   type Faults,
+  type Fees,
   faultNames,
   type Group,
-  type Keyed,
   type OrderStatistics,
   type Overall,
 } from '../blocks/flows.ts'
@@ -22,9 +22,9 @@ import {
   type OperationFilter,
 } from '../requests/operation-filter.ts'
 import { avoiding } from '../requests/reading.ts'
-import { type Groups, inOrder } from './groups.ts'
+import { type FeesRow, type Groups, inOrder, toFees } from './groups.ts'
 import { findSideTables, firstCategories, mayBeLater, stepsNotToSumBy } from './side-tables.ts'
-import { lacksBlockchainTime, lacksBusinessReference, lacksPaymentPurpose } from './statistics.ts'
+import { lacksBlockchainTime, lacksBusinessReference, lacksFeeUsdRate, lacksPaymentPurpose } from './statistics.ts'
 
 /**
  * Reports over few operations. One statement reads each operation with its classification, and this file sums the rows.
@@ -44,6 +44,9 @@ export type ReportedOperation = {
   amount: bigint
   /** The value in cents; null without a USD rate. */
   usd: bigint | null
+  /** The booked fee in raw units of the coin of the network, and its value in cents. */
+  fees: bigint
+  feesUsd: bigint
   /** The date that the report uses, and the creation, in milliseconds since 1970. */
   at: number
   createdAt: number
@@ -51,6 +54,7 @@ export type ReportedOperation = {
   withoutBlockchainTime: boolean
   withoutPaymentPurpose: boolean
   withoutBusinessReference: boolean
+  withoutFeeUsdRate: boolean
 }
 
 const millisecondsOf = (time: RawBuilder<unknown>) => sql`round(extract(epoch from ${time}) * 1000)::float8`
@@ -64,23 +68,31 @@ export async function readFewOperations(trx: Trx, filter: OperationFilter): Prom
     const later = has.laterEntries
       ? laterMatches(filter, { entries: mayBeLater(filter), source: sql`candidates` })
       : sql`select null::text as id, null::text as counterparty_id where false`
-    const { rows } = await sql<Omit<ReportedOperation, 'amount' | 'usd'> & { amount: string; usd: string | null }>`
+    const { rows } = await sql<
+      Omit<ReportedOperation, 'amount' | 'usd' | keyof Fees> & FeesRow & { amount: string; usd: string | null }
+    >`
       with candidates as materialized (select * from operations o where ${mayBeReported(filter)}),
         later as materialized (${later})
       select o.token_id as "tokenId", o.type, o.status, o.address_id as "addressId", o.counterparty_id as "recordedId",
         coalesce(later.counterparty_id, s.counterparty_id) as "currentId",
         ${has.assignments > 0 ? sql`case when ${isOwnOperation(filter.scope, 'o')} then firsts.own else firsts.others end` : sql`null`}
           as category,
-        o.amount, o.usd_value as usd, ${millisecondsOf(dateOf(filter))} as at,
+        o.amount, o.usd_value as usd, o.fee_amount as fees, o.fee_usd_value as "feesUsd", ${millisecondsOf(dateOf(filter))} as at,
         ${millisecondsOf(sql`o.created_at`)} as "createdAt",
         coalesce(o.flow_type = 'external', false) as "isExternal", ${lacksBlockchainTime} as "withoutBlockchainTime",
-        ${lacksPaymentPurpose} as "withoutPaymentPurpose", ${lacksBusinessReference} as "withoutBusinessReference"
+        ${lacksPaymentPurpose} as "withoutPaymentPurpose", ${lacksBusinessReference} as "withoutBusinessReference",
+        ${lacksFeeUsdRate} as "withoutFeeUsdRate"
       from candidates o
       left join counterparty_addresses s on s.vault_id = o.vault_id and s.id = o.counterparty_address_id
       left join later on later.id = o.id
       ${has.assignments > 0 ? sql`left join (${firstCategories(filter)}) firsts on firsts.operation_id = o.id` : sql``}
       where ${isWithCounterparties(matched)}`.execute(trx)
-    return rows.map((row) => ({ ...row, amount: BigInt(row.amount), usd: row.usd === null ? null : centsOf(row.usd) }))
+    return rows.map((row) => ({
+      ...row,
+      ...toFees(row),
+      amount: BigInt(row.amount),
+      usd: row.usd === null ? null : centsOf(row.usd),
+    }))
   })
 }
 
@@ -95,11 +107,11 @@ export function sumFewOperations(
   const starts = dayStarts.map((start) => start.getTime())
   return {
     overall: sumWhole(operations, chosenOf),
-    byDay: sumBy(operations, ({ at }) => dayOf(at, starts)),
-    byAddress: sumBy(operations, ({ addressId }) => addressId),
-    byCounterparty: sumBy(operations, chosenOf),
-    byRecorded: sumBy(operations, ({ recordedId }) => recordedId),
-    byCategory: sumBy(operations, ({ category }) => category),
+    byDay: sumBy(operations, ({ at }) => dayOf(at, starts), plain),
+    byAddress: sumBy(operations, ({ addressId }) => addressId, plain),
+    byCounterparty: sumBy(operations, chosenOf, plain),
+    byRecorded: sumBy(operations, ({ recordedId }) => recordedId, plain),
+    byCategory: sumBy(operations, ({ category }) => category, withFees),
   }
 }
 
@@ -108,37 +120,45 @@ type Sums<Sum> = Map<string, Sum>
 
 const nameOf = ({ tokenId, type, status }: ReportedOperation) => `${tokenId} ${type} ${status}`
 
-function sumBy<Key extends string | number | null>(
+/** The start of a sum, and the addition of an operation to it. */
+type Summing<Sum> = { start(operation: ReportedOperation): Sum; add(sum: Sum, operation: ReportedOperation): void }
+
+function sumBy<Key extends string | number | null, Sum extends Group>(
   operations: readonly ReportedOperation[],
   keyOf: (operation: ReportedOperation) => Key,
-): Keyed<Key>[] {
-  const keys = new Map<Key, Sums<Keyed<Key>>>()
+  { start, add }: Summing<Sum>,
+): (Sum & { key: Key })[] {
+  const keys = new Map<Key, Sums<Sum & { key: Key }>>()
   for (const operation of operations) {
     const key = keyOf(operation)
-    const sums = keys.get(key) ?? new Map<string, Keyed<Key>>()
+    const sums = keys.get(key) ?? new Map<string, Sum & { key: Key }>()
     keys.set(key, sums)
     const name = nameOf(operation)
-    const sum = sums.get(name) ?? { ...startOf(operation), key }
+    const sum = sums.get(name) ?? { ...start(operation), key }
     sums.set(name, sum)
     add(sum, operation)
   }
   return inOrder([...keys.values()].flatMap((sums) => [...sums.values()]))
 }
 
-const startOf = ({ tokenId, type, status }: ReportedOperation): Group => ({
-  ...{ tokenId, type, status },
-  count: 0,
-  amount: 0n,
-  usd: 0n,
-  rated: 0,
-})
+const plain: Summing<Group> = {
+  start: ({ tokenId, type, status }) => ({ tokenId, type, status, count: 0, amount: 0n, usd: 0n, rated: 0 }),
+  add(sum, { amount, usd }) {
+    sum.count += 1
+    sum.amount += amount
+    if (usd === null) return
+    sum.usd += usd
+    sum.rated += 1
+  },
+}
 
-function add(sum: Group, { amount, usd }: ReportedOperation): void {
-  sum.count += 1
-  sum.amount += amount
-  if (usd === null) return
-  sum.usd += usd
-  sum.rated += 1
+const withFees: Summing<Group & Fees> = {
+  start: (operation) => ({ ...plain.start(operation), fees: 0n, feesUsd: 0n }),
+  add(sum, operation) {
+    plain.add(sum, operation)
+    sum.fees += operation.fees
+    sum.feesUsd += operation.feesUsd
+  },
 }
 
 function sumWhole(
@@ -150,11 +170,11 @@ function sumWhole(
     const { usd } = operation
     const [name, at] = [nameOf(operation), new Date(operation.at)]
     const sum: Overall = sums.get(name) ?? {
-      ...startOf(operation),
+      ...withFees.start(operation),
       ...{ largestUsd: null, firstAt: at, lastAt: at, faults: { ...noFaults } },
     }
     sums.set(name, sum)
-    add(sum, operation)
+    withFees.add(sum, operation)
     if (usd !== null && (sum.largestUsd === null || usd > sum.largestUsd)) sum.largestUsd = usd
     if (at < sum.firstAt) sum.firstAt = at
     if (at > sum.lastAt) sum.lastAt = at
@@ -172,6 +192,7 @@ function faultsOf(operation: ReportedOperation, chosenId: string | null): (keyof
     withoutBlockchainTime: operation.withoutBlockchainTime,
     withoutPaymentPurpose: operation.withoutPaymentPurpose,
     withoutBusinessReference: operation.withoutBusinessReference,
+    withoutFeeUsdRate: operation.withoutFeeUsdRate,
     uncategorized: operation.category === null,
     unmatched: operation.isExternal && chosenId === null,
     retroactivelyMatched: recordedId === null && currentId !== null,

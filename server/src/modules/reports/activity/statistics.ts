@@ -17,6 +17,7 @@ import { avoiding, countEach, countRows, type PlanStep } from '../requests/readi
 
 /** SQL conditions on the operation `o` that data quality counts and the list of exceptions names. */
 export const lacksUsdRate = sql<boolean>`o.usd_value is null`
+export const lacksFeeUsdRate = sql<boolean>`(o.fee_booked_at is not null and o.fee_usd_value is null)`
 export const lacksBlockchainTime = sql<boolean>`(o.status = 'confirmed' and o.blockchain_at is null)`
 export const lacksPaymentPurpose = sql<boolean>`coalesce(o.payment_purpose, '') = ''`
 export const lacksBusinessReference = sql<boolean>`(coalesce(o.note, '') = '' and o.tags = '{}')`

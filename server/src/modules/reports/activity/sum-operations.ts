@@ -18,18 +18,19 @@ import {
 } from '../requests/operation-filter.ts'
 import { avoiding } from '../requests/reading.ts'
 import { readFewOperations, sumFewOperations } from './few-operations.ts'
-import { type Groups, inOrder } from './groups.ts'
+import { type FeesRow, type Groups, inOrder, toFees } from './groups.ts'
 import { findSideTables, firstCategories, mayBeLater, type SideTables, stepsNotToSumBy } from './side-tables.ts'
-import { lacksBlockchainTime, lacksBusinessReference, lacksPaymentPurpose } from './statistics.ts'
+import { lacksBlockchainTime, lacksBusinessReference, lacksFeeUsdRate, lacksPaymentPurpose } from './statistics.ts'
 
 /** Sums of operations in the form of SQL. */
 export type GroupRow = Omit<Group, 'amount' | 'usd'> & { amount: string; usd: string | null }
 
-type Row = GroupRow & {
-  breakdown: keyof Groups
-  /** The day as a number, an id or a key; null in the row of `overall`. */
-  key: string | null
-}
+type Row = GroupRow &
+  FeesRow & {
+    breakdown: keyof Groups
+    /** The day as a number, an id or a key; null in the row of `overall`. */
+    key: string | null
+  }
 
 /** Columns of `overall`; null in the rows of all breakdowns. */
 type OverallRow = Row & Faults & { largestUsd: string | null; firstAt: Date; lastAt: Date }
@@ -65,6 +66,7 @@ export async function sumManyOperations(
     overall.map(({ tokenId, type, status, count, amount, usd, rated }) => ({
       ...{ tokenId, type, status, count, amount, usd, rated, key },
     }))
+  const withFees = rows.filter(({ breakdown }) => breakdown === (sides.assignments > 0 ? 'byCategory' : 'overall'))
   const onlyAddressId = onlyAddressIdOf(filter)
   return {
     overall,
@@ -75,7 +77,7 @@ export async function sumManyOperations(
         : keyedBy(onlyAddressId),
     byCounterparty: keyed('byCounterparty'),
     byRecorded: keyed('byRecorded'),
-    byCategory: sides.assignments > 0 ? keyed('byCategory') : keyedBy(null),
+    byCategory: inOrder(withFees.map((row) => ({ ...toGroup(row), ...toFees(row), key: row.key }))),
   }
 }
 
@@ -109,11 +111,11 @@ function statementOf(requested: OperationFilter, dayStarts: readonly Date[], sid
     ...(onlyAddressIdOf(filter) === undefined
       ? [sumsBy('byAddress', sql`address_id`, pass(filter, sql`o.address_id`))]
       : []),
-    ...(hasAssignments ? [sumsBy('byCategory', sql`category`, categories)] : []),
+    ...(hasAssignments ? [sumsBy('byCategory', sql`category`, categories, feeSums)] : []),
   ]
   return sql<OverallRow>`
     with ${sql.join(tables)}
-    select 'overall' as breakdown, token_id as "tokenId", type, status, null as key, ${sums},
+    select 'overall' as breakdown, token_id as "tokenId", type, status, null as key, ${sums}, ${feeSums},
       max("largestUsd") as "largestUsd", min("firstAt") as "firstAt", max("lastAt") as "lastAt",
       ${sql.join(faultNames.map((name) => sql`sum(${sql.ref(name)})::float8 as ${sql.ref(name)}`))}
     from parties group by token_id, type, status
@@ -128,6 +130,9 @@ function dayOf(filter: OperationFilter, dayStarts: readonly Date[]): RawBuilder<
 }
 
 const figures = sql`count(*) as count, sum(o.amount) as amount, sum(o.usd_value) as usd, count(o.usd_value) as rated`
+
+/** SQL: the booked fees of operations. */
+const feeFigures = sql`sum(o.fee_amount) as fees, sum(o.fee_usd_value) as "feesUsd"`
 
 /** SQL: the operations of the report, summed by one property. */
 const pass = (filter: OperationFilter, key: RawBuilder<unknown>) => sql`(
@@ -168,7 +173,7 @@ function asideOf(filter: OperationFilter, { laterEntries, assignments, isLookedU
   const isFound = sql`o.vault_id = ${filter.scope.vaultId} and o.id = found.id`
   return sql`
     select o.id, o.token_id, o.type, o.status, o.counterparty_id, o.counterparty_address_id, o.amount, o.usd_value,
-      ${laterEntries ? sql`later.counterparty_id` : sql`null::text`} as later_id,
+      o.fee_amount, o.fee_usd_value, ${laterEntries ? sql`later.counterparty_id` : sql`null::text`} as later_id,
       ${assignments > 0 ? sql`case when ${isOwnOperation(filter.scope, 'o')} then firsts.own else firsts.others end` : sql`null`}
         as category
     from ${
@@ -195,7 +200,7 @@ const movedOf = (filter: OperationFilter) => sql`
 
 /** SQL: the sums of the operations with a category that the viewer may see. */
 const assignedOf = (filter: OperationFilter) => sql`
-  select o.token_id, o.type, o.status, o.category, ${figures}
+  select o.token_id, o.type, o.status, o.category, ${figures}, ${feeFigures}
   from aside o where o.category is not null and ${isWithCounterparties(filter)} group by 1, 2, 3, 4`
 
 /** SQL: sums by the recorded counterparty and the current one, with rows that move operations between sums. */
@@ -203,21 +208,23 @@ function classifiedOf(filter: OperationFilter, sides: Sides): RawBuilder<unknown
   const date = dateOf(filter)
   const moves = sql`
     union all select token_id, type, status, counterparty_id, current_id, -count, -amount, -usd, -rated,
-      null, null, null, 0, 0, 0, -count, 0 from moved
+      null, null, null, null, null, 0, 0, 0, 0, -count, 0 from moved
     union all select token_id, type, status, counterparty_id, later_id, count, amount, usd, rated,
-      null, null, null, 0, 0, 0, count, 0 from moved`
+      null, null, null, null, null, 0, 0, 0, 0, count, 0 from moved`
   const categorized = sql`
-    union all select token_id, type, status, null, null, 0, 0, null, 0, null, null, null, 0, 0, 0, 0, -count from assigned`
+    union all select token_id, type, status, null, null, 0, 0, null, 0, null, null, null, null, null,
+      0, 0, 0, 0, 0, -count from assigned`
   return sql`
     select cells.token_id, cells.type, cells.status, cells.counterparty_id, s.counterparty_id as current_id,
-      count, amount, usd, rated, "largestUsd", "firstAt", "lastAt",
-      "withoutBlockchainTime", "withoutPaymentPurpose", "withoutBusinessReference", external, count as uncategorized
+      count, amount, usd, rated, fees, "feesUsd", "largestUsd", "firstAt", "lastAt", "withoutBlockchainTime",
+      "withoutPaymentPurpose", "withoutBusinessReference", "withoutFeeUsdRate", external, count as uncategorized
     from (
-      select o.token_id, o.type, o.status, o.counterparty_id, o.counterparty_address_id, ${figures},
+      select o.token_id, o.type, o.status, o.counterparty_id, o.counterparty_address_id, ${figures}, ${feeFigures},
         max(o.usd_value) as "largestUsd", min(${date}) as "firstAt", max(${date}) as "lastAt",
         count(*) filter (where ${lacksBlockchainTime}) as "withoutBlockchainTime",
         count(*) filter (where ${lacksPaymentPurpose}) as "withoutPaymentPurpose",
         count(*) filter (where ${lacksBusinessReference}) as "withoutBusinessReference",
+        count(*) filter (where ${lacksFeeUsdRate}) as "withoutFeeUsdRate",
         count(*) filter (where o.flow_type = 'external') as external
       from ${reported(filter)} group by 1, 2, 3, 4, 5
     ) cells left join counterparty_addresses s on s.vault_id = ${filter.scope.vaultId} and s.id = cells.counterparty_address_id
@@ -227,11 +234,12 @@ function classifiedOf(filter: OperationFilter, sides: Sides): RawBuilder<unknown
 /** SQL: sums by the counterparty that the report shows, with the figures that only `overall` needs. */
 const partiesOf = (filter: OperationFilter) => sql`
   select token_id, type, status, ${chosenId(filter.counterpartyClassification)} as chosen_id,
-    sum(count) as count, sum(amount) as amount, sum(usd) as usd, sum(rated) as rated,
+    sum(count) as count, sum(amount) as amount, sum(usd) as usd, sum(rated) as rated, ${feeSums},
     max("largestUsd") as "largestUsd", min("firstAt") as "firstAt", max("lastAt") as "lastAt",
     sum("withoutBlockchainTime") as "withoutBlockchainTime",
     sum("withoutPaymentPurpose") as "withoutPaymentPurpose",
     sum("withoutBusinessReference") as "withoutBusinessReference",
+    sum("withoutFeeUsdRate") as "withoutFeeUsdRate",
     sum(uncategorized) as uncategorized,
     sum(case when ${chosenId(filter.counterpartyClassification)} is null then external else 0 end) as unmatched,
     sum(case when counterparty_id is null and current_id is not null then count else 0 end) as "retroactivelyMatched",
@@ -241,16 +249,23 @@ const partiesOf = (filter: OperationFilter) => sql`
 
 /** SQL: sums by category; operations with a category move there from the sum without. */
 const categories = sql`(
-  select token_id, type, status, null::text as category, count, amount, usd, rated from parties
-  union all select token_id, type, status, null, -count, -amount, -usd, -rated from assigned
-  union all select token_id, type, status, category, count, amount, usd, rated from assigned) categories`
+  select token_id, type, status, null::text as category, count, amount, usd, rated, fees, "feesUsd" from parties
+  union all select token_id, type, status, null, -count, -amount, -usd, -rated, -fees, -"feesUsd" from assigned
+  union all select token_id, type, status, category, count, amount, usd, rated, fees, "feesUsd" from assigned) categories`
 
 const sums = sql`sum(count)::float8 as count, sum(amount) as amount, sum(usd) as usd, sum(rated)::float8 as rated`
 
+const feeSums = sql`sum(fees) as fees, sum("feesUsd") as "feesUsd"`
+
 /** SQL: the sums of `source` by `key` where any operation is left, without the columns that only `overall` needs. */
-function sumsBy(breakdown: keyof Groups, key: RawBuilder<unknown>, source: RawBuilder<unknown>): RawBuilder<unknown> {
+function sumsBy(
+  breakdown: keyof Groups,
+  key: RawBuilder<unknown>,
+  source: RawBuilder<unknown>,
+  fees: RawBuilder<unknown> = sql`null, null`,
+): RawBuilder<unknown> {
   return sql`
-    select ${sql.lit(breakdown)}, token_id, type, status, ${key}::text, ${sums},
+    select ${sql.lit(breakdown)}, token_id, type, status, ${key}::text, ${sums}, ${fees},
       null, null, null, ${sql.join(faultNames.map(() => sql`null`))}
     from ${source} group by token_id, type, status, ${key} having sum(count) > 0`
 }
@@ -266,6 +281,7 @@ function toOverall(row: OverallRow): Overall {
   const { largestUsd, firstAt, lastAt } = row
   return {
     ...toGroup(row),
+    ...toFees(row),
     largestUsd: largestUsd === null ? null : centsOf(largestUsd),
     firstAt,
     lastAt,

@@ -14,6 +14,7 @@ import {
   Usd,
   usd,
 } from '../requests/schema.ts'
+import { feeFigures, sumFees } from './fees.ts'
 import {
   type Activity,
   assetAmounts,
@@ -58,6 +59,12 @@ export const ActivityByAsset = Closed(
     netFlow: Amount,
     grossTurnover: Amount,
     ...usd,
+    fees: described(Amount, 'Booked network fees of these operations, whatever their status, in units of `feeAsset`.'),
+    feeAsset: described(
+      Nullable(Text('ETH')),
+      'Code of the coin of the network, which pays its fees; null without one.',
+    ),
+    feesUsd: feeFigures.feesUsd,
     ...counts,
     averageAmount: Nullable(Amount),
     medianAmount: Nullable(Amount),
@@ -87,6 +94,7 @@ export function breakDownByAsset(activity: Activity): Static<typeof ActivityByAs
         netFlow: amount(incoming - outgoing),
         grossTurnover: amount(incoming + outgoing),
         ...usdFigures(flow),
+        ...feesOfToken(activity, tokenId),
         operationsCount: flow.count,
         incomingCount: flow.incomingCount,
         outgoingCount: flow.outgoingCount,
@@ -96,6 +104,14 @@ export function breakDownByAsset(activity: Activity): Static<typeof ActivityByAs
         maximumAmount: spread?.maximum ?? null,
       }
     })
+}
+
+function feesOfToken(activity: Activity, tokenId: string) {
+  const { feesByAsset, feesUsd } = sumFees(
+    activity.overall.filter((group) => group.tokenId === tokenId),
+    activity,
+  )
+  return { fees: feesByAsset[0]?.amount ?? '0', feeAsset: activity.coinOf(tokenId)?.assetCode ?? null, feesUsd }
 }
 
 export const ActivityByCategory = Closed(
@@ -108,6 +124,7 @@ export const ActivityByCategory = Closed(
     incomingByAsset: AssetAmounts,
     outgoingByAsset: AssetAmounts,
     usdValue: described(Usd, 'Sum of their USD values; operations without a rate are left out.'),
+    ...feeFigures,
   },
   { $id: 'ActivityByCategory' },
 )
@@ -117,6 +134,7 @@ export const ActivityByCategory = Closed(
  * operations without one.
  */
 export function breakDownByCategory(activity: Activity): Static<typeof ActivityByCategory>[] {
+  const groupsOf = (category: string | null) => activity.byCategory.filter(({ key }) => key === category)
   return [...flowsByKey(activity.byCategory, activity)]
     .sort(([keyA, a], [keyB, b]) => compareFlows([keyA ?? '', a], [keyB ?? '', b]))
     .map(([category, flow]) => ({
@@ -125,6 +143,7 @@ export function breakDownByCategory(activity: Activity): Static<typeof ActivityB
       incomingByAsset: assetAmounts(flow.incoming, activity.assets),
       outgoingByAsset: assetAmounts(flow.outgoing, activity.assets),
       usdValue: formatUsd(grossUsd(flow)),
+      ...sumFees(groupsOf(category), activity),
     }))
 }
 

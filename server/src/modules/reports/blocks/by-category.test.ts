@@ -10,7 +10,17 @@ it('breaks down operations by category, with an entry for operations without a c
       incomingByAsset: [coin('3.5'), dollar('7')],
       outgoingByAsset: [],
       usdValue: '35.05',
+      feesByAsset: [],
+      feesUsd: '0.00',
     },
-    { category: null, count: 4, incomingByAsset: [], outgoingByAsset: [coin('0.51'), dollar('4')], usdValue: '9.10' },
+    {
+      category: null,
+      count: 4,
+      incomingByAsset: [],
+      outgoingByAsset: [coin('0.51'), dollar('4')],
+      usdValue: '9.10',
+      feesByAsset: [coin('0.06')],
+      feesUsd: '0.50',
+    },
   ])
 })

@@ -14,6 +14,7 @@ it('adds up the faults of operations', () => {
     unmatchedOperations: 1,
     retroactivelyMatchedOperations: 1,
     operationsWithoutUsdRate: 1,
+    feesWithoutUsdRate: 1,
     operationsWithoutBlockchainTime: 1,
     operationsWithoutPaymentPurpose: 1,
     operationsWithoutBusinessReference: 1,

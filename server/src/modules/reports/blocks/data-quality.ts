@@ -14,6 +14,10 @@ const figures = {
     'Operations without a counterparty when they were created, with one now.',
   ),
   operationsWithoutUsdRate: described(Count, 'Operations without a USD value, which USD sums leave out.'),
+  feesWithoutUsdRate: described(
+    Count,
+    'Operations whose network fee has no USD value, because no rate was fresh when it was booked.',
+  ),
   operationsWithoutSelectedDate: described(
     Count,
     'Operations created in the interval without the date that `dateBasis` asks for; not in `totalOperations`.',
@@ -59,6 +63,7 @@ export function assessDataQuality(overall: readonly Overall[], others: OtherFaul
     unmatchedOperations: faults('unmatched'),
     retroactivelyMatchedOperations: faults('retroactivelyMatched'),
     operationsWithoutUsdRate: sum(({ count, rated }) => count - rated),
+    feesWithoutUsdRate: faults('withoutFeeUsdRate'),
     operationsWithoutBlockchainTime: faults('withoutBlockchainTime'),
     operationsWithoutPaymentPurpose: faults('withoutPaymentPurpose'),
     operationsWithoutBusinessReference: faults('withoutBusinessReference'),

@@ -19,23 +19,28 @@ export type Group = {
   rated: number
 }
 
+/** The booked network fees of a group: in raw units of the coin of the network of its token, and in cents. */
+export type Fees = { fees: bigint; feesUsd: bigint }
+
 /** A group of operations that share a further property: a counterparty, an address, a day. */
 export type Keyed<Key> = Group & { key: Key }
 
 /** A group over all operations of the report, with the sums that only the whole report needs. */
-export type Overall = Group & {
-  /** The largest value in cents; null when no operation has a USD value. */
-  largestUsd: bigint | null
-  firstAt: Date
-  lastAt: Date
-  faults: Faults
-}
+export type Overall = Group &
+  Fees & {
+    /** The largest value in cents; null when no operation has a USD value. */
+    largestUsd: bigint | null
+    firstAt: Date
+    lastAt: Date
+    faults: Faults
+  }
 
 /** The data that operations may lack, and the ways in which they may have been reclassified. */
 export const faultNames = [
   'withoutBlockchainTime',
   'withoutPaymentPurpose',
   'withoutBusinessReference',
+  'withoutFeeUsdRate',
   'uncategorized',
   'unmatched',
   'retroactivelyMatched',
@@ -52,6 +57,8 @@ export type OrderStatistics = { smallest: bigint; lower: bigint; upper: bigint; 
 export type Activity = {
   calendar: Calendar
   assets: ReadonlyMap<string, Asset>
+  /** Returns the coin of the network of a token; null if the registry has none. */
+  coinOf: (tokenId: string) => Asset | null
   /** Returns true if operations of this status enter sums: confirmed ones, or all that the filter `statuses` names. */
   isCounted: (status: OperationStatus) => boolean
   overall: Overall[]
@@ -59,7 +66,7 @@ export type Activity = {
   byDay: Keyed<number>[]
   byCounterparty: Keyed<string | null>[]
   byAddress: Keyed<string>[]
-  byCategory: Keyed<string | null>[]
+  byCategory: (Keyed<string | null> & Fees)[]
   byOwner: Keyed<string>[]
   /** The operations that the report gives to another counterparty than the one recorded at their creation. */
   reclassifiedCount: number

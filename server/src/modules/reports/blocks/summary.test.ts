@@ -18,6 +18,9 @@ it('counts all operations, and sums the confirmed ones', () => {
     outgoingUsd: '9.10',
     grossTurnoverUsd: '44.15',
     netFlowUsd: '25.95',
+    // The fee of the failed transfer was paid, too; it has no value.
+    feesByAsset: [coin('0.06')],
+    feesUsd: '0.50',
     firstOperationAt: '2026-03-01T09:00:00.000Z',
     lastOperationAt: '2026-03-04T23:59:00.000Z',
     incomingAmountByAsset: [coin('3.5'), dollar('7')],
@@ -43,6 +46,8 @@ it('returns zeros and nulls without operations', () => {
     operationsCount: 0,
     activeDays: 0,
     grossTurnoverUsd: '0.00',
+    feesByAsset: [],
+    feesUsd: '0.00',
     firstOperationAt: null,
     lastOperationAt: null,
     medianAmountByAsset: [],

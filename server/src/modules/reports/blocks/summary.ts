@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { Closed, described, Nullable, Timestamp } from '../../../http/schema.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
 import { AssetAmounts, Count, counts, usd } from '../requests/schema.ts'
+import { feeFigures, sumFees } from './fees.ts'
 import { type Activity, assetAmounts, assetEntries, flowOf, grossByToken, netByToken, usdFigures } from './flows.ts'
 import { type Spread, spreadsOf } from './spreads.ts'
 
@@ -16,6 +17,7 @@ export const ActivitySummary = Closed(
     failedCount: described(Count, 'Number of failed transfers.'),
     activeDays: described(Count, 'Number of days of `timezone` with at least one operation.'),
     ...usd,
+    ...feeFigures,
     firstOperationAt: described(
       Nullable(Timestamp),
       'Instant of the earliest operation of the interval, in UTC; null if there is none.',
@@ -63,6 +65,7 @@ export function summarize(activity: Activity): Static<typeof ActivitySummary> {
     failedCount: countOf('failed'),
     activeDays: new Set(activity.byDay.map(({ key }) => key)).size,
     ...usdFigures(flow),
+    ...sumFees(overall, activity),
     firstOperationAt: instants.length === 0 ? null : new Date(Math.min(...instants)).toISOString(),
     lastOperationAt: instants.length === 0 ? null : new Date(Math.max(...instants)).toISOString(),
     incomingAmountByAsset: assetAmounts(flow.incoming, assets),

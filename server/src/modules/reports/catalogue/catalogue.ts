@@ -18,7 +18,6 @@ import {
   AccountStatementQuery,
   AccountStatementReport,
   buildAccountStatement,
-  leadOfStatement,
   openAccountStatement,
   StatementLine,
   StatementTotals,
@@ -37,6 +36,7 @@ import {
   CategoryAnalyticsReport,
   CategoryFieldAnalytics,
 } from '../reports/category-analytics.ts'
+import { leadOfStatement } from '../reports/lead-of-statement.ts'
 import {
   buildOperations,
   CategoryColumn,

@@ -188,6 +188,7 @@ describe('address_activity', () => {
       unmatchedOperations: 4,
       retroactivelyMatchedOperations: 0,
       operationsWithoutUsdRate: 0,
+      feesWithoutUsdRate: 0,
       operationsWithoutSelectedDate: 0,
       operationsWithoutBlockchainTime: 0,
       operationsWithoutPaymentPurpose: 5,
@@ -816,16 +817,23 @@ describe('the other reports', () => {
     ] as const) {
       await assign(await add({ at: month.on(day), amount: '5', rate }), category, { centre })
     }
-    const failed = await add({ type: 'transfer', at: month.on(4), amount: '5', rate: null, status: 'failed' })
+    const fee = { amount: '0.001', rate: '2000' }
+    const failed = await add({ type: 'transfer', at: month.on(4), amount: '5', rate: null, status: 'failed', fee })
     await assign(failed, category, { centre: 'B' })
     const { summary, fields } = await world.report('category_analytics', {
       ...interval(),
       categoryKey: `unvalued${year}`,
     })
-    expect(summary).toMatchObject({ count: 4, usdValue: '5.00', operationsWithoutUsdRate: 2 })
+    expect(summary).toMatchObject({ count: 4, usdValue: '5.00', operationsWithoutUsdRate: 2, feesUsd: '2.00' })
     expect(fields[0]!.values).toMatchObject([
-      { value: 'A', usdValue: '5.00', operationsWithoutUsdRate: 1 },
-      { value: 'B', usdValue: '0.00', operationsWithoutUsdRate: 1 },
+      { value: 'A', usdValue: '5.00', operationsWithoutUsdRate: 1, feesByAsset: [], feesUsd: '0.00' },
+      {
+        value: 'B',
+        usdValue: '0.00',
+        operationsWithoutUsdRate: 1,
+        feesByAsset: [{ assetCode: 'ETH', amount: '0.001' }],
+        feesUsd: '2.00',
+      },
     ])
   })
 

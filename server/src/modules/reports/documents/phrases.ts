@@ -79,7 +79,10 @@ export const labels: Phrases = {
   Description: ['Observation', 'Beobachtung'],
   Exceptions: ['What is missing', 'Was fehlt'],
   'Failed count': ['Failed', 'Fehlgeschlagen'],
+  'Fee asset': ['Coin of the fees', 'Token der Gebühren'],
   Fees: ['Network fees', 'Netzwerkgebühren'],
+  'Fees USD': ['Network fees, USD', 'Netzwerkgebühren, USD'],
+  'Fees without USD rate': ['Network fees without a USD value', 'Netzwerkgebühren ohne USD-Wert'],
   Field: ['Field', 'Feld'],
   Fields: ['Fields', 'Felder'],
   'Fields, sums': ['Sums of fields', 'Summen der Felder'],
@@ -135,6 +138,7 @@ export const labels: Phrases = {
   'Operations without business reference': ['With neither a note nor a tag', 'Ohne Notiz und Schlagwort'],
   'Operations without payment purpose': ['Without a purpose', 'Ohne Zweck'],
   'Operations without selected date': ['Left out: without the chosen date', 'Ausgelassen: ohne das gewählte Datum'],
+  'Other debits': ['Debits without network fees', 'Belastungen ohne Netzwerkgebühren'],
   'Other count': ['Other values', 'Andere Werte'],
   'Other side': ['Other side', 'Gegenseite'],
   Outgoing: ['Out', 'Ausgang'],
@@ -349,6 +353,7 @@ export const codes: Phrases = {
   unmatchedOperations: ['Without a counterparty', 'Ohne Gegenpartei'],
   retroactivelyMatchedOperations: ['Counterparty known only since', 'Gegenpartei erst seither bekannt'],
   operationsWithoutUsdRate: ['Without a USD value', 'Ohne USD-Wert'],
+  feesWithoutUsdRate: ['Network fee without a USD value', 'Netzwerkgebühr ohne USD-Wert'],
   operationsWithoutSelectedDate: ['Without the chosen date', 'Ohne das gewählte Datum'],
   operationsWithoutBlockchainTime: ['Without the time of their block', 'Ohne Zeit ihres Blocks'],
   operationsWithoutPaymentPurpose: ['Without a purpose', 'Ohne Zweck'],
@@ -361,39 +366,3 @@ export const codes: Phrases = {
   invalidOperationRelations: ['Contradictory relations', 'Widersprüchliche Beziehungen'],
   missingLedgerEntries: ['Without a ledger entry', 'Ohne Buchung'],
 }
-
-/** Sentences of observations. */
-export const sentences: readonly (readonly [RegExp, string])[] = [
-  [
-    /^In the period from (.+) the turnover was at least (\d+) times the mean of the other periods\.$/,
-    'Im Zeitraum ab $1 war der Umsatz mindestens das $2-Fache des Mittels der anderen Zeiträume.',
-  ],
-  [
-    /^The deposit is worth at least (\d+) times the mean of the other operations\.$/,
-    'Der Eingang ist mindestens das $1-Fache des Mittels der anderen Vorgänge wert.',
-  ],
-  [
-    /^The transfer is worth at least (\d+) times the mean of the other operations\.$/,
-    'Die Überweisung ist mindestens das $1-Fache des Mittels der anderen Vorgänge wert.',
-  ],
-  [/^There was no operation with (.+) before this interval\.$/, 'Vor diesem Zeitraum gab es keinen Vorgang mit $1.'],
-  [/^(.+) has at least (\d+) per cent of the turnover\.$/, 'Auf $1 entfallen mindestens $2 Prozent des Umsatzes.'],
-  [/^(\S+) per cent of it has no known counterparty\.$/, '$1 Prozent davon haben keine bekannte Gegenpartei.'],
-  [
-    /^(\d+) operations? (?:has|have) another counterparty now than when created; .+$/,
-    'Vorgänge, deren Gegenpartei heute eine andere ist als damals: $1.',
-  ],
-  [
-    /^(\d+) of (\d+) transfers that left for the chain failed\.$/,
-    '$1 von $2 Überweisungen, die an die Chain gingen, sind fehlgeschlagen.',
-  ],
-  [/^Nothing happened on (.+) for (\d+) days until (.+)\.$/, 'Auf $1 geschah $2 Tage lang nichts, bis zum $3.'],
-  [
-    /^Half of the transfers that (\S+) decided and that were approved waited at least (\d+) hours\.$/,
-    'Die Hälfte der genehmigten Überweisungen, über die $1 entschied, wartete mindestens $2 Stunden.',
-  ],
-  [
-    /^From (.+) to (.+), (\d+) of (\d+) operations in (.+) had no rate and are missing from USD sums\.$/,
-    'Von $1 bis $2 hatten $3 von $4 Vorgängen in $5 keinen Kurs und fehlen in den Summen in USD.',
-  ],
-]

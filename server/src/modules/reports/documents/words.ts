@@ -1,4 +1,5 @@
-import { codes, filterLabels, labels, sentences, type TextName, texts, titles } from './phrases.ts'
+import { codes, filterLabels, labels, type TextName, texts, titles } from './phrases.ts'
+import { sentences } from './sentences.ts'
 
 /** The languages of a page. */
 export const languages = ['en', 'de'] as const

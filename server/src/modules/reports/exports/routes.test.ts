@@ -547,8 +547,8 @@ describe('an export', () => {
     const tables = tablesOf((await fetchFile(`exports/${id}/download`)).bytes)
     expect(tables.get('lines.csv')).toHaveLength(1)
     expect(tables.get('totals.csv')).toEqual([
-      ['debits', 'credits', 'fees'],
-      ['0', '0', '0'],
+      ['debits', 'credits', 'fees', 'feesUsd', 'otherDebits'],
+      ['0', '0', '0', '0.00', '0'],
     ])
   })
 })

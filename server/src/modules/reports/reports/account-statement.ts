@@ -5,19 +5,18 @@ import { Closed, described, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from
 import { type Position, toPage } from '../../../lib/cursor.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { idOfSequence, sequenceOfId } from '../../../lib/ids.ts'
-import { formatDecimal, subtractDecimals } from '../../../lib/money.ts'
+import { formatDecimal } from '../../../lib/money.ts'
 import { entryKinds } from '../../money/ledger/postings.ts'
 import { findEntryAt } from '../../money/ledger/queries.ts'
+import { feeFigures } from '../blocks/fees.ts'
 import { nameAsset } from '../blocks/flows.ts'
-import type { Row } from '../documents/document.ts'
-import type { TextName } from '../documents/phrases.ts'
-import type { Words } from '../documents/words.ts'
 import type { Interval } from '../requests/buckets.ts'
 import type { Asset } from '../requests/details.ts'
 import { findAssets, joinCounterparty, type PartyColumns, toParty } from '../requests/details.ts'
+import { centsOf, formatUsd } from '../requests/exact.ts'
 import { isNarrowed, isWanted } from '../requests/operation-filter.ts'
 import { countRows, inHeldSnapshot, inSnapshot, streamRows } from '../requests/reading.ts'
-import { type Lead, type PagedRequest, type ReportContent, toHeader } from '../requests/report-request.ts'
+import { type PagedRequest, type ReportContent, toHeader } from '../requests/report-request.ts'
 import {
   Amount,
   asset,
@@ -57,6 +56,8 @@ export const StatementTotals = Closed(
         examples: ['0.5'],
       }),
     ),
+    feesUsd: feeFigures.feesUsd,
+    otherDebits: described(Amount, 'Debits that are no network fees: `debits` less `fees`.'),
   },
   {
     $id: 'AccountStatementTotals',
@@ -89,7 +90,9 @@ export const StatementLine = Closed(
       shownAs(
         'usd',
         Type.String({
-          description: 'USD value of the operation at its creation, at the posting of its amount; null at others.',
+          description:
+            'USD value of the operation at its creation, at the posting of its amount, or of the fee when it was booked, at ' +
+            'its posting; null at others.',
           examples: ['1250.50'],
         }),
       ),
@@ -224,46 +227,8 @@ function toHead(request: StatementRequest, { account, asset, opening, closing, t
       debits: formatDecimal(totals.debits, asset.decimals),
       credits: formatDecimal(totals.credits, asset.decimals),
       fees: formatDecimal(totals.fees, asset.decimals),
-    },
-  }
-}
-
-/** Returns the account for the title block, and the way from its opening to its closing balance, for pages. */
-export function leadOfStatement(report: ReportContent['report'], words: Words): Lead {
-  const { account, opening, closing, totals } = report as unknown as Static<typeof AccountStatementReport>
-  const { label, address, assetCode, network, contractAddress } = account
-  const place = label === null ? address : `${label} (${address})`
-  const token = words.text('onNetwork', { asset: assetCode, network })
-  const step = (name: TextName, amount: string): Row => ({
-    step: words.text(name),
-    amount,
-    available: null,
-    reserved: null,
-  })
-  return {
-    block: [
-      {
-        label: words.text('account'),
-        value: contractAddress === null ? `${place} · ${token}` : `${place} · ${token} · ${contractAddress}`,
-      },
-    ],
-    facts: [{ label: words.text('reservations'), value: words.text('reservationsLeftOut') }],
-    lead: {
-      name: 'movement',
-      title: words.text('movement'),
-      columns: [
-        { key: 'step', label: '', kind: 'text' },
-        { key: 'amount', label: assetCode, kind: 'amount' },
-        { key: 'available', label: 'Available', kind: 'amount' },
-        { key: 'reserved', label: 'Reserved', kind: 'amount' },
-      ],
-      rows: [
-        { ...step('opening', opening.balance), available: opening.available, reserved: opening.reserved },
-        step('plusIn', totals.credits),
-        step('minusOut', subtractDecimals(totals.debits, totals.fees)),
-        step('minusFees', totals.fees),
-        { ...step('closing', closing.balance), available: closing.available, reserved: closing.reserved },
-      ],
+      feesUsd: formatUsd(totals.feesUsd),
+      otherDebits: formatDecimal(totals.debits - totals.fees, asset.decimals),
     },
   }
 }
@@ -271,8 +236,8 @@ export function leadOfStatement(report: ReportContent['report'], words: Words): 
 /** Raw amounts; the balance of an account is their sum. */
 type AccountBalances = { available: bigint; reserved: bigint }
 
-/** Raw amounts that left the account, that reached it, and that left it as network fees. */
-type AccountTotals = { debits: bigint; credits: bigint; fees: bigint }
+/** Raw amounts that left the account, that reached it, and that left it as network fees, which are also in cents. */
+type AccountTotals = { debits: bigint; credits: bigint; fees: bigint; feesUsd: bigint }
 
 /** An address, with the numbers of its accounts of the token in the ledger. */
 type Account = { address: string; label: string | null; available: string | null; reserved: string | null }
@@ -313,16 +278,18 @@ async function readStatementHead(trx: Trx, { addressId, tokenId, filter }: State
 async function readTotals(trx: Trx, account: Account, { from, to }: Interval): Promise<AccountTotals> {
   const numbers = numbersOf(account)
   const within = sql`e.created_at >= ${from} and e.created_at < ${to}`
-  const { rows } = await sql<{ debits: string; credits: string; fees: string }>`
+  const { rows } = await sql<{ debits: string; credits: string; fees: string; feesUsd: string | null }>`
     select
       (select coalesce(sum(e.amount), 0) from ledger_entries e where e.debit_account = any(${numbers}) and ${within}
         and (e.credit_account = any(${numbers})) is not true) as debits,
       (select coalesce(sum(e.amount), 0) from ledger_entries e where e.credit_account = any(${numbers}) and ${within}
         and (e.debit_account = any(${numbers})) is not true) as credits,
       (select coalesce(sum(e.amount), 0) from ledger_entries e where e.debit_account = any(${numbers}) and ${within}
-        and e.kind = 'fee') as fees`.execute(trx)
-  const { debits, credits, fees } = rows[0]!
-  return { debits: BigInt(debits), credits: BigInt(credits), fees: BigInt(fees) }
+        and e.kind = 'fee') as fees,
+      (select sum(o.fee_usd_value) from ledger_entries e join operations o on o.vault_id = e.vault_id and o.id = e.operation_id
+        where e.debit_account = any(${numbers}) and ${within} and e.kind = 'fee') as "feesUsd"`.execute(trx)
+  const { debits, credits, fees, feesUsd } = rows[0]!
+  return { debits: BigInt(debits), credits: BigInt(credits), fees: BigInt(fees), feesUsd: centsOf(feesUsd) }
 }
 
 /** Returns the balances of the accounts before a moment: the resulting balances of their newest entries before it. */
@@ -373,7 +340,7 @@ function linesOf(
     select s.sequence, s.kind, s.operation_id as "operationId", o.type as "operationType", o.tx_hash as "txHash",
       party.id as "partyId", party.name as "partyName", coalesce(t.to_address, d.from_address) as "otherAddress",
       o.payment_purpose as "paymentPurpose", o.note,
-      case when s.kind in ('deposit', 'settle') then o.usd_value end as "usdValue",
+      case when s.kind in ('deposit', 'settle') then o.usd_value when s.kind = 'fee' then o.fee_usd_value end as "usdValue",
       s.available_change as "availableChange", s.reserved_change as "reservedChange", s.available, s.reserved,
       s.created_at as "createdAt"
     from page s left join operations o on o.vault_id = ${scope.vaultId} and o.id = s.operation_id

@@ -6,9 +6,11 @@ import { formatDecimal } from '../../../lib/money.ts'
 import { composeActivity, readFacts } from '../activity/activity-report.ts'
 import type { ActivityRequest } from '../activity/activity-request.ts'
 import { activityBlocks } from '../activity/schema.ts'
+import { feeFigures } from '../blocks/fees.ts'
 import { compareAssets, nameAsset } from '../blocks/flows.ts'
 import { isReportedToken, reportedAddressIds } from '../requests/account-differences.ts'
 import { findAssets } from '../requests/details.ts'
+import { centsOf, formatUsd } from '../requests/exact.ts'
 import type { OperationFilter } from '../requests/operation-filter.ts'
 import { inSnapshot } from '../requests/reading.ts'
 import { Amount, asset } from '../requests/schema.ts'
@@ -27,6 +29,7 @@ export const AssetBalance = Closed(
   {
     ...asset,
     ...movements,
+    feesUsd: feeFigures.feesUsd,
   },
   { $id: 'AssetBalance' },
 )
@@ -65,8 +68,9 @@ async function listBalances(trx: Trx, filter: OperationFilter): Promise<Static<t
   const { scope, interval } = filter
   const { from, to } = interval
   const { vaultId } = scope
-  const within = sql`m.created_at >= ${from} and m.created_at < ${to}`
-  const { rows } = await sql<Record<'tokenId' | keyof typeof movements, string>>`
+  const within = (alias: string) =>
+    sql`${sql.ref(`${alias}.created_at`)} >= ${from} and ${sql.ref(`${alias}.created_at`)} < ${to}`
+  const { rows } = await sql<Record<'tokenId' | keyof typeof movements, string> & { feesUsd: string | null }>`
     with accounts as materialized (
       select l.number, l.token_id from ledger_accounts l
       where l.vault_id = ${vaultId} and l.address_id <> '' and l.address_id in (${reportedAddressIds(filter)})
@@ -77,22 +81,29 @@ async function listBalances(trx: Trx, filter: OperationFilter): Promise<Static<t
       union all
       select a.token_id, e.kind, e.created_at, e.amount
       from ledger_entries e join accounts a on a.number = e.credit_account where e.vault_id = ${vaultId}
+    ), fees as (
+      select a.token_id, sum(o.fee_usd_value) as usd
+      from ledger_entries e join accounts a on a.number = e.debit_account
+      join operations o on o.vault_id = e.vault_id and o.id = e.operation_id
+      where e.vault_id = ${vaultId} and e.kind = 'fee' and ${within('e')} group by a.token_id
     )
     select m.token_id as "tokenId",
       coalesce(sum(m.delta) filter (where m.created_at < ${from}), 0) as "openingBalance",
-      coalesce(sum(m.delta) filter (where ${within} and m.kind in (${depositKinds})), 0) as incoming,
-      coalesce(-sum(m.delta) filter (where ${within} and m.kind = 'settle'), 0) as outgoing,
-      coalesce(-sum(m.delta) filter (where ${within} and m.kind = 'fee'), 0) as fees,
-      coalesce(sum(m.delta) filter (where ${within} and m.kind = 'adjust'), 0) as adjustments,
-      coalesce(sum(m.delta), 0) as "closingBalance"
+      coalesce(sum(m.delta) filter (where ${within('m')} and m.kind in (${depositKinds})), 0) as incoming,
+      coalesce(-sum(m.delta) filter (where ${within('m')} and m.kind = 'settle'), 0) as outgoing,
+      coalesce(-sum(m.delta) filter (where ${within('m')} and m.kind = 'fee'), 0) as fees,
+      coalesce(sum(m.delta) filter (where ${within('m')} and m.kind = 'adjust'), 0) as adjustments,
+      coalesce(sum(m.delta), 0) as "closingBalance",
+      (select usd from fees where fees.token_id = m.token_id) as "feesUsd"
     from moves m where m.created_at < ${to} group by m.token_id`.execute(trx)
   const ids = rows.map(({ tokenId }) => tokenId)
   const assets = await findAssets(trx, ids)
   return rows
-    .map(({ tokenId, ...amounts }) => {
+    .map(({ tokenId, feesUsd, ...amounts }) => {
       const asset = assets.get(tokenId)!
       const inUnits = Object.entries(amounts).map(([name, raw]) => [name, formatDecimal(raw, asset.decimals)])
-      return { ...nameAsset(asset), ...(Object.fromEntries(inUnits) as typeof amounts) }
+      const values = { ...(Object.fromEntries(inUnits) as typeof amounts), feesUsd: formatUsd(centsOf(feesUsd)) }
+      return { ...nameAsset(asset), ...values }
     })
     .sort(compareAssets)
 }

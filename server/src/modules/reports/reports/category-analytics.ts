@@ -4,19 +4,21 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { Closed, described, Id, Nullable, Ref } from '../../../http/schema.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { hasCategoryRight } from '../../operations/categories/rights.ts'
+import { type FeesRow, toFees } from '../activity/groups.ts'
 import type { GroupRow } from '../activity/sum-operations.ts'
+import { feeFigures, sumFees } from '../blocks/fees.ts'
 import {
   type Activity,
   assetAmounts,
   compareFlows,
+  type Fees,
   type Flow,
   flowOf,
   flowsByKey,
   type Group,
   grossUsd,
 } from '../blocks/flows.ts'
-import type { Asset } from '../requests/details.ts'
-import { findAssets } from '../requests/details.ts'
+import { coinIn, findAssets } from '../requests/details.ts'
 import { centsOf, formatUsd } from '../requests/exact.ts'
 import { countedStatusOf, isReported, type OperationFilter } from '../requests/operation-filter.ts'
 import { inSnapshot } from '../requests/reading.ts'
@@ -53,6 +55,7 @@ const categoryFigures = {
     description: 'Operations in the sums that have no USD value; `usdValue` leaves them out.',
     examples: [0],
   }),
+  ...feeFigures,
 }
 
 export const CategoryFieldAnalytics = Closed(
@@ -123,12 +126,13 @@ export async function buildCategoryAnalytics(
     const sums = await listSums(trx, filter, category.id)
     const assets = await findAssets(trx, [...new Set(groups.map(({ tokenId }) => tokenId))])
     const isCounted = countedStatusOf(filter)
+    const facts = { assets, coinOf: coinIn(assets), isCounted }
     const ofCategory = groups.filter(({ field }) => field === null)
     return {
       report: toHeader(request),
       category,
-      summary: toFigures(flowOf(ofCategory, { isCounted }), assets),
-      fields: fields.map((field) => toField(field, groups, sums, { assets, isCounted })),
+      summary: toFigures(flowOf(ofCategory, { isCounted }), ofCategory, facts),
+      fields: fields.map((field) => toField(field, groups, sums, facts)),
     }
   })
 }
@@ -137,7 +141,7 @@ function toField(
   field: Field,
   groups: readonly FieldGroup[],
   sums: readonly FieldSum[],
-  { assets, isCounted }: Pick<Activity, 'assets' | 'isCounted'>,
+  facts: Facts,
 ): Static<typeof CategoryFieldAnalytics> {
   const ofField = groups.filter((group) => group.field === field.key)
   const shown = ofField.filter(({ isShown, isRedacted }) => isShown && !isRedacted)
@@ -145,22 +149,33 @@ function toField(
   const keyed = shown.map((group) => ({ ...group, key: group.value }))
   return {
     ...field,
-    values: [...flowsByKey(keyed, { isCounted })]
+    values: [...flowsByKey(keyed, facts)]
       .sort(([a, flowA], [b, flowB]) => compareFlows([a ?? '', flowA], [b ?? '', flowB]))
-      .map(([value, flow]) => ({ value, ...toFigures(flow, assets) })),
+      .map(([value, flow]) => ({
+        value,
+        ...toFigures(
+          flow,
+          keyed.filter(({ key }) => key === value),
+          facts,
+        ),
+      })),
     otherCount: countOf(ofField.filter(({ isShown, isRedacted }) => !isShown && !isRedacted)),
     redactedCount: countOf(ofField.filter(({ isRedacted }) => isRedacted)),
     sums: sums.filter((sum) => sum.field === field.key).map(({ field: _, ...sum }) => sum),
   }
 }
 
-function toFigures(flow: Flow, assets: ReadonlyMap<string, Asset>) {
+type Facts = Pick<Activity, 'assets' | 'coinOf' | 'isCounted'>
+
+function toFigures(flow: Flow, groups: readonly FieldGroup[], facts: Facts) {
+  const { assets } = facts
   return {
     count: flow.count,
     incomingByAsset: assetAmounts(flow.incoming, assets),
     outgoingByAsset: assetAmounts(flow.outgoing, assets),
     usdValue: formatUsd(grossUsd(flow)),
     operationsWithoutUsdRate: flow.countedCount - flow.ratedCount,
+    ...sumFees(groups, facts),
   }
 }
 
@@ -194,11 +209,12 @@ type Valued = {
   isShown: boolean
   isRedacted: boolean
 }
-type FieldGroup = Group & Valued
+type FieldGroup = Group & Fees & Valued
 
 /** SQL: assignments of the category to operations of the report that the viewer may see, with their operation. */
 const assigned = (filter: OperationFilter, categoryId: string) => sql`
-  select a.values, o.token_id, o.type, o.status, o.amount, o.usd_value, ${hasCategoryRight(filter.scope, 'edit', 'c', 'o')} as is_readable
+  select a.values, o.token_id, o.type, o.status, o.amount, o.usd_value, o.fee_amount, o.fee_usd_value,
+    ${hasCategoryRight(filter.scope, 'edit', 'c', 'o')} as is_readable
   from category_assignments a
   join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
   join operations o on o.vault_id = a.vault_id and o.id = a.operation_id
@@ -206,8 +222,9 @@ const assigned = (filter: OperationFilter, categoryId: string) => sql`
     and ${hasCategoryRight(filter.scope, 'view', 'c', 'o')} and ${isReported(filter)}`
 
 async function listGroups(trx: Trx, filter: OperationFilter, categoryId: string): Promise<FieldGroup[]> {
-  const figures = sql`count(*) as count, sum(amount) as amount, sum(usd_value) as usd, count(usd_value) as rated`
-  const { rows } = await sql<GroupRow & Valued>`
+  const fees = sql`sum(fee_amount) as fees, sum(fee_usd_value) as "feesUsd"`
+  const figures = sql`count(*) as count, sum(amount) as amount, sum(usd_value) as usd, count(usd_value) as rated, ${fees}`
+  const { rows } = await sql<GroupRow & FeesRow & Valued>`
     with assigned as materialized (${assigned(filter, categoryId)}),
     grouped as (
       select f.key as field, f.sensitive and not x.is_readable as is_redacted,
@@ -222,13 +239,14 @@ async function listGroups(trx: Trx, filter: OperationFilter, categoryId: string)
       select sized.*, dense_rank() over (partition by field, is_redacted order by size desc, value nulls first) as rank from sized
     )
     select null as field, null as value, true as "isShown", false as "isRedacted", token_id as "tokenId", type, status,
-      count(*)::float8 as count, sum(amount) as amount, sum(usd_value) as usd, count(usd_value)::float8 as rated
+      count(*)::float8 as count, sum(amount) as amount, sum(usd_value) as usd, count(usd_value)::float8 as rated,
+      ${fees}
     from assigned group by token_id, type, status
     union all
     select field, case when rank <= ${fieldValuesMax} then value end, rank <= ${fieldValuesMax}, is_redacted, token_id, type, status,
-      sum(count)::float8, sum(amount), sum(usd), sum(rated)::float8
+      sum(count)::float8, sum(amount), sum(usd), sum(rated)::float8, sum(fees), sum("feesUsd")
     from ranked group by 1, 2, 3, 4, 5, 6, 7`.execute(trx)
-  return rows.map((row) => ({ ...row, amount: BigInt(row.amount), usd: centsOf(row.usd) }))
+  return rows.map((row) => ({ ...row, ...toFees(row), amount: BigInt(row.amount), usd: centsOf(row.usd) }))
 }
 
 /** Sums numbers by the unit of their field, and amounts by their currency, so that currencies are never added up. */

@@ -95,6 +95,7 @@ const drawn = fc.record({
   byOwner: fc.boolean(),
   blockchainDelay: delay,
   confirmedDelay: delay,
+  fee: fc.option(fc.record({ raw: fc.bigInt(1n, 10n ** 18n), rate: fc.constantFrom('1', '2503.123456789', null) })),
   paymentPurpose: fc.constantFrom(null, '', 'Invoice'),
   note: fc.constantFrom(null, 'Note'),
   assigned: fc.uniqueArray(
@@ -227,6 +228,7 @@ function operationOf(drawn: Drawn, start: number): Operation {
     ...drawn,
     at,
     status: drawn.type === 'deposit' ? 'confirmed' : drawn.status,
+    fee: drawn.type === 'deposit' ? null : drawn.fee,
     blockchainAt: after(drawn.blockchainDelay),
     confirmedAt: after(drawn.confirmedDelay),
     other: sides[drawn.isInternal ? 0 : drawn.side]!,
@@ -250,6 +252,7 @@ async function write(operation: Operation): Promise<void> {
     confirmedAt: operation.confirmedAt?.toISOString() ?? null,
     paymentPurpose: operation.paymentPurpose,
     note: operation.note,
+    fee: operation.fee === null ? null : { amount: formatDecimal(operation.fee.raw, 18), rate: operation.fee.rate },
     isBooked: false,
   })
   for (const [index, { category, city, cost }] of operation.assigned.entries()) {
@@ -338,7 +341,7 @@ function isWanted(operation: Operation, wanted: Asked, folder: Folder): boolean 
 }
 
 /** Returns USD in cents, rounded half to even, with big integers only. */
-function centsOf({ raw, token, rate }: Operation): bigint {
+function centsOf({ raw, token, rate }: Pick<Operation, 'raw' | 'token' | 'rate'>): bigint {
   if (rate === null) return 0n
   const [whole = '', fraction = ''] = rate.split('.')
   return halfEven(raw * BigInt(whole + fraction) * 100n, 10n ** BigInt(decimalsOf[token] + fraction.length))
@@ -360,6 +363,11 @@ const grossOf = (operations: Operation[], wanted: Asked) =>
     operations.filter((operation) => isCounted(operation, wanted)),
     centsOf,
   )
+/** The fees count whatever the status of their operation is, and have the decimals of ETH. */
+const feesOf = (operations: Operation[]) => sum(operations, ({ fee }) => fee?.raw ?? 0n)
+const feesUsdOf = (operations: Operation[]) =>
+  sum(operations, ({ fee }) => (fee === null ? 0n : centsOf({ ...fee, token: 'eth' })))
+
 const count = <Item>(items: Item[], is: (item: Item) => boolean) => items.filter(is).length
 
 function expectNaive(body: Body, operations: Operation[], wanted: Asked): void {
@@ -383,6 +391,7 @@ function expectNaive(body: Body, operations: Operation[], wanted: Asked): void {
   expect(summary.lastOperationAt).toBe(instant(Math.max(...instants)))
   expect(cents(summary.incomingUsd)).toBe(sum(incoming, centsOf))
   expect(cents(summary.outgoingUsd)).toBe(sum(outgoing, centsOf))
+  expectFees(body, operations)
   for (const token of ['usdt', 'eth'] as const) {
     const asset = body.byAsset.find((row) => row.assetCode === token.toUpperCase())
     const ofToken = operations.filter((operation) => operation.token === token)
@@ -429,6 +438,30 @@ function expectNaive(body: Body, operations: Operation[], wanted: Asked): void {
   )
 }
 
+function expectFees(body: Body, operations: Operation[]): void {
+  const { summary } = body
+  const inEth = (raw: bigint) => (raw === 0n ? [] : [{ assetCode: 'ETH', amount: formatDecimal(raw, 18) }])
+  expect(summary.feesByAsset).toMatchObject(inEth(feesOf(operations)))
+  expect(cents(summary.feesUsd)).toBe(feesUsdOf(operations))
+  for (const row of body.byCategory) {
+    const ofCategory = operations.filter(({ assigned: [first] }) =>
+      row.category === null
+        ? first === undefined
+        : first !== undefined && categoryKeys[first.category] === row.category,
+    )
+    expect([row.feesByAsset.length, cents(row.feesUsd)]).toEqual([
+      inEth(feesOf(ofCategory)).length,
+      feesUsdOf(ofCategory),
+    ])
+    expect(row.feesByAsset).toMatchObject(inEth(feesOf(ofCategory)))
+  }
+  for (const row of body.byAsset) {
+    const ofToken = operations.filter(({ token }) => token.toUpperCase() === row.assetCode)
+    expect(row).toMatchObject({ fees: formatDecimal(feesOf(ofToken), 18), feeAsset: 'ETH' })
+    expect(cents(row.feesUsd)).toBe(feesUsdOf(ofToken))
+  }
+}
+
 function groupBy<Item, Key>(items: Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>()
   for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
@@ -462,6 +495,7 @@ function expectQuality(
         historical(operation) !== null && current(operation) !== null && historical(operation) !== current(operation),
     ),
     operationsWithoutUsdRate: count(operations, ({ rate }) => rate === null),
+    feesWithoutUsdRate: count(operations, ({ fee }) => fee !== null && fee.rate === null),
     operationsWithoutSelectedDate: count(
       all,
       (operation) => dateOf(operation, wanted) === null && isIn(operation.at, from!, to!),
@@ -554,6 +588,7 @@ function expectAgreement(body: Body, wanted: Asked): void {
     expect(usdOf(body.timeline, field), field).toBe(cents(summary[field]))
   }
   expect(usdOf(body.byCategory, 'usdValue')).toBe(gross)
+  for (const rows of [body.byAsset, body.byCategory]) expect(usdOf(rows, 'feesUsd')).toBe(cents(summary.feesUsd))
   expect(countOf(body.byCategory, 'count')).toBe(summary.operationsCount)
   expect(countOf(body.byStatus, 'count')).toBe(summary.operationsCount)
   const counting = body.byStatus.filter((row) => isCounted(row, wanted))

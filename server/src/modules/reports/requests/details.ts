@@ -13,6 +13,8 @@ export type Asset = {
   network: string
   contractAddress: string | null
   decimals: number
+  /** The coin of the network, which pays its fees; null if the registry has none. */
+  coinId: string | null
 }
 
 export type CounterpartyDetails = { name: string; kind: string }
@@ -25,12 +27,22 @@ export type AddressDetails = {
   folderSnapshots: { id: string; name: string }[]
 }
 
+/** SQL: the tokens, and the coins of their networks. */
 const assetsOf = (ids: readonly string[]) => sql`
+  with named as materialized (select id, network_id from tokens where id = any(${ids}::text[]))
   select t.id as "tokenId", t.code as "assetCode", t.symbol as "assetSymbol", n.slug as network,
-    t.contract_address as "contractAddress", t.decimals
-  from tokens t join networks n on n.id = t.network_id where t.id = any(${ids}::text[])`
+    t.contract_address as "contractAddress", t.decimals, coin.id as "coinId"
+  from tokens t join networks n on n.id = t.network_id
+  left join tokens coin on coin.network_id = t.network_id and coin.contract_key = ''
+  where t.id in (select id from named) or (t.contract_key = '' and t.network_id in (select network_id from named))`
 
 const byTokenId = (rows: readonly Asset[]) => new Map(rows.map((asset) => [asset.tokenId, asset]))
+
+/** Returns a function that finds the coin of the network of a token among assets; null if the registry has none. */
+export const coinIn =
+  (assets: ReadonlyMap<string, Asset>) =>
+  (tokenId: string): Asset | null =>
+    assets.get(assets.get(tokenId)?.coinId ?? '') ?? null
 
 export async function findAssets(trx: Trx, ids: readonly string[]): Promise<Map<string, Asset>> {
   const { rows } = await sql<Asset>`${assetsOf(ids)}`.execute(trx)

@@ -6,6 +6,7 @@ import {
   lacksBlockchainTime,
   lacksBusinessReference,
   lacksEntry,
+  lacksFeeUsdRate,
   lacksPaymentPurpose,
   lacksUsdRate,
 } from '../../activity/statistics.ts'
@@ -80,6 +81,8 @@ function conditionOf(
   switch (kind) {
     case 'operationsWithoutUsdRate':
       return lacksUsdRate
+    case 'feesWithoutUsdRate':
+      return lacksFeeUsdRate
     case 'operationsWithoutBlockchainTime':
       return lacksBlockchainTime
     case 'operationsWithoutPaymentPurpose':
