@@ -4,7 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../server/src/db/transaction.ts'
 import { sendNotifications } from '../server/src/jobs/send-notifications.ts'
 import { createSignInLink } from '../server/src/modules/people/sign-in/actions.ts'
+import { createActiveProvider } from '../server/src/testing/active-provider.ts'
 import { createTestApp, type TestApp } from '../server/src/testing/app.ts'
+import { TestProvider } from '../server/src/testing/identity-provider.ts'
 import { launchChromium } from '../server/src/testing/launch-chromium.ts'
 import { createOutbox, linkIn, type Outbox } from '../server/src/testing/outbox.ts'
 import { insertVault } from '../server/src/testing/vault-fixture.ts'
@@ -15,6 +17,8 @@ let browser: Browser
 let page: Page
 let origin: string
 const faults: string[] = []
+/** The provider that a page may lead to. */
+let idp: TestProvider | null = null
 
 beforeAll(async () => {
   const port = await freePort()
@@ -26,6 +30,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await browser?.close()
+  await idp?.stop()
   await test?.close()
   await outbox?.remove()
 })
@@ -46,7 +51,8 @@ async function openBrowser(options: BrowserContextOptions = {}): Promise<Page> {
   page.on('pageerror', (error) => faults.push(error.message))
   page.on('request', (request) => {
     const { protocol } = new URL(request.url())
-    if (protocol.startsWith('http') && new URL(request.url()).origin !== origin) faults.push(request.url())
+    if (protocol.startsWith('http') && ![origin, idp?.issuer].includes(new URL(request.url()).origin))
+      faults.push(request.url())
     if (request.headers().referer?.includes('token=')) faults.push(`a token leaks by Referer to ${request.url()}`)
   })
   return page
@@ -81,6 +87,31 @@ describe('signing in with a browser', () => {
     await page.getByLabel('E-mail address').waitFor()
     await page.goto(origin)
     await page.getByLabel('E-mail address').waitFor()
+  })
+
+  it('T90 by the page of an identity provider, and a logout there ends the session here', async () => {
+    const provider = await TestProvider.start(() => test.clock.now())
+    idp = provider
+    const admin = await test.signIn('first@platform.example', { isPlatformAdmin: true })
+    const second = await test.signIn('second@platform.example', { isPlatformAdmin: true })
+    const id = await createActiveProvider(test, { idp: provider, admin, second })
+    await test.signIn('anna@corp.example')
+    provider.hasPage = true
+    await openBrowser()
+    await page.goto(origin)
+    await page.getByLabel('E-mail address').fill('anna@corp.example')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('link', { name: 'Continue with Corp' }).click()
+    await page.getByRole('button', { name: 'Sign in at the provider' }).click()
+    await page.getByRole('heading', { name: 'You are signed in' }).waitFor()
+    expect(page.url()).toBe(`${origin}/`)
+    expect(await page.textContent('main')).toContain('anna@corp.example')
+    await page.goto(`${provider.issuer}/session/end`)
+    await page.getByRole('button', { name: 'Sign out of all' }).click()
+    await page.getByRole('heading', { name: 'Signed out at the provider' }).waitFor()
+    await page.goto(origin)
+    await page.getByLabel('E-mail address').waitFor()
+    expect((await second.post(`/identity-providers/${id}/deactivate`, {})).status).toBe(200)
   })
 
   it('by form and mail: the link signs in directly in the same browser', async () => {

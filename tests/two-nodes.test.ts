@@ -7,12 +7,14 @@ import { type Db, openDatabase } from '../server/src/db/client.ts'
 import { useRecordKey } from '../server/src/db/record-key.ts'
 import { inTransaction } from '../server/src/db/transaction.ts'
 import { createRecordKey } from '../server/src/lib/record-key.ts'
+import { sha256 } from '../server/src/lib/secrets.ts'
 import { createSignInLink } from '../server/src/modules/people/sign-in/actions.ts'
 import { disableUser } from '../server/src/modules/people/users/actions.ts'
 import type { BodyOf, Method } from '../server/src/testing/answer.ts'
 import { buildProject } from '../server/src/testing/build-project.ts'
 import { createTestDatabase } from '../server/src/testing/database.ts'
 import { type FakeWallet, fakeAddress, startFakeWallet } from '../server/src/testing/fake-wallet.ts'
+import { TestBrowser, TestProvider } from '../server/src/testing/identity-provider.ts'
 
 /**
  * Two processes of the service on one database, as behind a load balancer. A change of rights on one of them applies to the
@@ -28,7 +30,7 @@ type Call = <M extends Uppercase<Method>, Url extends string>(
   body?: object,
 ) => Promise<Reply<BodyOf<Lowercase<M> & Method, Url>>>
 /** A user's client for each of the nodes, with one session. */
-type Person = { id: string; email: string; first: Call; second: Call }
+type Person = { id: string; email: string; token: string; first: Call; second: Call }
 type Node = { process: ChildProcess; url: string }
 
 let nodes: [Node, Node]
@@ -207,6 +209,24 @@ async function prepareVault(): Promise<void> {
   address = created.body.id
 }
 
+it('T90 a session that ends at the identity provider, told to one node, ends on the other with the next request', async () => {
+  const idp = await TestProvider.start(() => new Date())
+  cleanUps.push(() => idp.stop())
+  const id = await connectProvider(idp)
+  const { id: userId } = await enrol('anna@corp.example', groups.members)
+  const [stays, ends] = [browserOfFirst(), browserOfFirst()]
+  expect([await throughProvider(stays, id), await throughProvider(ends, id)]).toEqual(['/', '/'])
+  const [kept, ended] = [stays, ends].map(({ session }) => personOf(userId, 'anna@corp.example', session!))
+  expect((await ended!.second('GET', '/vaults/harbour')).status).toBe(200)
+  const row = db.selectFrom('sessions').select('provider_sid').where('token_hash', '=', sha256(ended!.token))
+  const { provider_sid: sid } = await row.executeTakeFirstOrThrow()
+  const token = await idp.sign(idp.logoutToken({ sid }), { header: { typ: 'logout+jwt' } })
+  const logout = { method: 'POST', body: new URLSearchParams({ logout_token: token }) }
+  expect((await fetch(`${nodes[0].url}/auth/oidc/${id}/backchannel-logout`, logout)).status).toBe(200)
+  expect((await ended!.second('GET', '/vaults/harbour')).status).toBe(401)
+  expect((await kept!.second('GET', '/vaults/harbour')).status).toBe(200)
+})
+
 async function enrol(email: string, ...groupIds: string[]): Promise<Person> {
   for (const groupId of groupIds.slice(0, 1))
     await ok(operator.first('POST', '/invitations', { email, groupIds: [groupId] }))
@@ -223,7 +243,51 @@ async function signIn(email: string): Promise<Person> {
   const link = await inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin }, email, new Date()))
   const token = new URL(link).searchParams.get('token')
   const { body } = await ok(callerOf(nodes[0], null)('POST', '/auth/magic-link/verify', { token }))
-  return { id: body.user.id, email, first: callerOf(nodes[0], body.token), second: callerOf(nodes[1], body.token) }
+  return personOf(body.user.id, email, body.token!)
+}
+
+const personOf = (id: string, email: string, token: string): Person => ({
+  id,
+  email,
+  token,
+  first: callerOf(nodes[0], token),
+  second: callerOf(nodes[1], token),
+})
+
+/** Connects a provider on the first node, by two platform administrators. Returns its id. */
+async function connectProvider(idp: TestProvider): Promise<string> {
+  const { id: otherId } = await enrol('second.operator@example.org', groups.members)
+  await db.updateTable('users').set({ is_platform_admin: true }).where('id', '=', otherId).execute()
+  const other = await signIn('second.operator@example.org')
+  const { issuer, clientId, clientSecret } = idp
+  const settings = {
+    name: 'Corp',
+    issuer,
+    clientId,
+    clientSecret,
+    domains: ['corp.example'],
+    linking: 'email_verified',
+  }
+  const { id, redirectUri, logoutUri } = (await ok(operator.first('POST', '/identity-providers', settings))).body
+  idp.register({ redirectUri, logoutUri })
+  const browser = browserOfFirst()
+  browser.session = operator.token
+  await throughProvider(browser, id)
+  const { body: held } = await ok(operator.first('POST', `/identity-providers/${id}/activate`, {}))
+  await ok(other.first('POST', `/platform-changes/${(held as { id: string }).id}/confirm`, {}))
+  return id
+}
+
+const browserOfFirst = () =>
+  new TestBrowser(nodes[0].url, async (path, cookie) => {
+    const answer = await fetch(nodes[0].url + path, { redirect: 'manual', headers: { cookie } })
+    const { status, headers } = answer
+    return { status, location: headers.get('location'), body: await answer.text(), cookies: headers.getSetCookie() }
+  })
+
+async function throughProvider(browser: TestBrowser, id: string): Promise<string | null> {
+  const { location } = await browser.visit(`/auth/oidc/${id}/start`)
+  return (await browser.visit(await browser.followProvider(location!))).location
 }
 
 function callerOf({ url }: Node, token: string | null): Call {

@@ -13,6 +13,7 @@ const resourceOfPath = new Map([
   ['/api/v1/users/me/passkeys/options', 'me'],
   ['/api/v1/users/me/passkeys/confirmation', 'me'],
   ['/api/v1/users/me/passkeys/{id}', 'me'],
+  ['/api/v1/users/me/identities', 'me'],
   // '' is the vault itself.
   ['/api/v1/vaults/{code}/image', ''],
 ])
@@ -20,6 +21,7 @@ const resourceOfOperation = new Map([['createPolicy', 'policies']])
 
 /** Nouns that operationIds use for a resource in addition to its name. */
 const nounsOfResource = {
+  breakGlassPeople: ['BreakGlassPerson'],
   auditLog: ['AuditRecords', 'PlatformAuditRecords'],
   me: ['MyProfile', 'OwnProfile', 'MyMembership', 'My', 'Me'],
   operationCategories: ['Category'],

@@ -81,6 +81,8 @@ import { passkeyComponents } from './modules/people/passkeys/schema.ts'
 import { passkeyExecutors } from './modules/people/passkeys/second-person.ts'
 import { identityProviderRoutes } from './modules/people/provider-sign-in/routes.ts'
 import { activateProvider } from './modules/people/providers/actions.ts'
+import { nameBreakGlassPerson, removeBreakGlassPerson } from './modules/people/providers/break-glass.ts'
+import { enforceProvider } from './modules/people/providers/enforcement.ts'
 import { providerComponents } from './modules/people/providers/schema.ts'
 import { scimGroupRoutes } from './modules/people/scim/group-routes.ts'
 import { scimRoutes } from './modules/people/scim/routes.ts'
@@ -89,6 +91,7 @@ import { serviceTokenRoutes } from './modules/people/service-tokens/routes.ts'
 import { serviceTokenComponents } from './modules/people/service-tokens/schema.ts'
 import { authRoutes } from './modules/people/sign-in/routes.ts'
 import { authComponents } from './modules/people/sign-in/schema.ts'
+import { endSessionsBesideProvider } from './modules/people/sign-in/sessions.ts'
 import { userRoutes } from './modules/people/users/routes.ts'
 import { userComponents } from './modules/people/users/schema.ts'
 import { auditRoutes } from './modules/record/audit/routes.ts'
@@ -247,6 +250,9 @@ const platformExecutors: PlatformExecutors = {
   },
   identity_provider_activate: activateProvider,
   directory_activate: activateDirectory,
+  identity_provider_enforce: (trx, id, payload, by) => enforceProvider(trx, id, payload, by, endSessionsBesideProvider),
+  break_glass_name: (trx, userId, _payload, by) => nameBreakGlassPerson(trx, userId, by),
+  break_glass_remove: (trx, userId, _payload, by) => removeBreakGlassPerson(trx, userId, by),
 }
 
 const apiModules: ((app: App, deps: Deps) => void)[] = [

@@ -103,6 +103,19 @@ export const checksAfter: Record<string, Check[]> = {
       refusedBy: action === 'nonsense' ? 'platform_changes_action_check' : null,
     })),
   ],
+  '0123-enforced-providers': [
+    { query: "select enforce from identity_providers where id = 'ip1'", finds: [{ enforce: false }] },
+    { query: 'select distinct break_glass from magic_links', finds: [{ break_glass: false }] },
+    ...(['break_glass', 'nonsense'] as const).map((method) => ({
+      statement: `update sessions set method = '${method}' where id = 's1'`,
+      refusedBy: method === 'break_glass' ? null : 'sessions_method_check',
+    })),
+    ...(['identity_provider_enforce', 'break_glass_name', 'break_glass_remove', 'nonsense'] as const).map((action) => ({
+      statement: `insert into platform_changes (id, action, target_id, payload, status, created_by_id, created_at)
+        values ('pc-${action}', '${action}', 'ip1', '{}', 'held', 'u1', now())`,
+      refusedBy: action === 'nonsense' ? 'platform_changes_action_check' : null,
+    })),
+  ],
   '0105-directories': [
     ...(['directory_activate', 'nonsense'] as const).map((action) => ({
       statement: `insert into platform_changes (id, action, target_id, payload, status, created_by_id, created_at)

@@ -1116,6 +1116,8 @@ export const rowsAfter: Record<string, Rows> = {
     ],
     ['used_provider_answers', [{ answer_hash: sha256('state'), expires_at: minute(20) }]],
   ],
+  '0123-enforced-providers': [['break_glass_people', [{ user_id: 'u1', named_at: at }]]],
+  '0124-identity-provider-reads': [['identity_provider_reads', [{ provider_id: 'ip1', asked_at: at }]]],
   '0105-directories': [
     [
       'directories',

@@ -277,6 +277,11 @@ export interface Backtests {
   vault_id: string;
 }
 
+export interface BreakGlassPeople {
+  named_at: Timestamp;
+  user_id: string;
+}
+
 export interface CategoryApprovers {
   category_id: string;
   created_at: Timestamp;
@@ -633,12 +638,20 @@ export interface IdentityLinks {
   token_hash: Buffer;
 }
 
+export interface IdentityProviderReads {
+  asked_at: Timestamp;
+  failing_since: Timestamp | null;
+  provider_id: string;
+  read_at: Timestamp | null;
+}
+
 export interface IdentityProviders {
   client_id: string;
   client_secret: Buffer | null;
   created_at: Timestamp;
   created_by_id: string;
   domains: string[];
+  enforce: Generated<boolean>;
   id: string;
   issuer: string;
   linking: string;
@@ -759,6 +772,7 @@ export interface LedgerVerifications {
 
 export interface MagicLinks {
   binding_hash: Buffer | null;
+  break_glass: Generated<boolean>;
   by_operator: Generated<boolean>;
   code_hash: Buffer | null;
   created_at: Timestamp;
@@ -1398,6 +1412,7 @@ export interface DB {
   authority_marks: AuthorityMarks;
   backtest_changes: BacktestChanges;
   backtests: Backtests;
+  break_glass_people: BreakGlassPeople;
   category_approvers: CategoryApprovers;
   category_assignments: CategoryAssignments;
   category_fields: CategoryFields;
@@ -1430,6 +1445,7 @@ export interface DB {
   identities: Identities;
   identity_domains: IdentityDomains;
   identity_links: IdentityLinks;
+  identity_provider_reads: IdentityProviderReads;
   identity_providers: IdentityProviders;
   images: Images;
   invitation_groups: InvitationGroups;

@@ -21,6 +21,7 @@ const words: Partial<Record<Reason, Words>> = {
   invalid_token: 'The token or session is unknown, expired or revoked',
   invalid_sign_in_link: 'The sign-in link is unknown, used or expired; request a new one',
   invalid_passkey: 'The passkey is unknown, or its answer is used or expired',
+  link_required: 'A link was mailed to you as well; open it in this browser within 10 minutes',
   invalid_webhook_signature: 'The webhook signature is not valid',
   not_a_member: 'You are not a member of this vault',
   administrator_required: 'Only administrators of the vault may do this',
@@ -104,6 +105,11 @@ const words: Partial<Record<Reason, Words>> = {
   vault_is_draft: 'The vault is a draft; lock it before creating addresses',
   vault_is_locked: 'The vault is locked already',
   wallet_differs: 'The new wallet service has another address or key for m/44/60/1/0 on ethereum',
+  would_lock_out: {
+    message:
+      'Two platform administrators, you among them, must be able to sign in after it, one of them without a provider',
+    details: 'Could not sign in: person@example.org',
+  },
   wrong_state: 'The request is approved already',
   version_changed: 'If-Match names another version than the present one',
   body_too_large: 'The body is larger than this service accepts',

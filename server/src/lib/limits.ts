@@ -442,3 +442,10 @@ export const scimPageItemsDefault = 100
 export const scimOperationsMax = 1_000
 export const scimEmailsMax = 20
 export const scimTextLengthMax = 320
+/** The metadata and keys of an active provider are read at least this often, for those who operate the service. */
+export const providerWatchMinutes = 5
+/** The people who may sign in without their provider in an emergency. */
+export const breakGlassPeopleMax = 5
+export const breakGlassSessionHours = 1
+/** A sign-in through a provider within this time shows that a platform administrator gets in by it. */
+export const enforcedWithinDays = 30

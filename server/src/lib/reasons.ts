@@ -14,6 +14,7 @@ export const reasons = {
   invalid_token: 401,
   invalid_sign_in_link: 401,
   invalid_passkey: 401,
+  link_required: 401,
   invalid_webhook_signature: 401,
 
   not_a_member: 403,
@@ -80,6 +81,7 @@ export const reasons = {
   vault_is_draft: 409,
   vault_is_locked: 409,
   wallet_differs: 409,
+  would_lock_out: 409,
   wrong_state: 409,
 
   version_changed: 412,

@@ -36,11 +36,12 @@ export function registerProviderPages(app: App, deps: Deps): void {
     const provider = await findProvider(deps.db, idOf(request))
     if (provider === null) return refuse(deps, { request, reply, provider }, new ProviderError('provider_unknown'))
     try {
-      const trial = provider.status === 'active' ? null : await authorOf(deps, request, provider)
+      const isTrial = provider.status !== 'active'
+      if (isTrial) await authorOf(deps, request, provider)
       const beginning = {
         redirectTo: redirectTo !== undefined && isOwnPath(redirectTo) ? redirectTo : null,
         email,
-        trialBy: trial?.userId ?? null,
+        isTrial,
       }
       const { url, cookie } = await beginSignIn(deps, provider, beginning)
       reply.setCookie(cookie.name, cookie.value, cookieOptions(deps, pathsOf(provider.id).callback))
@@ -106,10 +107,12 @@ async function takeAnswer(deps: Deps, { request, reply, provider }: Visit): Prom
   const { begun, token } = await readProviderAnswer(deps, provider, { state, search, cookie: request.cookies[name] })
   reply.clearCookie(name, cookieOptions(deps, pathsOf(provider.id).callback))
   const now = deps.clock()
-  if (begun.trialBy !== null) {
+  if (begun.isTrial) {
     const caller = await authorOf(deps, request, provider)
     const email = emailOf(provider, token)
-    await inTransaction(deps.db, (trx) => noteTrial(trx, provider.id, { email, by: { caller, now } }))
+    await inTransaction(deps.db, (trx) =>
+      noteTrial(trx, provider.id, { email, settings: begun.settings, by: { caller, now } }),
+    )
     return reply.redirect('/platform?part=sign-in', 302)
   }
   const binding = newSecret()

@@ -71,18 +71,20 @@ export const coverage: Record<string, Coverage> = {
   },
   magic_links: {
     notCovered: {
-      [session]: 'token_hash code_hash email binding_hash by_operator expires_at wrong_codes',
+      [session]: 'token_hash code_hash email binding_hash by_operator break_glass expires_at wrong_codes',
       [unread]: 'redirect_to mail_id created_at',
     },
   },
   identity_providers: {
     notCovered: {
-      [session]: 'id issuer client_id client_secret domains linking session_hours status tried_at tried_email',
+      [session]: 'id issuer client_id client_secret domains linking session_hours enforce status tried_at tried_email',
       [looks]: 'name',
       [times]: 'created_at updated_at',
       [author]: 'created_by_id',
     },
   },
+  identity_provider_reads: { notCovered: { [session]: 'provider_id', [times]: 'asked_at read_at failing_since' } },
+  break_glass_people: { notCovered: { [session]: 'user_id', [times]: 'named_at' } },
   identity_domains: { notCovered: { [session]: 'domain provider_id' } },
   identities: {
     notCovered: { [session]: 'issuer subject user_id', [unread]: 'linked_via', [times]: 'linked_at last_used_at' },

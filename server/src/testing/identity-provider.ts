@@ -25,6 +25,8 @@ export class TestProvider {
   readonly clientSecret = clientSecret
   account: Account = { subject: 'subject-anna', email: 'anna@corp.example', emailVerified: true }
   lie: Lie | null = null
+  /** True if a person must press the button of its sign-in page; otherwise that page agrees at once. */
+  hasPage = false
   issuer = ''
   keys: { kid: string; alg: string; private: jose.CryptoKey; jwk: jose.JWK }[] = []
   #now!: () => Date
@@ -122,7 +124,26 @@ export class TestProvider {
       claims: { openid: ['sub', 'sid'], email: ['email', 'email_verified'] },
       conformIdTokenClaims: false,
       scopes: ['openid', 'email'],
-      features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
+      features: {
+        devInteractions: { enabled: false },
+        backchannelLogout: { enabled: true },
+        rpInitiatedLogout: {
+          enabled: true,
+          logoutSource: (context, form) => {
+            const button =
+              '<button type="submit" form="op.logoutForm" value="yes" name="logout">Sign out of all</button>'
+            context.body = pageOf('Sign out', form + button)
+          },
+          postLogoutSuccessSource: (context) => {
+            context.body = pageOf('Signed out at the provider', '')
+          },
+        },
+      },
+      // The dispatcher that it would use refuses addresses of this machine.
+      fetch: (input, init) => {
+        const { dispatcher: _, ...options } = { dispatcher: null, ...init }
+        return fetch(input, options)
+      },
       pkce: { required: () => true },
       interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
       findAccount: (_context, subject) => ({
@@ -138,10 +159,14 @@ export class TestProvider {
     }
   }
 
-  /** The provider itself. Its sign-in page agrees at once. */
+  /** The provider itself, with a sign-in page of its own. */
   async #answer(received: IncomingMessage, answer: ServerResponse): Promise<void> {
     const provider = this.#provider!
     if (!received.url!.startsWith('/interaction/')) return void provider.callback()(received, answer)
+    if (this.hasPage && received.method === 'GET') {
+      const form = `<form method="post"><p>${this.account.email}</p><button>Sign in at the provider</button></form>`
+      return void answer.setHeader('content-type', 'text/html; charset=utf-8').end(pageOf('Your company', form))
+    }
     await provider.interactionFinished(received, answer, { login: { accountId: this.account.subject } })
   }
 
@@ -164,6 +189,9 @@ export class TestProvider {
     received.pipe(sent)
   }
 }
+
+const pageOf = (title: string, content: string): string =>
+  `<!doctype html><html lang="en"><title>${title}</title><link rel="icon" href="data:,"><h1>${title}</h1>${content}</html>`
 
 const listen = (server: Server): Promise<void> => new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
 const portOf = (server: Server): number => (server.address() as AddressInfo).port

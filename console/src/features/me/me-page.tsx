@@ -14,6 +14,7 @@ import { ImageField } from '../../ui/image-field.tsx'
 import { DetailState, Failed } from '../../ui/list-states.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { Accounts } from './accounts.tsx'
 import { Kept } from './kept.tsx'
 import { Passkeys } from './passkeys.tsx'
 import { profileQuery } from './queries.ts'
@@ -35,6 +36,7 @@ export function MePage() {
       <Looks />
       <Passkeys />
       <Sessions />
+      <Accounts />
     </Page>
   )
 }

@@ -14,6 +14,11 @@ export const sessionsQuery = infiniteQueryOptions({
   getNextPageParam: ({ nextCursor }) => nextCursor,
 })
 
+export const identitiesQuery = queryOptions({
+  queryKey: ['own identities'],
+  queryFn: async ({ signal }) => (await strongroom.me.listIdentities({ signal })).items,
+})
+
 export const passkeysQuery = infiniteQueryOptions({
   queryKey: ['own passkeys'],
   queryFn: ({ signal, pageParam }) =>

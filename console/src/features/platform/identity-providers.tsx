@@ -11,6 +11,7 @@ import { Failed, ListState } from '../../ui/list-states.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 import { IdentityProviderForm } from './identity-provider-form.tsx'
 import { identityProvidersQuery } from './queries.ts'
 
@@ -46,7 +47,7 @@ export function IdentityProviders() {
 }
 
 function Provider({ provider, edit }: { provider: IdentityProvider; edit: () => void }) {
-  const { id, name, issuer, domains, status, redirectUri, logoutUri, triedAt, createdById } = provider
+  const { id, name, issuer, domains, status, enforce, redirectUri, logoutUri, triedAt, createdById } = provider
   const { data: session } = useQuery(sessionQuery)
   const isMine = session?.user.id === createdById
   const client = useQueryClient()
@@ -61,6 +62,11 @@ function Provider({ provider, edit }: { provider: IdentityProvider; edit: () => 
       announce(status === 'active' ? t('The provider is stopped.') : t('It waits for another platform administrator.'))
     },
   })
+  const enforcing = useWrite({
+    renews: ['platform-changes'],
+    said: t('It waits for another platform administrator.'),
+    write: () => strongroom.identityProviders.enforce(id, { enforce: !enforce }),
+  })
   const authorOnly = isMine ? null : t('Only the platform administrator who added it does this.')
   return (
     <li className="border-b border-line pb-4 last:border-0">
@@ -68,6 +74,7 @@ function Provider({ provider, edit }: { provider: IdentityProvider; edit: () => 
         <Badge tone={status === 'active' ? 'good' : 'waiting'}>
           {status === 'active' ? t('Active') : t('Not active')}
         </Badge>
+        {enforce && <Badge tone="good">{t('The only way in')}</Badge>}
         <span className="font-medium">{name}</span>
       </p>
       <Facts
@@ -80,7 +87,13 @@ function Provider({ provider, edit }: { provider: IdentityProvider; edit: () => 
         ]}
       />
       {act.isError && <Failed error={act.error} retry={() => act.mutate()} />}
+      <WriteFailed write={enforcing} />
       <div className="mt-3 flex flex-wrap gap-2">
+        {(status === 'active' || enforce) && (
+          <Button look="quiet" busy={enforcing.isPending} onClick={() => enforcing.mutate()}>
+            {enforce ? t('Ask to permit links and passkeys') : t('Ask to make it the only way in')}
+          </Button>
+        )}
         {status === 'active' ? (
           <Button look="danger" busy={act.isPending} onClick={() => act.mutate()}>
             {t('Stop')}

@@ -8,7 +8,7 @@ import { TextField } from '../../ui/field.tsx'
 import { DetailState } from '../../ui/list-states.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
-import { offboardingQuery } from './queries.ts'
+import { accountsQuery, offboardingQuery } from './queries.ts'
 
 type ChangeProps = { user: PlatformUser; close: () => void }
 
@@ -31,6 +31,7 @@ export function ChangeAccess({ user, close }: ChangeProps) {
           : t('Their sessions end with the next request, and their votes on what still waits count no longer.')}
       </p>
       <LeftBehind userId={userId} />
+      <Accounts userId={userId} />
       <TextField
         label={t('Reason')}
         hint={t('The audit logs keep it, and the administrators of their vaults get it by mail.')}
@@ -48,6 +49,29 @@ export function ChangeAccess({ user, close }: ChangeProps) {
         {isDisabled ? t('Enable') : t('Disable')}
       </Button>
     </Sheet>
+  )
+}
+
+/** The accounts of a user at identity providers, each with a button that removes it. Nothing where there are none. */
+function Accounts({ userId }: { userId: string }) {
+  const { data } = useQuery(accountsQuery(userId))
+  const remove = useWrite<string>({
+    renews: ['accounts', userId],
+    said: t('The account no longer signs them in.'),
+    write: (identityId) => strongroom.users.removeIdentity(userId, identityId),
+  })
+  return (
+    <>
+      {data?.map(({ id, issuer, providerName }) => (
+        <p key={id} className="mb-4 flex flex-wrap items-center gap-2">
+          {t('Account at {provider}', { provider: providerName ?? issuer })}
+          <Button look="quiet" busy={remove.isPending} onClick={() => remove.mutate(id)}>
+            {t('Remove')}
+          </Button>
+        </p>
+      ))}
+      <WriteFailed write={remove} />
+    </>
   )
 }
 

@@ -112,6 +112,12 @@ function wordsOf(action: PlatformChange['action']): { what: string; target: stri
       return { what: t('Sign-in through a provider'), target: t('Identity provider') }
     case 'directory_activate':
       return { what: t('People from a directory'), target: t('Directory') }
+    case 'identity_provider_enforce':
+      return { what: t('The only way in'), target: t('Identity provider') }
+    case 'break_glass_name':
+      return { what: t('New break-glass person'), target: t('Person') }
+    case 'break_glass_remove':
+      return { what: t('End of a break-glass person'), target: t('Person') }
   }
 }
 
@@ -121,6 +127,7 @@ function wordOf(name: string): string {
     symbol: t('Symbol'),
     dustLimit: t('Dust limit'),
     reason: t('Reason'),
+    enforce: t('Nobody signs in without it'),
   }
   return words[name] ?? name
 }

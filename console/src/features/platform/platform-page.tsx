@@ -1,6 +1,7 @@
 import { t } from '../../lib/language.ts'
 import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
+import { BreakGlassPeople } from './break-glass-people.tsx'
 import { Directories } from './directories.tsx'
 import { Health } from './health.tsx'
 import { IdentityProviders } from './identity-providers.tsx'
@@ -42,7 +43,12 @@ export function PlatformPage({ search, change, record }: PlatformProps) {
         {part === 'networks' && <Networks />}
         {part === 'tokens' && <Tokens onRates={(tokenId) => change({ part: 'rates', tokenId })} />}
         {part === 'rates' && <Rates tokenId={search.tokenId ?? ''} onToken={(tokenId) => change({ tokenId })} />}
-        {part === 'sign-in' && <IdentityProviders />}
+        {part === 'sign-in' && (
+          <>
+            <IdentityProviders />
+            <BreakGlassPeople />
+          </>
+        )}
         {part === 'directory' && <Directories />}
         {part === 'changes' && <PlatformChanges />}
         {part === 'events' && <WalletEvents />}

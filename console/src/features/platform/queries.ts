@@ -72,6 +72,17 @@ export const directoryPeopleQuery = (id: string, held: boolean) =>
     ...paged,
   })
 
+export const accountsQuery = (userId: string) =>
+  queryOptions({
+    queryKey: ['accounts', userId],
+    queryFn: async ({ signal }) => (await strongroom.users.listIdentities(userId, { signal })).items,
+  })
+
+export const breakGlassQuery = queryOptions({
+  queryKey: ['break-glass-people'],
+  queryFn: async ({ signal }) => (await strongroom.breakGlassPeople.list({ limit: 50 }, { signal }).page()).items,
+})
+
 /** The name of the token or user of a change, and its present values. */
 type ChangeTarget = { name: string; now: Record<string, unknown> }
 
@@ -84,10 +95,13 @@ export const changeTargetQuery = ({ action, targetId }: PlatformChange) =>
 const findTarget: Record<PlatformChange['action'], (id: string, signal: AbortSignal) => Promise<ChangeTarget | null>> =
   {
     token_update: findToken,
-    user_enable: findDisabled,
+    user_enable: findUser('disabled'),
     // The change itself shows all of its settings.
     identity_provider_activate: async () => null,
     directory_activate: async () => null,
+    identity_provider_enforce: findProvider,
+    break_glass_name: findUser('active'),
+    break_glass_remove: findUser('active'),
   }
 
 async function findToken(id: string, signal: AbortSignal): Promise<ChangeTarget | null> {
@@ -96,9 +110,17 @@ async function findToken(id: string, signal: AbortSignal): Promise<ChangeTarget 
   return null
 }
 
-async function findDisabled(id: string, signal: AbortSignal): Promise<ChangeTarget | null> {
-  for await (const user of strongroom.platform.listUsers({ limit: 100, status: 'disabled' }, { signal }))
-    if (user.userId === id) return { name: nameOf(user), now: {} }
+function findUser(status: UserStatus) {
+  return async (id: string, signal: AbortSignal): Promise<ChangeTarget | null> => {
+    for await (const user of strongroom.platform.listUsers({ limit: 100, status }, { signal }))
+      if (user.userId === id) return { name: nameOf(user), now: {} }
+    return null
+  }
+}
+
+async function findProvider(id: string, signal: AbortSignal): Promise<ChangeTarget | null> {
+  for await (const { id: providerId, name, enforce } of strongroom.identityProviders.list({ limit: 50 }, { signal }))
+    if (providerId === id) return { name, now: { enforce } }
   return null
 }
 

@@ -190,6 +190,25 @@ export const checks: Check[] = [
       'addresses of counterparties that are no addresses of the network.',
   },
   {
+    alert: 'StrongroomIdentityProviderFails',
+    red: { gauge: 'strongroom_identity_providers_failing_oldest_seconds', above: 600, minutes: 0 },
+    severity: 'warning',
+    title: 'Identity providers answer',
+    problem: 'An identity provider has not answered for ten minutes',
+    advice:
+      'See "identity provider" in the log, which has the reason. Its people cannot sign in by it; where it is the only way in, ' +
+      'break-glass people and "strongroom admin link" are left. See docs/single-sign-on.md.',
+  },
+  {
+    alert: 'StrongroomIdentityProviderUnread',
+    red: { gauge: 'strongroom_identity_providers_read_age_seconds', above: 3_600, minutes: 0 },
+    severity: 'warning',
+    title: 'Keys of identity providers are read',
+    problem: 'The keys of an identity provider have not been read for an hour',
+    advice:
+      'A node must run. See "watch-providers" in its log, and whether this provider still exists; otherwise stop it.',
+  },
+  {
     alert: 'StrongroomMailsWaiting',
     red: { gauge: 'strongroom_mails_oldest_seconds', above: 900, minutes: 5 },
     severity: 'warning',

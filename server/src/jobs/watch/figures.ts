@@ -30,6 +30,10 @@ export type Figures = {
   /** Vaults that are halted, because their books and their wallet service differ. */
   haltedVaults: Waiting
   directories: DirectoryFigures
+  /** Active identity providers that did not answer when they were last asked. */
+  failingProviders: Waiting
+  /** Active identity providers, by when their metadata and keys were last read. */
+  providers: Waiting
   exports: Waiting
   /** Vaults whose comparison with the chain is overdue. */
   reconciliations: Waiting
@@ -108,6 +112,12 @@ export async function readFigures(db: Db, now: Date): Promise<Figures> {
       ...(await readDirectories(db, now)),
       heldStops: await waiting(sql`select asked_at as at from directory_stops where held order by asked_at`),
     },
+    failingProviders: await waiting(sql`
+      select r.failing_since as at from identity_provider_reads r join identity_providers p on p.id = r.provider_id
+      where p.status = 'active' and r.failing_since is not null`),
+    providers: await waiting(sql`
+      select coalesce(r.read_at, p.updated_at) as at from identity_providers p
+      left join identity_provider_reads r on r.provider_id = p.id where p.status = 'active'`),
     exports: await waiting(
       sql`select created_at as at from report_exports where state in ('queued', 'running') order by created_at`,
     ),

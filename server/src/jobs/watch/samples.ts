@@ -53,6 +53,11 @@ export const gauges = {
   strongroom_directory_stops_held: 'Stops of directories that wait for a platform administrator.',
   strongroom_directory_stops_held_oldest_seconds:
     'Age of the oldest stop of a directory that waits for a platform administrator; 0 when none waits.',
+  strongroom_identity_providers_failing: 'Active identity providers that did not answer when they were last asked.',
+  strongroom_identity_providers_failing_oldest_seconds:
+    'Time since an identity provider began to fail, of the one that has failed longest; 0 when none fails.',
+  strongroom_identity_providers_read_age_seconds:
+    'Time since metadata and keys of an active identity provider were last read, of the oldest; 0 without one.',
   strongroom_mails: 'Mails that wait to be sent or sent again.',
   strongroom_mails_oldest_seconds: 'Age of the oldest mail that waits to be sent; 0 when no mail waits.',
   strongroom_exports: 'Exports of reports that wait or are made.',
@@ -153,6 +158,12 @@ function samplesOf(figures: Figures): Sample[] {
       'strongroom_directory_stops_held_oldest_seconds',
       figures.directories.heldStops,
     ),
+    ...both(
+      'strongroom_identity_providers_failing',
+      'strongroom_identity_providers_failing_oldest_seconds',
+      figures.failingProviders,
+    ),
+    sample('strongroom_identity_providers_read_age_seconds', figures.providers.oldestSeconds),
     ...both('strongroom_mails', 'strongroom_mails_oldest_seconds', figures.mails),
     ...both('strongroom_exports', 'strongroom_exports_oldest_seconds', figures.exports),
     ...both('strongroom_reconciliations_due', 'strongroom_reconciliations_due_oldest_seconds', figures.reconciliations),

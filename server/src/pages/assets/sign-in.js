@@ -45,17 +45,22 @@ async function showProviders(email) {
     }),
   )
   providers.hidden = found.length === 0
+  // No link is mailed to people of a domain whose provider is enforced.
+  form.querySelector('button').hidden = found.some(({ enforce }) => enforce)
   return found.length > 0
 }
 
 /** The address for which the form was sent already: the second time it asks for a link. */
 let shownFor = null
+form?.elements.email.addEventListener('input', () => {
+  form.querySelector('button').hidden = false
+})
 form?.addEventListener('submit', async (event) => {
   event.preventDefault()
   const button = form.querySelector('button')
   const { redirect, invitation } = form.dataset
   const address = form.elements.email.value.trim()
-  if (providers !== null && shownFor !== address) {
+  if (providers !== null && (shownFor !== address || button.hidden)) {
     shownFor = address
     if (await showProviders(address)) {
       button.textContent = 'E-mail me a sign-in link instead'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type ByCaller, byPlatform } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { forbidden, notFound } from '../../../lib/errors.ts'
+import { conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import { directoryStopsFree } from '../../../lib/limits.ts'
 import { audit } from '../../record/audit/record.ts'
 import { announceRegistryChange, quote } from '../../record/notifications/announce.ts'
@@ -15,11 +15,13 @@ type Stop = { directory: Directory; userId: string; now: Date }
 /**
  * Disables a person because their directory says that they left (contract 2.13). Above the brake the stop waits for a platform
  * administrator. A person whom a platform administrator disabled stays theirs to enable.
- * @throws 409 for the last platform administrator
+ * @throws 409 for the last platform administrator and for break-glass people
  */
 export async function stopPerson(trx: Trx, { directory, userId, now }: Stop): Promise<void> {
   await lockDirectory(trx, directory.id)
   if (await isDisabled(trx, userId)) return
+  if (await isBreakGlass(trx, userId))
+    throw conflict('wrong_state', 'Platform administrators alone stop a break-glass person')
   const earlier = await findStop(trx, userId)
   // A stop that waits goes on waiting. One of an earlier directory ends, because this one answers for the person now.
   if (earlier?.directory_id === directory.id) return
@@ -128,6 +130,11 @@ async function announceHeld(trx: Trx, { directory, userId, now }: Stop): Promise
 async function isDisabled(trx: Trx, userId: string): Promise<boolean> {
   const row = await trx.selectFrom('users').select('disabled_at').where('id', '=', userId).executeTakeFirstOrThrow()
   return row.disabled_at !== null
+}
+
+async function isBreakGlass(trx: Trx, userId: string): Promise<boolean> {
+  const query = trx.selectFrom('break_glass_people').select('user_id').where('user_id', '=', userId)
+  return (await query.executeTakeFirst()) !== undefined
 }
 
 /** Returns the stop that is in force or waits. */

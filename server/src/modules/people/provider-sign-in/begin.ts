@@ -6,6 +6,7 @@ import { pathsOf } from '../providers/present.ts'
 import { ProviderError } from '../providers/provider-error.ts'
 import { answersFor, type ProviderRow } from '../providers/queries.ts'
 import { relyingPartyOf } from '../providers/relying-party.ts'
+import { digestOfSettings } from '../providers/settings.ts'
 
 /**
  * A sign-in that was begun. It is kept by the browser that began it, sealed, so that no other browser can end it and a begun
@@ -17,18 +18,20 @@ export type Begun = {
   nonce: string
   verifier: string
   redirectTo: string | null
-  /** The platform administrator who tries a provider that is not active; null for a sign-in. */
-  trialBy: string | null
+  /** True if a platform administrator tries a provider that is not active. */
+  isTrial: boolean
+  /** The settings of the provider at the beginning. */
+  settings: string
   expiresAt: number
 }
 
-type Beginning = { redirectTo: string | null; email: string | null; trialBy: string | null }
+type Beginning = { redirectTo: string | null; email: string | null; isTrial: boolean }
 
 /** Returns the page of the provider to go to, and the cookie that remembers the sign-in. @throws ProviderError */
 export async function beginSignIn(
   deps: Pick<Deps, 'config' | 'clock' | 'sealer' | 'publicOrigin'>,
   provider: ProviderRow,
-  { redirectTo, email, trialBy }: Beginning,
+  { redirectTo, email, isTrial }: Beginning,
 ): Promise<{ url: string; cookie: { name: string; value: string } }> {
   const { client } = await relyingPartyOf(deps, provider)
   const begun: Begun = {
@@ -37,7 +40,8 @@ export async function beginSignIn(
     nonce: oidc.randomNonce(),
     verifier: oidc.randomPKCECodeVerifier(),
     redirectTo,
-    trialBy,
+    isTrial,
+    settings: digestOfSettings(provider),
     expiresAt: deps.clock().getTime() + providerSignInMinutes * 60_000,
   }
   const url = oidc.buildAuthorizationUrl(client, {

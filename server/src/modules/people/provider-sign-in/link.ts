@@ -2,7 +2,7 @@ import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { magicLinkTtlMinutes, unexpiredLinksPerEmailMax } from '../../../lib/limits.ts'
 import { newSecret, sha256 } from '../../../lib/secrets.ts'
-import type { ProviderIdentity } from '../providers/id-token.ts'
+import { readStoredIdentity } from '../providers/id-token.ts'
 import { answersFor, findProvider } from '../providers/queries.ts'
 import { maySignIn, type SignedIn } from '../sign-in/actions.ts'
 import type { Device } from '../sign-in/devices.ts'
@@ -63,7 +63,7 @@ export async function redeemIdentityLink(
     .executeTakeFirst()
   if (found === undefined) return null
   const provider = await shareActive(trx, found.provider_id)
-  const identity = found.identity as unknown as ProviderIdentity
+  const identity = readStoredIdentity(found.identity)
   const person = await enter(trx, deps, { provider, identity, email: found.email, device, linkBy: 'mail' }, now)
   return { ...person, redirectTo: found.redirect_to }
 }

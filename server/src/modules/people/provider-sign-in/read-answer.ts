@@ -8,6 +8,7 @@ import { type IdToken, readIdToken } from '../providers/id-token.ts'
 import { ProviderError } from '../providers/provider-error.ts'
 import type { ProviderRow } from '../providers/queries.ts'
 import { forgetRelyingParty, relyingPartyOf } from '../providers/relying-party.ts'
+import { digestOfSettings } from '../providers/settings.ts'
 import { type Begun, openBegun, redirectUriOf } from './begin.ts'
 
 type Answer = { state: string; search: string; cookie: string | undefined }
@@ -23,6 +24,8 @@ export async function readProviderAnswer(
   { state, search, cookie }: Answer,
 ): Promise<{ begun: Begun; token: IdToken }> {
   const begun = openBegun(deps, { cookie, state, providerId: provider.id })
+  // The code is exchanged with the settings of the row, so that a trial of others would say nothing of them.
+  if (begun.isTrial && begun.settings !== digestOfSettings(provider)) throw new ProviderError('trial_changed')
   const now = deps.clock()
   if (!(await inTransaction(deps.db, (trx) => consumeAnswer(trx, `state ${state}`, new Date(begun.expiresAt)))))
     throw new ProviderError('replayed')

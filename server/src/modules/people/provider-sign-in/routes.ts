@@ -5,16 +5,24 @@ import { orNotFound } from '../../../lib/or-not-found.ts'
 import { toPlatformChange } from '../../registry/platform-changes/present.ts'
 import { PlatformChange } from '../../registry/platform-changes/schema.ts'
 import { askToActivate, createProvider, deactivateProvider, updateProvider } from '../providers/actions.ts'
+import { askToName, askToRemove, listBreakGlassPeople, toBreakGlassPerson } from '../providers/break-glass.ts'
+import { askToEnforce } from '../providers/enforcement.ts'
 import { pathsOf, toIdentityProvider } from '../providers/present.ts'
 import { findProvider, findProviderOf, listProviders, type ProviderRow } from '../providers/queries.ts'
 import {
+  AddBreakGlassPerson,
+  BreakGlassPerson,
   CreateIdentityProvider,
+  EnforceIdentityProvider,
+  Identities,
+  IdentityId,
   IdentityProvider,
   ProvidersOfAddress,
   ProvidersQuery,
   UpdateIdentityProvider,
 } from '../providers/schema.ts'
 import { endSessionsOfIdentity } from '../sign-in/sessions.ts'
+import { listIdentities, listIdentitiesOf, removeIdentity, toIdentity } from './identities.ts'
 
 export function identityProviderRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Sign-in', { access: 'platform' })
@@ -31,7 +39,7 @@ export function identityProviderRoutes(app: App, deps: Deps): void {
     handler: async (db, { query }) => {
       const provider = await findProviderOf(db, query.email)
       return {
-        providers: provider === null ? [] : [{ name: provider.name, startUri: pathsOf(provider.id).start }],
+        providers: provider === null ? [] : [toProviderOfAddress(provider)],
       }
     },
   })
@@ -84,6 +92,76 @@ export function identityProviderRoutes(app: App, deps: Deps): void {
     handler: async (trx, { params, ...by }) => accepted(toPlatformChange(await askToActivate(trx, params.id, by))),
   })
 
+  api.put('enforceIdentityProvider', '/identity-providers/:id/enforcement', {
+    summary: 'Ask that people sign in through an identity provider alone',
+    description:
+      'For platform administrators; another one confirms it at `/platform-changes/{id}/confirm`. No link is mailed to addresses of ' +
+      'its domains then, their passkeys open no session, and sessions that it did not open end. It stays when the provider is ' +
+      'stopped. 409 `would_lock_out` unless two platform administrators get in afterwards, the caller among them, one of them ' +
+      'without a provider. `enforce: false` ends it, also by two.',
+    body: EnforceIdentityProvider,
+    errors: [404, 'wrong_state', 'already_exists', 'would_lock_out'],
+    answers: { 202: PlatformChange },
+    handler: async (trx, { params, body, ...by }) =>
+      accepted(toPlatformChange(await askToEnforce(trx, params.id, body.enforce, by))),
+  })
+
+  api.list('listBreakGlassPeople', '/break-glass-people', {
+    summary: 'List break-glass people',
+    description: 'For platform administrators, the last named first; at most five.',
+    item: BreakGlassPerson,
+    load: (db, _input, page) => listBreakGlassPeople(db, page),
+    present: toBreakGlassPerson,
+  })
+
+  api.post('addBreakGlassPerson', '/break-glass-people', {
+    summary: 'Ask that somebody becomes a break-glass person',
+    description:
+      'For platform administrators; another one confirms it at `/platform-changes/{id}/confirm`. Where their provider is enforced, a ' +
+      'passkey of theirs and then a link that is mailed to them open a session of one hour in the same browser, which all platform ' +
+      'administrators and those of their vaults get a mail about.',
+    body: AddBreakGlassPerson,
+    errors: [404, 'wrong_state', 'already_exists', 'limit_reached'],
+    answers: { 202: PlatformChange },
+    handler: async (trx, { body, ...by }) => accepted(toPlatformChange(await askToName(trx, body.userId, by))),
+  })
+
+  api.delete('removeBreakGlassPerson', '/break-glass-people/:id', {
+    summary: 'Ask that somebody is no break-glass person any more',
+    description: 'For platform administrators; another one confirms it at `/platform-changes/{id}/confirm`.',
+    errors: [404, 'already_exists', 'would_lock_out'],
+    answers: { 202: PlatformChange },
+    handler: async (trx, { params, ...by }) => accepted(toPlatformChange(await askToRemove(trx, params.id, by))),
+  })
+
+  api.get('listMyIdentities', '/users/me/identities', {
+    summary: 'List your accounts at identity providers',
+    description: 'The accounts that sign you in, the last linked first; at most one for each issuer.',
+    access: 'caller',
+    answers: { 200: Identities },
+    handler: async (db, { caller }) => ({ items: (await listIdentities(db, caller.userId)).map(toIdentity) }),
+  })
+
+  api.get('listUserIdentities', '/users/:id/identities', {
+    summary: 'List the accounts of a user at identity providers',
+    description: 'For platform administrators.',
+    errors: [404],
+    answers: { 200: Identities },
+    handler: async (db, { params }) => ({ items: (await listIdentitiesOf(db, params.id)).map(toIdentity) }),
+  })
+
+  api.delete('removeUserIdentity', '/users/:id/identities/:identityId', {
+    summary: 'Remove an account of a user at an identity provider',
+    description:
+      'For platform administrators. The sessions that it opened end, and the next sign-in through the provider is a first one. All ' +
+      'platform administrators and the administrators of vaults of the user get a mail.',
+    params: { identityId: IdentityId },
+    errors: [404],
+    answers: { 204: null },
+    handler: async (trx, { params, ...by }) =>
+      removeIdentity(trx, { userId: params.id, identityId: params.identityId }, by),
+  })
+
   api.post('deactivateIdentityProvider', '/identity-providers/:id/deactivate', {
     summary: 'Stop an identity provider',
     description:
@@ -99,3 +177,9 @@ export function identityProviderRoutes(app: App, deps: Deps): void {
       ),
   })
 }
+
+const toProviderOfAddress = ({ id, name, enforce }: Pick<ProviderRow, 'id' | 'name' | 'enforce'>) => ({
+  name,
+  startUri: pathsOf(id).start,
+  enforce,
+})

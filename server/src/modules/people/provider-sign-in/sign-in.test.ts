@@ -1,10 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import * as jose from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { judge } from '../../../jobs/watch/checks.ts'
+import { readSamples } from '../../../jobs/watch/samples.ts'
+import { browserOf, createActiveProvider, startOf } from '../../../testing/active-provider.ts'
 import type { Person, TestApp } from '../../../testing/app.ts'
 import { createTestApp } from '../../../testing/app.ts'
-import { type Lie, type Passing, TestBrowser, TestProvider } from '../../../testing/identity-provider.ts'
+import { type Lie, type Passing, TestProvider } from '../../../testing/identity-provider.ts'
 import { createOutbox, type Outbox } from '../../../testing/outbox.ts'
+import { watchProviders } from '../providers/watch-providers.ts'
 
 const origin = 'http://localhost:8420'
 let test: TestApp
@@ -21,7 +25,7 @@ beforeAll(async () => {
   admin = await test.signIn('admin@platform.example', { isPlatformAdmin: true })
   second = await test.signIn('second@platform.example', { isPlatformAdmin: true })
   await test.signIn('anna@corp.example')
-  providerId = await createActiveProvider()
+  providerId = await createActiveProvider(test, { idp, admin, second })
 })
 afterAll(async () => {
   await idp.stop()
@@ -33,39 +37,7 @@ afterEach(() => {
   idp.account = { subject: 'subject-anna', email: 'anna@corp.example', emailVerified: true }
 })
 
-const newBrowser = () =>
-  new TestBrowser(origin, async (path, cookie) => {
-    const { statusCode, headers, body } = await test.app.inject({ method: 'GET', url: path, headers: { cookie } })
-    const cookies = [headers['set-cookie'] ?? []].flat()
-    return { status: statusCode, location: (headers.location as string) ?? null, body, cookies }
-  })
-
-async function createActiveProvider(): Promise<string> {
-  const created = await admin.post('/identity-providers', {
-    name: 'Corp',
-    issuer: idp.issuer,
-    clientId: idp.clientId,
-    clientSecret: idp.clientSecret,
-    domains: ['corp.example'],
-    linking: 'email_verified',
-  })
-  expect(created.status, JSON.stringify(created.body)).toBe(201)
-  const { id, redirectUri, logoutUri } = created.body
-  idp.register({ redirectUri, logoutUri })
-  expect((await admin.post(`/identity-providers/${id}/activate`, {})).body.reason).toBe('wrong_state')
-  const browser = newBrowser()
-  browser.session = admin.token
-  const tried = await browser.visit(await browser.followProvider((await browser.visit(startOf(id))).location!))
-  expect([tried.status, tried.location]).toEqual([302, '/platform?part=sign-in'])
-  const waiting = await admin.post(`/identity-providers/${id}/activate`, {})
-  expect(waiting.status, JSON.stringify(waiting.body)).toBe(202)
-  const confirm = `/platform-changes/${(waiting.body as { id: string }).id}/confirm` as const
-  expect((await admin.post(confirm, {})).body.reason).toBe('other_person_required')
-  expect((await second.post(confirm, {})).status).toBe(200)
-  return id
-}
-
-const startOf = (id: string, query = '') => `/auth/oidc/${id}/start${query}`
+const newBrowser = () => browserOf(test)
 
 type Outcome = { location: string | null; session: string | undefined; reason: string | null }
 
@@ -119,7 +91,7 @@ describe('a sign-in through an identity provider', () => {
 
   it('tells which domains have a provider, and nothing of people', async () => {
     const of = async (email: string) => (await test.anonymous.get(`/auth/providers?email=${email}`)).body
-    const known = { providers: [{ name: 'Corp', startUri: startOf(providerId) }] }
+    const known = { providers: [{ name: 'Corp', startUri: startOf(providerId), enforce: false }] }
     expect(await of('anna@corp.example')).toEqual(known)
     expect(await of('nobody@CORP.example')).toEqual(known)
     expect(await of('admin@platform.example')).toEqual({ providers: [] })
@@ -600,6 +572,99 @@ describe('the first sign-in by a mailed link', () => {
     const url = mail === undefined ? null : /http:\/\/localhost:8420(\/auth\/oidc\/link\?token=[\w-]+)/.exec(mail.text)
     return url?.[1] ?? null
   }
+})
+
+describe('the watch of providers', () => {
+  it('tells whoever operates the service of a provider that does not answer, and of keys that nobody reads', async () => {
+    const before = test.clock.now().getTime()
+    const watch = async (minutes: number) => {
+      test.clock.advance(minutes * 60_000)
+      await watchProviders(test.deps)
+      const samples = await readSamples(test.deps)
+      const red = judge(samples).filter((finding) => finding.red.length > 0)
+      const names = red.map(({ check }) => check.alert).filter((name) => name.includes('IdentityProvider'))
+      const gaugeOf = (part: string) =>
+        samples.find(({ gauge }) => gauge === `strongroom_identity_providers_${part}`)!.value
+      return { names, failing: gaugeOf('failing'), age: gaugeOf('read_age_seconds') }
+    }
+    expect(await watch(6)).toMatchObject({ names: [], failing: 0 })
+    for (const path of [metadata, keys]) {
+      idp.lie = { of: path, tell: (answer) => ({ ...answer, status: 500 }) }
+      expect(await watch(6)).toMatchObject({ names: [], failing: 1 })
+      expect((await watch(11)).names).toEqual(['StrongroomIdentityProviderFails'])
+      idp.lie = null
+      // Nobody asks more often than every five minutes, so that it is still taken for failing.
+      expect((await watch(1)).failing).toBe(1)
+      expect(await watch(5)).toMatchObject({ names: [], failing: 0 })
+    }
+    expect((await watch(0)).age).toBeLessThan(10)
+    test.clock.advance(3_601_000)
+    const samples = await readSamples(test.deps)
+    const unread = judge(samples).find(({ check }) => check.alert === 'StrongroomIdentityProviderUnread')!
+    expect(unread.red).toHaveLength(1)
+    // Tokens of the provider are of the real time.
+    test.clock.advance(before - test.clock.now().getTime())
+  })
+})
+
+describe('an account at a provider', () => {
+  it('is shown to its person, and removed by a platform administrator, who ends its sessions', async () => {
+    const session = (await signIn()).session!
+    const anna = test.client({ authorization: `Bearer ${session}` })
+    const { id: userId } = (await anna.get('/auth/session')).body.user
+    const [mine, ...others] = (await anna.get('/users/me/identities')).body.items
+    expect(others).toEqual([])
+    const shown = { issuer: idp.issuer, subject: 'subject-anna', providerName: 'Corp', linkedVia: 'email_verified' }
+    expect(mine).toMatchObject(shown)
+    expect((await admin.get(`/users/${userId}/identities`)).body.items).toEqual([mine])
+    expect((await admin.get('/users/nobodys/identities')).status).toBe(404)
+    expect((await admin.get('/users/me/identities')).body.items).toEqual([])
+    expect((await anna.get(`/users/${userId}/identities`)).status).toBe(403)
+    const path = `/users/${userId}/identities/${mine!.id}` as const
+    expect((await anna.delete(path)).status).toBe(403)
+    expect((await admin.delete(`/users/${second.userId}/identities/${mine!.id}`)).status).toBe(404)
+    expect((await admin.delete(path)).status).toBe(204)
+    expect((await admin.delete(path)).status).toBe(404)
+    expect((await anna.get('/auth/session')).status).toBe(401)
+    const records = test.deps.db.selectFrom('audit_records').select('content').where('action', '=', 'identity.unlinked')
+    expect(JSON.parse((await records.executeTakeFirstOrThrow()).content).details).toEqual({
+      email: 'anna@corp.example',
+      issuer: idp.issuer,
+      subject: 'subject-anna',
+    })
+    // The next sign-in is a first one.
+    expect((await signIn()).session).toBeUndefined()
+    const linked = test.deps.db.updateTable('identity_providers').set({ linking: 'email_verified' })
+    await linked.where('id', '=', providerId).execute()
+    expect((await signIn()).location).toBe('/')
+  })
+})
+
+describe('a trial', () => {
+  afterAll(async () => {
+    const { redirectUri, logoutUri } = (await admin.get(`/identity-providers/${providerId}`)).body
+    idp.register({ redirectUri, logoutUri })
+  })
+
+  it.each([
+    ['name', { name: 'Other' }],
+    ['domains', { domains: ['corp.example', 'evil.example'] }],
+    ['client secret', { clientSecret: 'another-secret' }],
+    ['linking', { linking: 'mail' }],
+  ] as const)('T88 counts for the settings at its beginning: %s', async (_name, change) => {
+    const draft = { name: 'Trial', issuer: idp.issuer, clientId: idp.clientId, domains: ['corp.example'] }
+    const settings = { ...draft, clientSecret: idp.clientSecret, linking: 'email_verified' as const }
+    const { id, redirectUri, logoutUri } = (await admin.post('/identity-providers', settings)).body
+    idp.register({ redirectUri, logoutUri })
+    const browser = newBrowser()
+    browser.session = admin.token
+    const path = await browser.followProvider((await browser.visit(startOf(id))).location!)
+    expect((await admin.patch(`/identity-providers/${id}`, change)).status).toBe(200)
+    expect((await browser.visit(path)).location).toMatch(/^\/sign-in\?error=provider/)
+    expect((await newestRefusal())!.reason).toBe('trial_changed')
+    expect((await admin.get(`/identity-providers/${id}`)).body.triedAt).toBeNull()
+    expect((await admin.post(`/identity-providers/${id}/activate`, {})).body.reason).toBe('wrong_state')
+  })
 })
 
 describe('the settings of a provider', () => {

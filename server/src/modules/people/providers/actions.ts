@@ -15,6 +15,7 @@ import type { PlatformChangeRow } from '../../registry/platform-changes/queries.
 import { sealClientSecret } from './client-secret.ts'
 import { findProvider, isWaiting, listVaultIdsOfDomains, lockProvider, type ProviderRow } from './queries.ts'
 import type { CreateIdentityProvider, UpdateIdentityProvider } from './schema.ts'
+import { digestOfSettings, settingsOf } from './settings.ts'
 
 type Sealing = Pick<Deps, 'sealer' | 'config'>
 
@@ -66,6 +67,8 @@ export async function updateProvider(
   assertIssuer(config, issuer)
   if (issuer !== before.issuer && body.clientSecret === undefined && before.client_secret !== null)
     throw badRequest('clientSecret', 'is required (or null): the stored one is for another issuer')
+  if (before.enforce && body.domains !== undefined && !isSameJson(body.domains, before.domains))
+    throw conflict('wrong_state', 'Its people sign in through it alone; end that before its domains change')
   await trx
     .updateTable('identity_providers')
     // Kysely leaves undefined fields out of the statement.
@@ -93,9 +96,19 @@ export async function updateProvider(
   return after
 }
 
-/** Records that the author of a provider signed in through it. Nothing else follows from that sign-in. */
-export async function noteTrial(trx: Trx, id: string, { email, by }: { email: string; by: ByCaller }): Promise<void> {
-  await lockChangeable(trx, id, by)
+type Trial = { email: string; settings: string; by: ByCaller }
+
+/**
+ * Records that the author of a provider signed in through it. Nothing else follows from that sign-in.
+ * @throws 409 when its settings are no longer those at the beginning of that sign-in
+ */
+export async function noteTrial(trx: Trx, id: string, { email, settings, by }: Trial): Promise<void> {
+  const provider = await lockChangeable(trx, id, by)
+  if (digestOfSettings(provider) !== settings)
+    throw conflict(
+      'wrong_state',
+      'The settings of the provider were changed during the sign-in; try them as they are now',
+    )
   await trx
     .updateTable('identity_providers')
     .set({ tried_at: by.now, tried_email: email, updated_at: by.now })
@@ -157,6 +170,7 @@ export async function deactivateProvider(
   if (provider.status !== 'active') throw conflict('wrong_state', 'The provider is not active')
   await trx.deleteFrom('identity_domains').where('provider_id', '=', id).execute()
   await trx.deleteFrom('identity_links').where('provider_id', '=', id).execute()
+  await trx.deleteFrom('identity_provider_reads').where('provider_id', '=', id).execute()
   await trx
     .updateTable('identity_providers')
     .set({ status: 'off', tried_at: null, tried_email: null, updated_at: by.now })
@@ -206,13 +220,3 @@ function assertIssuer({ demo }: Pick<Deps['config'], 'demo'>, issuer: string): v
 }
 
 const targetOf = (id: string) => ({ type: 'identity_provider', id })
-
-/** Returns the settings on which two people agree. */
-const settingsOf = (row: ProviderRow) => ({
-  name: row.name,
-  issuer: row.issuer,
-  clientId: row.client_id,
-  domains: row.domains,
-  linking: row.linking,
-  sessionHours: row.session_hours,
-})

@@ -17,6 +17,22 @@ export type ProviderIdentity = {
 }
 export type IdToken = { identity: ProviderIdentity; email: string | null; emailVerified: boolean | null }
 
+/** Reads such facts as a link stored them. @throws ProviderError when they are not as `readIdToken` returns them */
+export function readStoredIdentity(stored: unknown): ProviderIdentity {
+  const { issuer, subject, sid, authTime, acr, amr } = (stored ?? {}) as Claims
+  const texts = [sid, authTime, acr].every((text) => text === null || typeof text === 'string')
+  const methods = amr === null ? [] : Array.isArray(amr) ? amr.map(textOf) : [null]
+  if (typeof issuer !== 'string' || !texts || methods.includes(null)) throw new ProviderError('link_identity')
+  return {
+    issuer,
+    subject: subjectOf({ sub: subject }),
+    sid: textOf(sid),
+    authTime: authTime === null ? null : timeOf(Date.parse(String(authTime)) / 1000),
+    acr: textOf(acr),
+    amr: amr === null ? null : methods.filter((text) => text !== null),
+  }
+}
+
 type Expected = { provider: Pick<ProviderRow, 'issuer' | 'client_id'>; nonce: string; now: Date }
 type Claims = Readonly<Record<string, unknown>>
 

@@ -7,6 +7,8 @@ import { ProviderError } from './provider-error.ts'
 export const signatureAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA']
 
 export type KeySet = {
+  /** Reads the keys now. @throws ProviderError */
+  load(): Promise<void>
   /** Returns the verified content of a token. @throws ProviderError */
   verify(token: string, rules: Omit<jose.JWTVerifyOptions, 'algorithms'>): Promise<jose.JWTVerifyResult>
 }
@@ -42,6 +44,11 @@ export function createKeySet({ url, fetch, clock }: { url: string; fetch: Provid
   }
 
   return {
+    async load() {
+      await load().catch((error: unknown) => {
+        throw ProviderError.of(error)
+      })
+    },
     async verify(token, rules) {
       const check = (keys: LocalKeys) => jose.jwtVerify(token, keys, { ...rules, algorithms: signatureAlgorithms })
       try {

@@ -19,6 +19,7 @@ export function toIdentityProvider(row: ProviderRow, origin: string): IdentityPr
     linking: row.linking,
     sessionHours: row.session_hours,
     status: row.status,
+    enforce: row.enforce,
     hasClientSecret: row.client_secret !== null,
     redirectUri: `${origin}${callback}`,
     logoutUri: `${origin}${logout}`,

@@ -24,12 +24,20 @@ export async function lockProvider(trx: Trx, id: string): Promise<ProviderRow | 
   return (row ?? null) as ProviderRow | null
 }
 
+type ProviderOfDomain = Pick<ProviderRow, 'id' | 'name' | 'enforce'>
+
 /** Returns the active provider of the domain of an e-mail address. */
-export async function findProviderOf(db: Db | Trx, email: string): Promise<{ id: string; name: string } | null> {
+export async function findProviderOf(db: Db | Trx, email: string): Promise<ProviderOfDomain | null> {
   const row = await db
     .selectFrom('identity_domains as d')
     .innerJoin('identity_providers as p', 'p.id', 'd.provider_id')
     .select(['p.id', 'p.name'])
+    // Enforcement outlives the stop of its provider, and then holds beside the next one.
+    .select(
+      sql<boolean>`exists (select from identity_providers e where e.enforce and d.domain = any(e.domains))`.as(
+        'enforce',
+      ),
+    )
     .where('d.domain', '=', domainOf(email))
     .executeTakeFirst()
   return row ?? null
@@ -61,7 +69,7 @@ export async function isWaiting(trx: Trx, id: string): Promise<boolean> {
   return row !== undefined
 }
 
-const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1).toLowerCase()
+export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1).toLowerCase()
 
 /** Returns true if a provider answers for an e-mail address. */
 export const answersFor = ({ domains }: Pick<ProviderRow, 'domains'>, email: string): boolean =>

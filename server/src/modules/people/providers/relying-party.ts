@@ -23,9 +23,7 @@ export async function relyingPartyOf(
   deps: Pick<Deps, 'config' | 'clock' | 'sealer'>,
   provider: ProviderRow,
 ): Promise<RelyingParty> {
-  const settings = sha256(
-    JSON.stringify([provider.issuer, provider.client_id, provider.client_secret?.toString('base64') ?? null]),
-  ).toString('base64url')
+  const settings = settingsFor(provider)
   const now = deps.clock().getTime()
   const found = known.get(provider.id)
   if (found !== undefined && found.settings === settings) {
@@ -40,11 +38,22 @@ export async function relyingPartyOf(
   })
 }
 
+/** Reads metadata and keys of a provider now, and keeps them if it answers. What is kept stays otherwise. @throws ProviderError */
+export async function readAnew(deps: Pick<Deps, 'config' | 'clock' | 'sealer'>, provider: ProviderRow): Promise<void> {
+  const readAt = deps.clock().getTime()
+  const party = await discover(deps, provider)
+  await party.keys.load()
+  known.set(provider.id, { settings: settingsFor(provider), readAt, hasFailed: false, party: Promise.resolve(party) })
+}
+
 /** Has the metadata of a provider read again at the next sign-in, unless they were read just now. */
 export function forgetRelyingParty({ clock }: Pick<Deps, 'clock'>, providerId: string): void {
   const found = known.get(providerId)
   if (found !== undefined && clock().getTime() - found.readAt >= providerReloadSeconds * 1000) known.delete(providerId)
 }
+
+const settingsFor = ({ issuer, client_id: clientId, client_secret: secret }: ProviderRow): string =>
+  sha256(JSON.stringify([issuer, clientId, secret?.toString('base64') ?? null])).toString('base64url')
 
 async function discover(deps: Pick<Deps, 'config' | 'clock' | 'sealer'>, provider: ProviderRow): Promise<RelyingParty> {
   const issuer = new URL(provider.issuer)

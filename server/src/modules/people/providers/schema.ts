@@ -1,5 +1,16 @@
 import { type Static, Type } from 'typebox'
-import { Closed, described, Email, Enum, Id, Name, Nullable, Timestamp } from '../../../http/schema.ts'
+import {
+  Closed,
+  described,
+  Email,
+  Enum,
+  Id,
+  Name,
+  Nullable,
+  ProfileBeside,
+  Ref,
+  Timestamp,
+} from '../../../http/schema.ts'
 import {
   clientIdLengthMax,
   clientSecretLengthMax,
@@ -64,6 +75,10 @@ export const IdentityProvider = Closed(
       Enum(providerStatuses),
       '`draft` and `off`: nobody signs in through it. `active`: people of its domains do.',
     ),
+    enforce: Type.Boolean({
+      description: 'True if people of its domains sign in through it alone, except break-glass people.',
+      examples: [false],
+    }),
     hasClientSecret: Type.Boolean({ description: 'True if a client secret is kept.', examples: [true] }),
     redirectUri: Type.String({
       description: 'The redirect URI to register at the provider.',
@@ -125,6 +140,10 @@ export const ProvidersOfAddress = Closed({
           description: 'The path that begins the sign-in in a browser.',
           examples: ['/auth/oidc/cmi8h2k1p0a1b2c3d4e5f6g7h/start'],
         }),
+        enforce: Type.Boolean({
+          description: 'True if people of the domain sign in through it alone, so that no link is mailed to them.',
+          examples: [false],
+        }),
       }),
     ),
     'The provider of the domain of the address; empty for a domain without one. Nothing is said of the person.',
@@ -132,4 +151,57 @@ export const ProvidersOfAddress = Closed({
 })
 export const ProvidersQuery = Closed({ email: described(Email, 'The address of which only the domain counts.') })
 
-export const providerComponents = [IdentityProvider]
+export const EnforceIdentityProvider = Closed({
+  enforce: Type.Boolean({
+    description: 'True to have people of its domains sign in through it alone, false to end that.',
+    examples: [true],
+  }),
+})
+
+export const BreakGlassPerson = Closed(
+  {
+    userId: described(Id, 'Identifier of the person.'),
+    user: ProfileBeside,
+    hasPasskey: Type.Boolean({
+      description: 'True if they have a passkey, without which they cannot use it.',
+      examples: [true],
+    }),
+    namedAt: described(Timestamp, 'Instant at which they were named, in UTC.'),
+  },
+  {
+    $id: 'BreakGlassPerson',
+    description:
+      'A person who may sign in without their enforced provider, by passkey and mailed link together, for an hour.',
+  },
+)
+export type BreakGlassPerson = Static<typeof BreakGlassPerson>
+
+export const AddBreakGlassPerson = Closed({ userId: described(Id, 'Identifier of a person with a passkey.') })
+
+export const IdentityId = described(
+  Type.String({ minLength: 1, maxLength: 64, examples: ['0f3c5b7d9e1a2b4c6d8e0f1a3b5c7d9e'] }),
+  'Identifier of the account.',
+)
+
+export const Identity = Closed(
+  {
+    id: described(
+      Type.String({ pattern: '^[0-9a-f]{32}$', examples: ['0f3c5b7d9e1a2b4c6d8e0f1a3b5c7d9e'] }),
+      'Identifier of the link.',
+    ),
+    issuer: Type.String({ description: 'Issuer of the account.', examples: ['https://id.example.org'] }),
+    subject: Type.String({ description: 'Name of the account at the issuer (`sub`).', examples: ['00u1a2b3c4'] }),
+    providerName: described(Nullable(Name), 'Name of the active identity provider with this issuer; null without one.'),
+    linkedVia: described(Enum(linkings), 'Proof on which it was linked: a mailed link, or the word of the provider.'),
+    linkedAt: described(Timestamp, 'Instant at which it was linked, in UTC.'),
+    lastUsedAt: described(Timestamp, 'Instant of its last sign-in, in UTC.'),
+  },
+  { $id: 'Identity', description: 'An account of a person at an identity provider, which signs them in.' },
+)
+export type Identity = Static<typeof Identity>
+
+export const Identities = Closed({
+  items: described(Type.Array(Ref(Identity)), 'Accounts, at most one for each issuer.'),
+})
+
+export const providerComponents = [IdentityProvider, BreakGlassPerson, Identity]

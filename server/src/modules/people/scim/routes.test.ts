@@ -305,6 +305,19 @@ describe('people who leave', () => {
     }
   })
 
+  it('never stops a break-glass person', async () => {
+    const directory = await createDirectory(test)
+    const { body } = await directory.author.get(`/directories/${directory.id}`)
+    const person = await test.signIn(`glass@${body.domains[0]}`)
+    await test.deps.db
+      .insertInto('break_glass_people')
+      .values({ user_id: person.userId, named_at: new Date() })
+      .execute()
+    const added = await directory.send('POST', '/Users', userOf(person.email))
+    expect((await directory.send('DELETE', `/Users/${added.body.id}`)).status).toBe(409)
+    expect((await person.get('/users/me')).status).toBe(200)
+  })
+
   it('never stops the last platform administrator', async () => {
     const alone = await createTestApp()
     try {

@@ -15,6 +15,8 @@ import { acceptInvitations, lockPendingInvitations } from '../invitations/action
 import { hasPendingInvitation } from '../invitations/queries.ts'
 import { verifyAssertion } from '../passkeys/passkey-answer.ts'
 import type { Assertion } from '../passkeys/schema.ts'
+import { announceUse } from '../providers/break-glass.ts'
+import { waysBesideProvider } from '../providers/enforcement.ts'
 import { ensureUser } from '../users/actions.ts'
 import type { ProfileRow } from '../users/queries.ts'
 import { type Device, hashOfCookie, isDeviceOf } from './devices.ts'
@@ -33,6 +35,8 @@ export type MagicLinkRequest = {
   invitationHash: string | null
   /** True if the person of the e-mail address signed in before from the device of this request. */
   isKnownDevice: boolean
+  /** True if a passkey of a break-glass person answered in that browser. Queued mails of before they existed lack it. */
+  breakGlass?: boolean
 }
 
 /**
@@ -84,6 +88,8 @@ export async function issueMagicLink(
 ): Promise<{ token: string; code: string } | null> {
   const { email, mailId, redirectTo } = request
   if (!(await maySignIn(trx, email, fromText(request.invitationHash)))) return null
+  const breakGlass = request.breakGlass === true
+  if (!isLinkEnough(await waysBesideProvider(trx, email), breakGlass)) return null
   if (!request.isKnownDevice) {
     await lockEmail(trx, email)
     if (await hasEnoughLiveLinks(trx, email, mailId, now)) return null
@@ -99,6 +105,7 @@ export async function issueMagicLink(
       code_hash: hashOfCode(sealer, token, code),
       binding_hash: fromText(request.bindingHash),
       redirect_to: redirectTo,
+      break_glass: breakGlass,
     },
     now,
   )
@@ -169,8 +176,9 @@ export async function redeemMagicLink(
   now: Date,
 ): Promise<SignedIn | null> {
   let claim = trx.deleteFrom('magic_links').where('token_hash', '=', sha256(token)).where('expires_at', '>', now)
-  if (binding !== undefined) claim = claim.where('binding_hash', '=', sha256(binding))
-  const link = await claim.returning(['email', 'redirect_to', 'by_operator']).executeTakeFirst()
+  claim =
+    binding === undefined ? claim.where('break_glass', '=', false) : claim.where('binding_hash', '=', sha256(binding))
+  const link = await claim.returning(['email', 'redirect_to', 'by_operator', 'break_glass']).executeTakeFirst()
   return link === undefined ? null : signInByLink(trx, deps, { ...link, method: 'magic_link', device }, now)
 }
 
@@ -186,7 +194,8 @@ export async function redeemWithCode(
 ): Promise<SignedIn | { codesLeft: number } | null> {
   const links = trx.selectFrom('magic_links').where('token_hash', '=', sha256(token)).where('expires_at', '>', now)
   const link = await links
-    .select(['email', 'redirect_to', 'by_operator', 'code_hash', 'wrong_codes'])
+    .select(['email', 'redirect_to', 'by_operator', 'break_glass', 'code_hash', 'wrong_codes'])
+    .where('break_glass', '=', false)
     .forUpdate()
     .executeTakeFirst()
   if (link === undefined) return null
@@ -205,36 +214,83 @@ export const signInPurpose = (binding: string) =>
   ({ for: 'sign-in', bindingHash: sha256(binding).toString('base64url') }) as const
 
 /**
- * Signs in the person whose passkey answered. Returns null for a passkey that may not sign in, or for an answer that is
- * not valid.
+ * Signs in the person whose passkey answered. Returns null for a passkey that may not sign in, for one whose person signs in through
+ * their provider alone, or for an answer that is not valid. A break-glass person gets a link, for the browser with `linkBinding`.
  */
 export async function signInWithPasskey(
   trx: Trx,
   deps: Pick<Deps, 'config' | 'sealer' | 'publicOrigin'>,
-  { credential, binding, device }: { credential: Assertion; binding: string; device: Device },
+  { credential, binding, linkBinding, device }: PasskeyArrival,
   now: Date,
-): Promise<SignedIn | null> {
+): Promise<SignedIn | 'link_required' | null> {
   const found = await verifyAssertion(trx, deps, { assertion: credential, purpose: signInPurpose(binding) }, now)
   if (found === null) return null
   const user = await findUser(trx, 'id', found.userId)
   if (user === null || !user.may_sign_in) return null
+  const ways = user.email === null ? 'none' : await waysBesideProvider(trx, user.email)
+  if (ways === 'break_glass') {
+    await enqueueBreakGlassLink(trx, { email: user.email!, linkBinding }, now)
+    return 'link_required'
+  }
+  if (ways === 'none') return null
   const session = await openSession(trx, deps, { user, method: 'passkey', device }, now)
   return { ...session, user, redirectTo: null }
+}
+
+type PasskeyArrival = { credential: Assertion; binding: string; linkBinding: string; device: Device }
+
+/** Queues the link that a break-glass person opens after their passkey answered. The limit of links for strangers holds for it. */
+async function enqueueBreakGlassLink(
+  trx: Trx,
+  { email, linkBinding }: { email: string; linkBinding: string },
+  now: Date,
+): Promise<void> {
+  const job: MagicLinkRequest = {
+    kind: 'magic-link',
+    mailId: newId(now),
+    requestedAt: now.toISOString(),
+    email,
+    bindingHash: toText(sha256(linkBinding)),
+    redirectTo: null,
+    invitationHash: null,
+    isKnownDevice: false,
+    breakGlass: true,
+  }
+  await enqueueMail(trx, job, now)
+}
+
+/** Returns true if a link opens a session where an address may sign in by these ways. */
+const isLinkEnough = (ways: Awaited<ReturnType<typeof waysBesideProvider>>, breakGlass: boolean): boolean =>
+  ways === 'all' || (ways === 'break_glass' && breakGlass)
+
+type ArrivedLink = {
+  email: string
+  redirect_to: string | null
+  by_operator: boolean
+  break_glass: boolean
+  method: SignInMethod
+  device: Device
 }
 
 async function signInByLink(
   trx: Trx,
   deps: Pick<Deps, 'config'>,
-  link: { email: string; redirect_to: string | null; by_operator: boolean; method: SignInMethod; device: Device },
+  link: ArrivedLink,
   now: Date,
 ): Promise<SignedIn | null> {
-  const opened = await signInPerson(
-    trx,
-    deps,
-    { ...link, method: link.by_operator ? 'operator_link' : link.method },
-    now,
-  )
-  return opened === null ? null : { ...opened, redirectTo: link.redirect_to }
+  const { email, device } = link
+  // The link of an operator works whatever is enforced, so that nobody is locked out for good.
+  const ways = link.by_operator ? 'all' : await waysBesideProvider(trx, email)
+  if (!isLinkEnough(ways, link.break_glass)) return null
+  const method = link.by_operator ? 'operator_link' : ways === 'break_glass' ? 'break_glass' : link.method
+  const opened = await signInPerson(trx, deps, { email, device, method }, now)
+  if (opened === null) return null
+  if (method === 'break_glass') {
+    const { ip, userAgent } = device
+    const use = { userId: opened.user.id, email, ip, userAgent, until: opened.endsAt }
+    await announceUse(trx, use, now)
+  }
+  return { ...opened, redirectTo: link.redirect_to }
 }
 
 type Entering = { email: string; method: SignInMethod; device: Device; provider?: SessionProvider | undefined }
@@ -255,7 +311,7 @@ export async function signInPerson(
   if (known === null ? invitations === 0 : !known.may_sign_in) return null
   const user = known ?? (await ensureUser(trx, email, now))
   if (invitations > 0) await acceptInvitations(trx, email, user.id, now)
-  const accepts = invitations > 0 && method !== 'operator_link' && provider === undefined
+  const accepts = invitations > 0 && method !== 'operator_link' && method !== 'break_glass' && provider === undefined
   // This runs after the invitations, so that the sign-in is also recorded for the vaults that were just joined.
   const session = await openSession(trx, deps, { user, method: accepts ? 'invitation' : method, device, provider }, now)
   return { ...session, user }

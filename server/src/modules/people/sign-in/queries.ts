@@ -53,6 +53,8 @@ export async function findMagicLink(
     .select(['email', 'code_hash'])
     .where('token_hash', '=', sha256(token))
     .where('expires_at', '>', now)
+    // Such a link works in one browser alone, without a code.
+    .where('break_glass', '=', false)
     .executeTakeFirst()
   return row === undefined ? null : { email: row.email, asksForCode: row.code_hash !== null }
 }

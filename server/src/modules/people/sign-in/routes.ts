@@ -4,6 +4,7 @@ import { type App, endpoints } from '../../../http/endpoints.ts'
 import { sessionCookie } from '../../../http/guard.ts'
 import type { Reply } from '../../../http/reply.ts'
 import { badRequest, unauthorized } from '../../../lib/errors.ts'
+import { magicLinkTtlMinutes } from '../../../lib/limits.ts'
 import { newSecret } from '../../../lib/secrets.ts'
 import { senderOf } from '../../../lib/sender.ts'
 import { requestOptions } from '../passkeys/options.ts'
@@ -33,6 +34,8 @@ import {
 } from './schema.ts'
 import { revokeSession, signOut } from './sessions.ts'
 import { countFailedRedemption, countFailedRequest } from './sign-in-limit.ts'
+
+const linkRequired = `A link was mailed to you as well; open it in this browser within ${magicLinkTtlMinutes} minutes`
 
 export function authRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Sign-in', { access: 'public' })
@@ -130,19 +133,21 @@ export function authRoutes(app: App, deps: Deps): void {
     summary: 'Sign in with a passkey',
     description:
       'For the browser that prepared it. The session is like that of a sign-in link; a sign-in from a new device is ' +
-      'announced by mail. A sender who fails too often gets 429.',
+      'announced by mail. A sender who fails too often gets 429. Where an identity provider is enforced, a passkey opens no session; ' +
+      'a break-glass person gets 401 `link_required` and a mail with a link for the same browser, which does.',
     body: PasskeySignIn,
     answers: { 200: SignIn },
-    errors: ['invalid_passkey'],
+    errors: ['invalid_passkey', 'link_required'],
     secrets: ['token'],
     handler: async (trx, { body: { credential }, now }, { request, reply }) => {
       const binding = request.cookies[passkeyCookie] ?? ''
-      const signedIn = await signInWithPasskey(
-        trx,
-        deps,
-        { credential, binding, device: deviceOf(request, 'browser') },
-        now,
-      )
+      const linkBinding = newSecret()
+      const arrival = { credential, binding, linkBinding, device: deviceOf(request, 'browser') }
+      const signedIn = await signInWithPasskey(trx, deps, arrival, now)
+      if (signedIn === 'link_required') {
+        reply.setCookie(bindingCookie, linkBinding, bindingCookieOptions(deps.publicOrigin()))
+        return { refusal: unauthorized('link_required', linkRequired) }
+      }
       if (signedIn === null) {
         const tooMany = await countFailedRedemption(trx, senderOf(request.ip), now)
         if (tooMany !== null) throw tooMany

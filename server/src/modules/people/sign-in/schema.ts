@@ -101,7 +101,7 @@ export const Session = Closed(
           description:
             '`magic_link`: mailed link or its token. `code`: mailed link plus code on another device. `operator_link`: ' +
             'link made by an operator. `invitation`: the sign-in that accepted one. `passkey`: a passkey. ' +
-            '`provider`: an identity provider. null: not recorded.',
+            '`provider`: an identity provider. `break_glass`: passkey and mailed link, where a provider is enforced. null: not recorded.',
           examples: [signInMethods[0]],
         }),
       ),

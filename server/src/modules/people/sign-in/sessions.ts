@@ -1,9 +1,10 @@
+import { sql } from 'kysely'
 import type { Caller } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { sessionEndDays, userAgentLengthMax } from '../../../lib/limits.ts'
+import { breakGlassSessionHours, sessionEndDays, userAgentLengthMax } from '../../../lib/limits.ts'
 import { equalsSecret, newSecret, sha256 } from '../../../lib/secrets.ts'
 import { enqueueMail } from '../../../mail/queue.ts'
 import { insertAuditRecords } from '../../record/audit/record.ts'
@@ -14,7 +15,15 @@ import { type Device, forgetDevice, noteDevice } from './devices.ts'
 const dayMilliseconds = 86_400_000
 
 /** The ways in which a session can begin. */
-export const signInMethods = ['magic_link', 'code', 'operator_link', 'invitation', 'passkey', 'provider'] as const
+export const signInMethods = [
+  'magic_link',
+  'code',
+  'operator_link',
+  'invitation',
+  'passkey',
+  'provider',
+  'break_glass',
+] as const
 export type SignInMethod = (typeof signInMethods)[number]
 
 export type OpenedSession = { token: string; expiresAt: Date; endsAt: Date; deviceCookie: string | null }
@@ -58,8 +67,7 @@ export async function openSession(
 ): Promise<OpenedSession> {
   const id = newId(now)
   const token = newSecret()
-  const lifeMilliseconds = provider === undefined ? sessionEndDays * dayMilliseconds : provider.hours * 3_600_000
-  const endsAt = new Date(now.getTime() + lifeMilliseconds)
+  const endsAt = new Date(now.getTime() + lifeMillisecondsOf(method, provider))
   const slidesTo = now.getTime() + deps.config.sessionTtlDays * dayMilliseconds
   const expiresAt = new Date(Math.min(slidesTo, endsAt.getTime()))
   const known = await noteDevice(trx, user.id, device, now)
@@ -98,6 +106,11 @@ export async function openSession(
     await enqueueMail(trx, notice, now)
   }
   return { token, expiresAt, endsAt, deviceCookie: known.cookie }
+}
+
+function lifeMillisecondsOf(method: SignInMethod, provider: SessionProvider | undefined): number {
+  if (method === 'break_glass') return breakGlassSessionHours * 3_600_000
+  return provider === undefined ? sessionEndDays * dayMilliseconds : provider.hours * 3_600_000
 }
 
 /** @throws 409 for a service token, which has no session */
@@ -147,6 +160,16 @@ export async function endSessionsOfIdentity(
   for (const { id, user_id: userId } of rows)
     await insertSessionRecord(trx, 'session.revoked', userId, { sessionId: id, details: { via: 'provider' } }, now)
   return rows.length
+}
+
+/** Ends the sessions of people of the domains that no provider opened. */
+export async function endSessionsBesideProvider(trx: Trx, domains: string[], now: Date): Promise<void> {
+  const { rows } = await sql<{ id: string; userId: string }>`
+    delete from sessions s using users u
+    where u.id = s.user_id and s.provider_id is null and split_part(u.email, '@', 2) = any(${domains}::text[])
+    returning s.id, s.user_id as "userId"`.execute(trx)
+  for (const { id: sessionId, userId } of rows)
+    await insertSessionRecord(trx, 'session.revoked', userId, { sessionId, details: { via: 'enforced' } }, now)
 }
 
 function columnsOf(provider: SessionProvider | undefined) {

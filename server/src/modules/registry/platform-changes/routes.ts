@@ -13,7 +13,7 @@ export function platformChangeRoutes(app: App, deps: Deps, executors: PlatformEx
     summary: 'List changes that wait for another platform administrator',
     description:
       'Other names, symbols and dust limits of tokens that vaults with governance may hold, and users of such vaults to be ' +
-      'enabled, and identity providers and directories to be activated. ' +
+      'enabled, identity providers to be activated or enforced, directories to be activated, and break-glass people. ' +
       'For platform administrators, newest first; `status=held` lists those that wait for a decision.',
     querystring: PlatformChangeQuery,
     item: PlatformChange,

@@ -6,6 +6,9 @@ export const platformActions = [
   'user_enable',
   'identity_provider_activate',
   'directory_activate',
+  'identity_provider_enforce',
+  'break_glass_name',
+  'break_glass_remove',
 ] as const
 export type PlatformAction = (typeof platformActions)[number]
 
@@ -17,7 +20,8 @@ export const PlatformChange = Closed(
     id: Id,
     action: described(
       Enum(platformActions),
-      'Requested action: another name of a token, that a user is enabled, or that an identity provider or a directory is activated.',
+      'Requested action: another name of a token, that a user is enabled, that an identity provider or a directory is activated, ' +
+        'that an identity provider is the only way in for its people, or who the break-glass people are.',
     ),
     targetId: described(Id, 'Identifier of the token, user, identity provider or directory.'),
     payload: described(

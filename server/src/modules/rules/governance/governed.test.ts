@@ -25,6 +25,9 @@ const others: Record<string, string> = {
   'directories, which stop people and give no rights; a second platform administrator activates each': `createDirectory
     updateDirectory activateDirectory rotateDirectoryToken deactivateDirectory decideDirectoryStops createScimUser replaceScimUser
     patchScimUser deleteScimUser createScimGroup replaceScimGroup patchScimGroup deleteScimGroup`,
+  'accounts at a provider, without which the next sign-in is a first one': 'removeUserIdentity',
+  'ways in beside a provider, on which two platform administrators agree': `enforceIdentityProvider addBreakGlassPerson
+    removeBreakGlassPerson`,
   'a token that ends; its service stays in its groups, disabled': 'revokeServiceToken',
   'looks only': `replacePolicyGroupImage deletePolicyGroupImage replaceVaultImage deleteVaultImage replaceNetworkImage
     deleteNetworkImage replaceTokenImage deleteTokenImage replaceAddressImage deleteAddressImage replaceCounterpartyImage
