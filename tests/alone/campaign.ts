@@ -112,7 +112,7 @@ export class Campaign {
         const actor = new Actor(bench.test, person, name === 'administrator' ? key : null)
         const calling = { actor, pool: this.#pools.get(person)!, pick }
         const maker = this.#makerOf(operation)
-        if (maker !== undefined) await this.#call(maker, calling)
+        if (maker !== undefined) await this.#make(maker, calling)
         for (let i = 0; i < insistences && this.#countOf(operation.operationId).taken === 0; i += 1) {
           const call = await this.#call(operation, calling)
           if (call === 'not for them') break
@@ -122,6 +122,11 @@ export class Campaign {
       }
     }
     return sequence
+  }
+
+  /** Creates an object, as often as it takes. */
+  async #make(maker: Writing, calling: Calling): Promise<void> {
+    for (let i = 0; i < insistences; i += 1) if ((await this.#call(maker, calling)) !== 'refused') return
   }
 
   /** Returns the operation that creates an object for this one, such as `createDirectory` for `rotateDirectoryToken`. */
