@@ -144,6 +144,11 @@ it('T47 a session that was signed out or revoked, a disabled user and a revoked 
       const { body } = await ok(person.first('GET', '/auth/sessions?limit=1'))
       return { call: person.second, end: () => viewer.first('DELETE', `/auth/sessions/${body.items[0]!.id}`) }
     },
+    'signed out everywhere by a platform administrator': async () => {
+      const person = await enrol('elsewhere@example.org', groups.members)
+      const end = () => operator.first('POST', `/users/${person.id}/sign-out-everywhere`)
+      return { call: person.second, end }
+    },
     disabled: async () => {
       const person = await enrol('disabled@example.org', groups.members)
       const end = async () => {

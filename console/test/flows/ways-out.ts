@@ -120,6 +120,26 @@ function auditors(stack: () => Stack, open: Open): void {
 
 function offboarding(stack: () => Stack, open: Open): void {
   describe('people who leave', () => {
+    it('is signed out everywhere, which ends the sessions that are shown', async () => {
+      const person = await open('thirdTreasurer', `/v/${vaultCode}`)
+      await person.page.getByRole('heading', { level: 1 }).waitFor()
+      const { page, faults } = await open('admin', '/platform?part=people')
+      await page
+        .getByRole('row', { name: /third\.treasurer/ })
+        .getByRole('button', { name: 'Disable' })
+        .click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText(/last seen/).first().waitFor()
+      expect(await axeViolations(page)).toEqual([])
+      await dialog.getByRole('button', { name: 'Sign out everywhere' }).click()
+      await dialog.getByText('Nowhere.').waitFor()
+      await person.page.goto(`${stack().url}/v/${vaultCode}`)
+      await person.page.getByLabel('E-mail address').waitFor()
+      expect(faults).toEqual([])
+      for (const openPage of [page, person.page]) await openPage.context().close()
+      stack().forgetSession('thirdTreasurer')
+    })
+
     it('is disabled, which ends their sessions, and is let in again', async () => {
       const person = await open('thirdTreasurer', `/v/${vaultCode}`)
       await person.page.getByRole('heading', { level: 1 }).waitFor()

@@ -34,6 +34,8 @@ export type Stack = {
   client(person: Person): Promise<Strongroom>
   /** A browser of its own in which a person is signed in. */
   contextOf(person: Person, options?: BrowserContextOptions): Promise<BrowserContext>
+  /** The session of a person has ended: their next browser signs in anew. */
+  forgetSession(person: Person): void
   /** Waits for a mail. */
   mailTo(email: string, fits: (mail: ReceivedMail) => boolean): Promise<ReceivedMail>
   /** Asks something of the local chain. */
@@ -66,6 +68,7 @@ export async function startStack(): Promise<Stack> {
     contextOf: async (person, options = {}) =>
       // No flow looks at animations, and each frame costs time.
       browser.newContext({ reducedMotion: 'reduce', ...options, storageState: await stateOf(person) }),
+    forgetSession: (person) => states.delete(person),
     mailTo: (email, fits) => mails.next((mail) => mail.to === email && fits(mail)),
     chain: (method, ...params) => askChain(dataDir, method, params),
     sign: (...words) => sign(dataDir, words),

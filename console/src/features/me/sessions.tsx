@@ -1,7 +1,9 @@
 import type { Session } from '@strongroom/sdk'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { strongroom } from '../../lib/api.ts'
+import { deviceOf } from '../../lib/device.ts'
 import { t } from '../../lib/language.ts'
+import { signInMethodOf } from '../../lib/sign-in-method.ts'
 import { formatRecent, formatTime, formatTimeInFull } from '../../lib/time.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -9,7 +11,6 @@ import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { Failed, ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
-import { deviceOf } from './device.ts'
 import { sessionsQuery } from './queries.ts'
 
 /** The sessions of the reader. The reader ends a session that they do not recognise. */
@@ -18,11 +19,14 @@ export function Sessions() {
   const query = useInfiniteQuery(sessionsQuery)
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
   const end = useMutation({
-    mutationFn: (ids: readonly string[]) => Promise.all(ids.map((id) => strongroom.auth.revokeSession(id))),
+    mutationFn: async (id: string | 'all others') => {
+      if (id === 'all others') await strongroom.auth.signOutEverywhere({ keepCurrent: true })
+      else await strongroom.auth.revokeSession(id)
+    },
     onSuccess: () => announce(t('Signed out there.')),
     onSettled: () => client.invalidateQueries({ queryKey: ['own sessions'] }),
   })
-  const others = rows.filter(({ current }) => !current).map(({ id }) => id)
+  const hasOthers = rows.some(({ current }) => !current)
   const columns: Column<Session>[] = [
     {
       id: 'device',
@@ -34,6 +38,7 @@ export function Sessions() {
         </div>
       ),
     },
+    { id: 'method', header: t('How'), cell: signInMethodOf },
     { id: 'ip', header: t('Network address'), cell: ({ ip }) => <span className="code">{ip ?? '–'}</span> },
     {
       id: 'seen',
@@ -50,7 +55,7 @@ export function Sessions() {
             look="quiet"
             busy={end.isPending}
             aria-label={t('Sign out on {device}', { device: deviceOf(userAgent) ?? t('Unknown') })}
-            onClick={() => end.mutate([id])}
+            onClick={() => end.mutate(id)}
           >
             {t('Sign out')}
           </Button>
@@ -61,8 +66,8 @@ export function Sessions() {
     <Card
       title={t('Signed in on')}
       actions={
-        others.length > 0 && (
-          <Button busy={end.isPending} onClick={() => end.mutate(others)}>
+        hasOthers && (
+          <Button busy={end.isPending} onClick={() => end.mutate('all others')}>
             {t('Sign out everywhere else')}
           </Button>
         )

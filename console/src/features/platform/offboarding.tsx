@@ -1,14 +1,17 @@
 import type { Offboarding, PlatformUser } from '@strongroom/sdk'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { strongroom } from '../../lib/api.ts'
+import { deviceOf } from '../../lib/device.ts'
 import { t } from '../../lib/language.ts'
+import { signInMethodOf } from '../../lib/sign-in-method.ts'
+import { formatRecent, formatTime } from '../../lib/time.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { DetailState } from '../../ui/list-states.tsx'
+import { DetailState, ListState } from '../../ui/list-states.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
-import { accountsQuery, offboardingQuery } from './queries.ts'
+import { accountsQuery, offboardingQuery, userSessionsQuery } from './queries.ts'
 
 type ChangeProps = { user: PlatformUser; close: () => void }
 
@@ -31,6 +34,7 @@ export function ChangeAccess({ user, close }: ChangeProps) {
           : t('Their sessions end with the next request, and their votes on what still waits count no longer.')}
       </p>
       <LeftBehind userId={userId} />
+      {!isDisabled && <Sessions userId={userId} />}
       <Accounts userId={userId} />
       <TextField
         label={t('Reason')}
@@ -49,6 +53,48 @@ export function ChangeAccess({ user, close }: ChangeProps) {
         {isDisabled ? t('Enable') : t('Disable')}
       </Button>
     </Sheet>
+  )
+}
+
+/** The sessions of a user, with a button that ends them all. The user can sign in again. */
+function Sessions({ userId }: { userId: string }) {
+  const query = useInfiniteQuery(userSessionsQuery(userId))
+  const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
+  const end = useWrite({
+    renews: ['user-sessions', userId],
+    said: t('They are signed out everywhere.'),
+    write: () => strongroom.users.signOutEverywhere(userId),
+  })
+  return (
+    <section className="mb-4">
+      <h3 className="mb-1 font-medium">{t('Signed in on')}</h3>
+      <ListState query={query} isEmpty={rows.length === 0} empty={<p>{t('Nowhere.')}</p>}>
+        <ul className="mb-2 list-disc pl-5 [overflow-wrap:anywhere]">
+          {rows.map((session) => (
+            <li key={session.id}>
+              {[deviceOf(session.userAgent) ?? t('Unknown'), signInMethodOf(session), session.ip ?? '–'].join(' · ')}
+              <div className="text-quiet">
+                {t('Signed in {since}, last seen {seen}', {
+                  since: formatTime(session.createdAt),
+                  seen: formatRecent(session.lastSeenAt),
+                })}
+              </div>
+            </li>
+          ))}
+        </ul>
+        <div className="flex flex-wrap gap-2">
+          <Button busy={end.isPending} onClick={() => end.mutate()}>
+            {t('Sign out everywhere')}
+          </Button>
+          {query.hasNextPage && (
+            <Button look="quiet" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+              {t('Show more')}
+            </Button>
+          )}
+        </div>
+      </ListState>
+      <WriteFailed write={end} />
+    </section>
   )
 }
 

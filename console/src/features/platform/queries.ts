@@ -78,6 +78,14 @@ export const accountsQuery = (userId: string) =>
     queryFn: async ({ signal }) => (await strongroom.users.listIdentities(userId, { signal })).items,
   })
 
+export const userSessionsQuery = (userId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['user-sessions', userId],
+    queryFn: ({ signal, pageParam }) =>
+      strongroom.users.listSessions(userId, { limit: 10, ...cursorOf(pageParam) }, { signal }).page(),
+    ...paged,
+  })
+
 export const breakGlassQuery = queryOptions({
   queryKey: ['break-glass-people'],
   queryFn: async ({ signal }) => (await strongroom.breakGlassPeople.list({ limit: 50 }, { signal }).page()).items,

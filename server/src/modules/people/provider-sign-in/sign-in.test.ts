@@ -78,7 +78,10 @@ describe('a sign-in through an identity provider', () => {
     expect(hours).toBeGreaterThan(11.9)
     expect(hours).toBeLessThanOrEqual(12)
     const listed = await test.client({ authorization: `Bearer ${session}` }).get('/auth/sessions')
-    expect(listed.body.items.find(({ current: isCurrent }) => isCurrent)?.method).toBe('provider')
+    expect(listed.body.items.find(({ current: isCurrent }) => isCurrent)).toMatchObject({
+      method: 'provider',
+      provider: { id: providerId, name: 'Corp', authenticatedAt: expect.stringMatching(/^20.*Z$/) },
+    })
     const kept = await test.deps.db
       .selectFrom('sessions')
       .selectAll()

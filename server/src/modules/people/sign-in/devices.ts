@@ -52,6 +52,13 @@ export async function forgetDevice(trx: Trx, userId: string, hash: Buffer | null
   await trx.deleteFrom('known_devices').where('device_hash', '=', hash).where('user_id', '=', userId).execute()
 }
 
+/** Forgets the devices of a person, but for that of the session that is kept. */
+export async function forgetDevicesOf(trx: Trx, userId: string, keptSessionId: string | null): Promise<void> {
+  await sql`
+    delete from known_devices d where d.user_id = ${userId}
+      and not exists (select from sessions s where s.id = ${keptSessionId} and s.device_hash = d.device_hash)`.execute(trx)
+}
+
 async function isKnownCookie(trx: Trx, cookie: string): Promise<boolean> {
   const row = await trx
     .selectFrom('known_devices')

@@ -20,10 +20,16 @@ export function toCurrentSession(
   }
 }
 
+function toProviderOf({ provider_id: id, provider_name: name, auth_time: authenticatedAt }: SessionRow) {
+  if (id === null || name === null) return null
+  return { id, name, authenticatedAt: authenticatedAt?.toISOString() ?? null }
+}
+
 export function toSession(row: SessionRow, caller: Caller): Session {
   return {
     id: row.id,
     method: row.method,
+    provider: toProviderOf(row),
     userAgent: row.user_agent,
     ip: row.ip,
     createdAt: row.created_at.toISOString(),

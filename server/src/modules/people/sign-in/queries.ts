@@ -3,6 +3,7 @@ import { isHeldEverywhere, membershipOf } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/newest-first.ts'
 import type { Paging } from '../../../lib/cursor.ts'
+import { notFound } from '../../../lib/errors.ts'
 import { unexpiredLinksPerEmailMax } from '../../../lib/limits.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { type ProfileRow, profileColumns } from '../users/queries.ts'
@@ -30,16 +31,25 @@ async function listVaultsOf(db: Db | Trx, userId: string) {
 
 export type SessionRow = Awaited<ReturnType<typeof listSessions>>[number]
 
+const providerName = sql<string | null>`(select p.name from identity_providers p where p.id = sessions.provider_id)`
+
 /** Returns the unexpired sessions of a user, newest first; one row more than `limit`. */
 export function listSessions(db: Db | Trx, userId: string, page: Paging, now: Date) {
   const query = db
     .selectFrom('sessions')
     .select(['id', 'user_agent', 'ip', 'created_at', 'last_seen_at', 'expires_at'])
     .select(sql<SignInMethod | null>`method`.as('method'))
+    .select(['provider_id', 'auth_time', providerName.as('provider_name')])
     .where('user_id', '=', userId)
     .where('expires_at', '>', now)
     .where('ends_at', '>', now)
   return newestFirst(query, page).execute()
+}
+
+/** @throws 404 when no user has the id */
+export async function listSessionsOf(db: Db | Trx, userId: string, page: Paging, now: Date): Promise<SessionRow[]> {
+  if ((await findUser(db, 'id', userId)) === null) throw notFound('User')
+  return listSessions(db, userId, page, now)
 }
 
 /** Returns a sign-in link that still works. Reading it does not redeem it. */

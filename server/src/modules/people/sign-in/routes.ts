@@ -21,7 +21,7 @@ import {
   setSession,
 } from './cookies.ts'
 import { toCurrentSession, toSession, toSignIn } from './present.ts'
-import { findMagicLink, getPerson, listSessions } from './queries.ts'
+import { findMagicLink, getPerson, listSessions, listSessionsOf } from './queries.ts'
 import { isOwnPath } from './redirect.ts'
 import {
   CurrentSession,
@@ -30,10 +30,13 @@ import {
   RedeemMagicLink,
   RequestMagicLink,
   Session,
+  SignedOutEverywhere,
   SignIn,
+  SignOutEverywhere,
 } from './schema.ts'
-import { revokeSession, signOut } from './sessions.ts'
+import { revokeSession, sessionOf, signOut } from './sessions.ts'
 import { countFailedRedemption, countFailedRequest } from './sign-in-limit.ts'
+import { signOutEverywhere } from './sign-out-everywhere.ts'
 
 const linkRequired = `A link was mailed to you as well; open it in this browser within ${magicLinkTtlMinutes} minutes`
 
@@ -180,6 +183,24 @@ export function authRoutes(app: App, deps: Deps): void {
     },
   })
 
+  api.post('signOutEverywhere', '/auth/sign-out-everywhere', {
+    summary: 'Sign out everywhere',
+    description:
+      'Ends your sessions with the next request on every node, and links that were mailed to you; each sign-in from a device is ' +
+      'announced by mail again. 409 for a service token, which has no session.',
+    access: 'caller',
+    body: SignOutEverywhere,
+    answers: { 200: SignedOutEverywhere },
+    errors: [403, 'no_session'],
+    handler: async (trx, { body: { keepCurrent = false }, caller, now }, { reply }) => {
+      const current = sessionOf(caller)
+      const whose = { userId: caller.userId, keptId: keepCurrent ? current : null }
+      const ended = await signOutEverywhere(trx, whose, { caller, now })
+      if (!keepCurrent) clearSession(reply)
+      return { ended }
+    },
+  })
+
   api.list('listSessions', '/auth/sessions', {
     summary: 'List your sessions',
     description: 'Newest first.',
@@ -201,6 +222,29 @@ export function authRoutes(app: App, deps: Deps): void {
       await revokeSession(trx, caller, params.id, now)
       if (params.id === caller.sessionId) clearSession(reply)
     },
+  })
+
+  api.list('listUserSessions', '/users/:id/sessions', {
+    summary: 'List the sessions of a user',
+    description: 'For platform administrators, newest first.',
+    access: 'platform',
+    errors: [404],
+    item: Session,
+    load: (db, { params, now }, page) => listSessionsOf(db, params.id, page, now),
+    present: (row, { caller }) => toSession(row, caller),
+  })
+
+  api.post('signOutUserEverywhere', '/users/:id/sign-out-everywhere', {
+    summary: 'Sign a user out everywhere',
+    description:
+      'For platform administrators. Ends the sessions of the user with the next request on every node, and links that were mailed ' +
+      'to them. They can sign in again; to stop them, disable them.',
+    access: 'platform',
+    errors: [404],
+    answers: { 200: SignedOutEverywhere },
+    handler: async (trx, { params, ...by }) => ({
+      ended: await signOutEverywhere(trx, { userId: params.id, keptId: null }, by),
+    }),
   })
 
   function clearSession(reply: Reply): void {

@@ -106,6 +106,19 @@ export const Session = Closed(
         }),
       ),
     ),
+    provider: described(
+      Nullable(
+        Closed({
+          id: Id,
+          name: Name,
+          authenticatedAt: described(
+            Nullable(Timestamp),
+            'Instant at which the person signed in there, in UTC; null if the provider did not say.',
+          ),
+        }),
+      ),
+      'Identity provider that opened the session; null for the other methods.',
+    ),
     userAgent: described(
       Nullable(Type.String({ examples: ['Mozilla/5.0'] })),
       '`User-Agent` of the browser that signed in; null if it sent none.',
@@ -126,4 +139,15 @@ export const Session = Closed(
 )
 export type Session = Static<typeof Session>
 
-export const authComponents = [SignIn, CurrentSession, Session]
+export const SignOutEverywhere = Closed({
+  keepCurrent: Type.Optional(
+    Type.Boolean({ description: 'Choice to keep the session of this request; false by default.', examples: [true] }),
+  ),
+})
+
+export const SignedOutEverywhere = Closed(
+  { ended: Type.Integer({ minimum: 0, description: 'Number of sessions that ended.', examples: [3] }) },
+  { $id: 'SignedOutEverywhere' },
+)
+
+export const authComponents = [SignIn, CurrentSession, Session, SignedOutEverywhere]

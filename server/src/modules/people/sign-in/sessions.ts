@@ -10,7 +10,7 @@ import { enqueueMail } from '../../../mail/queue.ts'
 import { insertAuditRecords } from '../../record/audit/record.ts'
 import { listVaultIdsOf } from '../../rules/policy-groups/memberships.ts'
 import type { ProfileRow } from '../users/queries.ts'
-import { type Device, forgetDevice, noteDevice } from './devices.ts'
+import { type Device, forgetDevice, forgetDevicesOf, noteDevice } from './devices.ts'
 
 const dayMilliseconds = 86_400_000
 
@@ -113,16 +113,20 @@ function lifeMillisecondsOf(method: SignInMethod, provider: SessionProvider | un
   return provider === undefined ? sessionEndDays * dayMilliseconds : provider.hours * 3_600_000
 }
 
-/** @throws 409 for a service token, which has no session */
+/** Returns the session of the request. @throws 409 for a service token, which has no session */
+export function sessionOf({ sessionId }: Caller): string {
+  if (sessionId !== null) return sessionId
+  throw conflict(
+    'no_session',
+    'A service token has no session to sign out of; an administrator of its vault revokes it',
+  )
+}
+
+/** @throws 409 for a service token */
 export async function signOut(trx: Trx, caller: Caller, now: Date): Promise<void> {
-  if (caller.sessionId === null) {
-    throw conflict(
-      'no_session',
-      'A service token has no session to sign out of; an administrator of its vault revokes it',
-    )
-  }
-  await trx.deleteFrom('sessions').where('id', '=', caller.sessionId).execute()
-  await insertSessionRecord(trx, 'user.signed_out', caller.userId, { sessionId: caller.sessionId }, now)
+  const sessionId = sessionOf(caller)
+  await trx.deleteFrom('sessions').where('id', '=', sessionId).execute()
+  await insertSessionRecord(trx, 'user.signed_out', caller.userId, { sessionId }, now)
 }
 
 /** @throws 404 for a session that is not the caller's own */
@@ -136,7 +140,7 @@ export async function revokeSession(trx: Trx, caller: Caller, id: string, now: D
  */
 export async function endSessionsOf(trx: Trx, userId: string, via: 'hold' | 'disabled', now: Date): Promise<void> {
   const ended = await trx.deleteFrom('sessions').where('user_id', '=', userId).returning('id').execute()
-  await trx.deleteFrom('known_devices').where('user_id', '=', userId).execute()
+  await forgetDevicesOf(trx, userId, null)
   if (ended.length === 0) return
   const vaultIds = await listVaultIdsOf(trx, userId)
   for (const { id: targetId } of ended) {

@@ -16,10 +16,10 @@ afterAll(() => test.close())
 /** The operations that write and change nothing of the document of the rules, by why they do not. */
 const others: Record<string, string> = {
   'what one person shows of themselves': `replaceMyImage deleteMyImage updateMyProfile replaceMyPreferences revokeSession signOut
-    requestMagicLink redeemMagicLink`,
+    signOutEverywhere requestMagicLink redeemMagicLink`,
   'how one person signs in and confirms': `preparePasskeySignIn signInWithPasskey preparePasskey addPasskey removePasskey
     prepareConfirmation`,
-  'users of the platform, whom the platform disables and enables': 'disableUser enableUser',
+  'users of the platform, whom the platform disables and enables': 'disableUser enableUser signOutUserEverywhere',
   'identity providers, which open sessions and give no rights; a second platform administrator activates each':
     'createIdentityProvider updateIdentityProvider activateIdentityProvider deactivateIdentityProvider',
   'directories, which stop people and give no rights; a second platform administrator activates each': `createDirectory
