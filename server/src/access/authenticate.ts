@@ -11,8 +11,11 @@ export type Authenticated = {
   member: Member | null
   vaultExists: boolean
   session: SessionTimes | null
+  serviceToken: TokenUse | null
 }
 type SessionTimes = { id: string; lastSeenAt: Date; endsAt: Date }
+/** The last use of a service token that was written. */
+export type TokenUse = { vaultId: string; id: string; lastUsedAt: Date | null; lastUsedFrom: string | null }
 
 type MembershipRow = {
   vault_id: string | null
@@ -33,6 +36,9 @@ type Row = MembershipRow & {
   email: string | null
   is_platform_admin: boolean
   session_id: string | null
+  token_id: string | null
+  token_vault_id: string | null
+  last_used_from: string | null
   last_seen_at: Date | null
   ends_at: Date | null
   expires_at: Date | null
@@ -50,14 +56,16 @@ export async function authenticate(
 ): Promise<Authenticated | null> {
   const hash = sha256(token)
   const credential = token.startsWith(serviceTokenPrefix)
-    ? sql`select t.user_id, null::text as session_id, null::timestamptz as last_seen_at, null::timestamptz as ends_at,
-            t.expires_at
+    ? sql`select t.user_id, null::text as session_id, t.id as token_id, t.vault_id as token_vault_id,
+            t.last_used_from, t.last_used_at as last_seen_at, null::timestamptz as ends_at, t.expires_at
           from service_tokens t
           where t.token_hash = ${hash} and t.revoked_at is null and (t.expires_at is null or t.expires_at > ${now})`
-    : sql`select s.user_id, s.id as session_id, s.last_seen_at, s.ends_at, s.expires_at
+    : sql`select s.user_id, s.id as session_id, null::text as token_id, null::text as token_vault_id,
+            null::text as last_used_from, s.last_seen_at, s.ends_at, s.expires_at
           from sessions s where s.token_hash = ${hash} and s.expires_at > ${now} and s.ends_at > ${now}`
   const { rows } = await sql<Row>`${prepared}
-    select u.id as user_id, u.kind, u.email, u.is_platform_admin, c.session_id, c.last_seen_at, c.ends_at, c.expires_at,
+    select u.id as user_id, u.kind, u.email, u.is_platform_admin, c.session_id, c.token_id,
+      c.token_vault_id, c.last_used_from, c.last_seen_at, c.ends_at, c.expires_at,
       ${membershipColumns(sql`u.id`)}
     from (${credential}) c
     join users u on u.id = c.user_id and u.disabled_at is null and not ${isHeldEverywhere('u')}
@@ -85,6 +93,15 @@ function toAuthenticated(row: Row): Authenticated {
       row.session_id !== null && row.last_seen_at !== null && row.ends_at !== null
         ? { id: row.session_id, lastSeenAt: row.last_seen_at, endsAt: row.ends_at }
         : null,
+    serviceToken:
+      row.token_id === null || row.token_vault_id === null
+        ? null
+        : {
+            vaultId: row.token_vault_id,
+            id: row.token_id,
+            lastUsedAt: row.last_seen_at,
+            lastUsedFrom: row.last_used_from,
+          },
   }
 }
 

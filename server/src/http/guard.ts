@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { authenticate } from '../access/authenticate.ts'
+import { authenticate, type TokenUse } from '../access/authenticate.ts'
 import { type AccessLevel, levelsOfVaults, type Member } from '../access/caller.ts'
 import { authenticateDirectory } from '../access/directory.ts'
 import { administratorRequired, assertMember, callerHeld, readsOnly } from '../access/refusals.ts'
@@ -12,7 +12,7 @@ export const sessionCookie = 'session_token'
 const levels: AccessLevel[] = ['public', 'caller', ...levelsOfVaults, 'platform', 'directory']
 /** The last use of a session is written at most this often, so that a read rarely causes a write. */
 const touchIntervalMilliseconds = 3_600_000
-/** The same for the last request of a directory, whose age is watched. */
+/** The same for the last request of a directory, whose age is watched, and for a service token that is used from elsewhere. */
 const contactIntervalMilliseconds = 60_000
 
 /** Fails the start when a route does not declare its access level. */
@@ -39,6 +39,7 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
   request.caller = found.caller
   request.member = found.member
   if (found.session !== null) await touchSession(deps, found.session, now)
+  if (found.serviceToken !== null) await touchServiceToken(deps, found.serviceToken, request.ip, now)
 
   if (vaultCode !== null) {
     const member = assertMember(found)
@@ -152,6 +153,24 @@ async function touchSession(
     .updateTable('sessions')
     .set({ last_seen_at: now, expires_at: expiresAt })
     .where('id', '=', session.id)
+    .execute()
+    .catch(unlessHalted)
+}
+
+/** Notes the use of a service token. An address that differs is noted sooner, because it may be that of a thief. */
+async function touchServiceToken(
+  deps: Deps,
+  { vaultId, id, lastUsedAt, lastUsedFrom }: TokenUse,
+  ip: string,
+  now: Date,
+): Promise<void> {
+  const interval = ip === lastUsedFrom ? touchIntervalMilliseconds : contactIntervalMilliseconds
+  if (lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < interval) return
+  await deps.db
+    .updateTable('service_tokens')
+    .set({ last_used_at: now, last_used_from: ip })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
     .execute()
     .catch(unlessHalted)
 }

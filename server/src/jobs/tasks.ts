@@ -14,6 +14,7 @@ import { noteStuckTransfers } from '../modules/money/stuck/note-stuck.ts'
 import { expireTransfers } from '../modules/money/transfers/transfer-votes.ts'
 import { runDueVerifications } from '../modules/money/verifications/due-verifications.ts'
 import { watchProviders } from '../modules/people/providers/watch-providers.ts'
+import { tellEndsOfTokens } from '../modules/people/service-tokens/tell-ends.ts'
 import { sealAuditRecords } from '../modules/record/audit/audit-seals.ts'
 import { pollRates } from '../modules/registry/rates/poll.ts'
 import { runDueExports } from '../modules/reports/exports/due-exports.ts'
@@ -69,6 +70,7 @@ function tasksOf(deps: Deps): Task[] {
     { name: 'verify-ledgers', everyMilliseconds: 1_000, run: (signal) => runDueVerifications(deps, signal) },
     { name: 'reconcile', everyMilliseconds: 10_000, run: (signal) => runDueReconciliations(deps, signal) },
     { name: 'watch-authorities', everyMilliseconds: 60_000, run: () => watchAuthorities(deps) },
+    { name: 'tell-ends-of-tokens', everyMilliseconds: 600_000, run: () => tellEndsOfTokens(deps) },
     { name: 'watch-providers', everyMilliseconds: 60_000, run: () => watchProviders(deps) },
     { name: 'compare-wallets', everyMilliseconds: 600_000, run: () => watchAccepted(deps) },
     { name: 'notice-database', everyMilliseconds: 5_000, run: () => noticeDatabase(deps) },

@@ -126,6 +126,7 @@ function rareVerbs(): Words {
   return {
     requested: () => t('ordered'),
     replaced: () => t('transaction replaced'),
+    ending: () => t('ends soon'),
     enforced: () => t('made the only way in'),
     not_enforced: () => t('no longer the only way in'),
     named: () => t('named'),
@@ -220,6 +221,7 @@ export const actions = [
   'invitation.accepted',
   'service_token.created',
   'service_token.revoked',
+  'service_token.ending',
   'address.created',
   'address.shared',
   'counterparty.created',

@@ -4,7 +4,7 @@ import { useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
-import { formatDay, formatTime } from '../../lib/time.ts'
+import { formatDay, formatRecent, formatTime } from '../../lib/time.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -74,6 +74,14 @@ function TokenRow({ code, token }: { code: string; token: ServiceToken }) {
           {token.expiresAt === null
             ? t('does not expire')
             : t('valid until {day}', { day: formatDay(token.expiresAt) })}
+        </p>
+        <p className="text-quiet">
+          {token.lastUsedAt === null
+            ? t('not used yet')
+            : t('last used {time} from {address}', {
+                time: formatRecent(token.lastUsedAt),
+                address: token.lastUsedFrom ?? '–',
+              })}
         </p>
       </div>
       {state === 'active' && (

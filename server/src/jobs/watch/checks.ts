@@ -190,6 +190,16 @@ export const checks: Check[] = [
       'addresses of counterparties that are no addresses of the network.',
   },
   {
+    alert: 'StrongroomServiceTokenEnds',
+    red: { gauge: 'strongroom_service_tokens_ending', above: 0, minutes: 0 },
+    severity: 'info',
+    title: 'No service token ends soon',
+    problem: 'A service token ends within 14 days',
+    advice:
+      'The administrators of its vault got a mail 14 days, 3 days and a day before: they make another one under People, and set it in ' +
+      'the program, or let it end.',
+  },
+  {
     alert: 'StrongroomIdentityProviderFails',
     red: { gauge: 'strongroom_identity_providers_failing_oldest_seconds', above: 600, minutes: 0 },
     severity: 'warning',

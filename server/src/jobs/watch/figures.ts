@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/client.ts'
 import { isOneOf } from '../../db/one-of.ts'
-import { countedMax, directoryTokenWarningDays } from '../../lib/limits.ts'
+import { countedMax, directoryTokenWarningDays, serviceTokenWarningDays } from '../../lib/limits.ts'
 import { phases, type Queue, queues, sentPhases } from '../../lib/operations.ts'
 import { vaultsIn } from '../../modules/money/transfers/vaults-in-queue.ts'
 import { listUncheckedNetworks } from '../../modules/registry/networks/queries.ts'
@@ -30,6 +30,8 @@ export type Figures = {
   /** Vaults that are halted, because their books and their wallet service differ. */
   haltedVaults: Waiting
   directories: DirectoryFigures
+  /** Service tokens that end soon, of those that were made to live longer. */
+  serviceTokensEnding: number
   /** Active identity providers that did not answer when they were last asked. */
   failingProviders: Waiting
   /** Active identity providers, by when their metadata and keys were last read. */
@@ -112,6 +114,7 @@ export async function readFigures(db: Db, now: Date): Promise<Figures> {
       ...(await readDirectories(db, now)),
       heldStops: await waiting(sql`select asked_at as at from directory_stops where held order by asked_at`),
     },
+    serviceTokensEnding: await readTokensEnding(db, now),
     failingProviders: await waiting(sql`
       select r.failing_since as at from identity_provider_reads r join identity_providers p on p.id = r.provider_id
       where p.status = 'active' and r.failing_since is not null`),
@@ -142,6 +145,18 @@ async function readDirectories(db: Db, now: Date): Promise<Omit<DirectoryFigures
       order by id limit ${countedMax}) d`.execute(db)
   const { seen, ending } = rows[0]!
   return { silentSeconds: seen === null ? 0 : ageOf(seen, now), tokensEnding: ending }
+}
+
+async function readTokensEnding(db: Db, now: Date): Promise<number> {
+  const [days] = serviceTokenWarningDays
+  const soon = new Date(now.getTime() + days * 86_400_000)
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from (
+      select from service_tokens t join users u on u.id = t.user_id and u.disabled_at is null
+      where t.revoked_at is null and t.expires_at > ${now} and t.expires_at <= ${soon}
+        and t.expires_at - t.created_at > ${days} * interval '1 day'
+      limit ${countedMax}) t`.execute(db)
+  return rows[0]!.count
 }
 
 /** By the clock of the database, which wrote the times. */

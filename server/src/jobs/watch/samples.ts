@@ -53,6 +53,7 @@ export const gauges = {
   strongroom_directory_stops_held: 'Stops of directories that wait for a platform administrator.',
   strongroom_directory_stops_held_oldest_seconds:
     'Age of the oldest stop of a directory that waits for a platform administrator; 0 when none waits.',
+  strongroom_service_tokens_ending: 'Service tokens that end within 14 days, of those that were made to live longer.',
   strongroom_identity_providers_failing: 'Active identity providers that did not answer when they were last asked.',
   strongroom_identity_providers_failing_oldest_seconds:
     'Time since an identity provider began to fail, of the one that has failed longest; 0 when none fails.',
@@ -158,6 +159,7 @@ function samplesOf(figures: Figures): Sample[] {
       'strongroom_directory_stops_held_oldest_seconds',
       figures.directories.heldStops,
     ),
+    sample('strongroom_service_tokens_ending', figures.serviceTokensEnding),
     ...both(
       'strongroom_identity_providers_failing',
       'strongroom_identity_providers_failing_oldest_seconds',

@@ -24,6 +24,8 @@ export function toServiceToken(row: ServiceTokenRow): ServiceToken {
     createdBy: row.created_by,
     createdAt: row.created_at.toISOString(),
     expiresAt: row.expires_at?.toISOString() ?? null,
+    lastUsedAt: row.last_used_at?.toISOString() ?? null,
+    lastUsedFrom: row.last_used_from,
     revokedAt: row.revoked_at?.toISOString() ?? null,
   }
 }

@@ -14,6 +14,8 @@ export const serviceTokenColumns = [
   'created_at',
   'expires_at',
   'revoked_at',
+  'last_used_at',
+  'last_used_from',
 ] as const
 
 export type ServiceTokenRow = Awaited<ReturnType<typeof listServiceTokens>>[number]

@@ -13,7 +13,7 @@ let otherVault: VaultFixture
 let botsId: string
 
 beforeAll(async () => {
-  test = await createTestApp()
+  test = await createTestApp({ TRUST_PROXY: '1' })
   admin = await test.signIn('admin@example.org')
   member = await test.signIn('member@example.org')
   stranger = await test.signIn('stranger@example.org')
@@ -72,6 +72,37 @@ describe('service tokens', () => {
     expect((await service.get('/auth/session')).body.expiresAt).toBe(expiresAt)
     test.clock.advance(3_600_001)
     expect((await service.get('/auth/session')).status).toBe(401)
+  })
+
+  it('tell when and from where they were last used: each hour, and sooner when the address changes', async () => {
+    const { body } = await create()
+    const use = async (ip: string) => {
+      const headers = { authorization: `Bearer ${body.token}`, 'x-forwarded-for': ip }
+      expect((await test.client(headers).get('/auth/session')).status).toBe(200)
+    }
+    const lastUse = async () => {
+      const { items } = (await admin.get(`${url}?limit=100`)).body
+      const { lastUsedAt, lastUsedFrom } = items.find(({ id }) => id === body.id)!
+      return [lastUsedAt, lastUsedFrom]
+    }
+    expect([body.lastUsedAt, body.lastUsedFrom]).toEqual([null, null])
+    expect(await lastUse()).toEqual([null, null])
+    await use('203.0.113.7')
+    const first = await lastUse()
+    expect(first[1]).toBe('203.0.113.7')
+    expect(Math.abs(test.clock.now().getTime() - Date.parse(first[0]!))).toBeLessThan(60_000)
+    await use('203.0.113.8')
+    expect(await lastUse()).toEqual(first)
+    test.clock.advance(60_000)
+    await use('203.0.113.7')
+    expect(await lastUse()).toEqual(first)
+    await use('203.0.113.8')
+    const second = await lastUse()
+    expect(second[1]).toBe('203.0.113.8')
+    expect(Date.parse(second[0]!)).toBeGreaterThan(Date.parse(first[0]!))
+    test.clock.advance(3_600_000)
+    await use('203.0.113.8')
+    expect(Date.parse((await lastUse())[0]!)).toBeGreaterThan(Date.parse(second[0]!))
   })
 
   it('have no session to sign out of', async () => {

@@ -16,6 +16,14 @@ export const ServiceToken = Closed(
       Nullable(Timestamp),
       'Instant from which the token is refused, in UTC; null if it does not expire.',
     ),
+    lastUsedAt: described(
+      Nullable(Timestamp),
+      'Instant of a recent request with the token, in UTC; it is not updated at every request; null before the first.',
+    ),
+    lastUsedFrom: described(
+      Nullable(Type.String({ examples: ['203.0.113.7'] })),
+      'IP address that sent that request; null before the first.',
+    ),
     revokedAt: described(
       Nullable(Timestamp),
       'Instant at which the token was revoked, in UTC; null while it is valid.',
