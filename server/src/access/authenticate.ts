@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, prepared, type Trx } from '../db/client.ts'
+import { isWithin } from '../lib/networks.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Caller, Member, Protection } from './caller.ts'
 import { isEveryone, isHeldEverywhere, isHeldUser, membershipOf } from './memberships.ts'
@@ -38,6 +39,7 @@ type Row = MembershipRow & {
   session_id: string | null
   token_id: string | null
   token_vault_id: string | null
+  token_networks: string[] | null
   last_used_from: string | null
   last_seen_at: Date | null
   ends_at: Date | null
@@ -46,26 +48,27 @@ type Row = MembershipRow & {
 
 /**
  * Resolves a session or service token and, when the path names a vault, the caller's memberships in it. It takes one indexed
- * round trip per request, so that a removed membership or session ends with the next request on every node.
+ * round trip per request, so that a removed membership or session ends with the next request on every node. A service token with
+ * networks is unknown elsewhere.
  */
 export async function authenticate(
   db: Db,
-  token: string,
+  { token, ip }: { token: string; ip: string },
   vaultCode: string | null,
   now: Date,
 ): Promise<Authenticated | null> {
   const hash = sha256(token)
   const credential = token.startsWith(serviceTokenPrefix)
     ? sql`select t.user_id, null::text as session_id, t.id as token_id, t.vault_id as token_vault_id,
-            t.last_used_from, t.last_used_at as last_seen_at, null::timestamptz as ends_at, t.expires_at
+            t.networks as token_networks, t.last_used_from, t.last_used_at as last_seen_at, null::timestamptz as ends_at, t.expires_at
           from service_tokens t
           where t.token_hash = ${hash} and t.revoked_at is null and (t.expires_at is null or t.expires_at > ${now})`
     : sql`select s.user_id, s.id as session_id, null::text as token_id, null::text as token_vault_id,
-            null::text as last_used_from, s.last_seen_at, s.ends_at, s.expires_at
+            null::text[] as token_networks, null::text as last_used_from, s.last_seen_at, s.ends_at, s.expires_at
           from sessions s where s.token_hash = ${hash} and s.expires_at > ${now} and s.ends_at > ${now}`
   const { rows } = await sql<Row>`${prepared}
     select u.id as user_id, u.kind, u.email, u.is_platform_admin, c.session_id, c.token_id,
-      c.token_vault_id, c.last_used_from, c.last_seen_at, c.ends_at, c.expires_at,
+      c.token_vault_id, c.token_networks, c.last_used_from, c.last_seen_at, c.ends_at, c.expires_at,
       ${membershipColumns(sql`u.id`)}
     from (${credential}) c
     join users u on u.id = c.user_id and u.disabled_at is null and not ${isHeldEverywhere('u')}
@@ -73,7 +76,8 @@ export async function authenticate(
     cross join lateral ${membershipOf(sql`v.id`, sql`u.id`)} g
     ${joinEveryone}`.execute(db)
   const row = rows[0]
-  return row === undefined ? null : toAuthenticated(row)
+  if (row === undefined || (row.token_networks !== null && !isWithin(ip, row.token_networks))) return null
+  return toAuthenticated(row)
 }
 
 function toAuthenticated(row: Row): Authenticated {

@@ -34,7 +34,7 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
 
   const now = deps.clock()
   const vaultCode = levelsOfVaults.includes(level) ? (request.params as { code: string }).code : null
-  const found = await authenticate(deps.db, credential.token, vaultCode, now)
+  const found = await authenticate(deps.db, { token: credential.token, ip: request.ip }, vaultCode, now)
   if (found === null) throw invalidToken()
   request.caller = found.caller
   request.member = found.member

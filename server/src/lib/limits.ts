@@ -430,6 +430,7 @@ export const directoryTokenDays = 180
 export const directoryTokenDaysMax = 365
 /** The time before its end from which monitoring warns of a token of a directory. */
 export const directoryTokenWarningDays = 14
+export const networksPerTokenMax = 20
 /** The days before the end of a service token at which the administrators of its vault get a mail. */
 export const serviceTokenWarningDays = [14, 3, 1] as const
 /** The time for which the token before a rotation still works, in hours: by default, and at most. */

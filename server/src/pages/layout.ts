@@ -19,7 +19,7 @@ export async function findSignedIn(
 ): Promise<Authenticated | null> {
   const token = request.cookies[sessionCookie]
   if (token === undefined || token === '') return null
-  return authenticate(deps.db, token, vaultCode, deps.clock())
+  return authenticate(deps.db, { token, ip: request.ip }, vaultCode, deps.clock())
 }
 
 /** Returns the piece if the condition holds, else an empty piece. */

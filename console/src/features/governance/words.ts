@@ -111,6 +111,7 @@ export function fieldOf(field: string): string {
     members: t('Members'),
     name: t('Name'),
     network: t('Network'),
+    networks: t('Networks it is accepted from'),
     pathId: t('Number in the derivation path'),
     protection: t('Protection'),
     publicKey: t('Public key'),

@@ -82,6 +82,7 @@ function TokenRow({ code, token }: { code: string; token: ServiceToken }) {
                 time: formatRecent(token.lastUsedAt),
                 address: token.lastUsedFrom ?? '–',
               })}
+          {token.networks !== null && ` · ${t('accepted from {networks}', { networks: token.networks.join(', ') })}`}
         </p>
       </div>
       {state === 'active' && (
@@ -102,20 +103,21 @@ function TokenRow({ code, token }: { code: string; token: ServiceToken }) {
   )
 }
 
-type TokenValues = { name: string; day: string }
+type TokenValues = { name: string; day: string; networks: string }
 
 function TokenForm({ code, close }: { code: string; close: () => void }) {
   const groups = useQuery(groupsQuery(code))
   const idempotencyKey = useRef(crypto.randomUUID())
   const [groupIds, setGroupIds] = useState<string[]>([])
   const [secret, setSecret] = useState<string | null>(null)
-  const { register, handleSubmit } = useForm<TokenValues>({ defaultValues: { name: '', day: '' } })
+  const { register, handleSubmit } = useForm<TokenValues>({ defaultValues: { name: '', day: '', networks: '' } })
   const write = useWrite<TokenValues, Pick<ServiceToken, 'token'>>({
     renews: ['people', code],
     said: t('The token is created'),
     onDone: ({ token }) => (token === undefined ? close() : setSecret(token)),
-    write: async ({ name, day }) => {
-      const body = { name, groupIds, expiresAt: endOfDay(day) }
+    write: async ({ name, day, networks }) => {
+      const listed = networks.split(/[\s,]+/).filter((network) => network !== '')
+      const body = { name, groupIds, expiresAt: endOfDay(day), networks: listed.length === 0 ? null : listed }
       const { value, pendingApproval } = await vaultOf(code).serviceTokens.create(body, {
         idempotencyKey: idempotencyKey.current,
       })
@@ -153,7 +155,13 @@ function TokenForm({ code, close }: { code: string; close: () => void }) {
           error={write.fields.get('expiresAt')}
           {...register('day')}
         />
-        <WriteFailed write={write} shown={['name', 'groupIds', 'expiresAt']} />
+        <TextField
+          label={t('IP networks')}
+          hint={t('Such as 203.0.113.0/24, separated by commas. Empty: it is accepted from everywhere.')}
+          error={write.fields.get('networks')}
+          {...register('networks')}
+        />
+        <WriteFailed write={write} shown={['name', 'groupIds', 'expiresAt', 'networks']} />
         <Button
           type="submit"
           look="primary"

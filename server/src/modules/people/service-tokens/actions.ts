@@ -2,6 +2,7 @@ import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { badRequest, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
+import { isNetwork } from '../../../lib/networks.ts'
 import { announceVaultChange, nameSubjects, quote } from '../../record/notifications/announce.ts'
 import { insertMemberships } from '../../rules/policy-groups/memberships.ts'
 import { warnOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
@@ -13,16 +14,19 @@ import type { CreateServiceToken } from './schema.ts'
 
 /**
  * Creates a service: its own user in the groups of the request, and the digest of the token with which it acts.
- * @throws 400 for a past expiry or the group `everyone`, 404 for a group that the vault does not have
+ * @throws 400 for a past expiry, a network that is none or the group `everyone`, 404 for a group that the vault does not have
  */
 export async function createServiceToken(
   trx: Trx,
-  { name, groupIds, expiresAt = null }: CreateServiceToken,
+  { name, groupIds, expiresAt = null, networks = null }: CreateServiceToken,
   by: ByMember,
   tokenHash: Buffer,
 ): Promise<{ row: ServiceTokenRow }> {
   const { member, now } = by
   if (expiresAt !== null && new Date(expiresAt) <= now) throw badRequest('expiresAt', 'must lie in the future')
+  const strange = networks?.find((network) => !isNetwork(network))
+  if (strange !== undefined)
+    throw badRequest('networks', `must hold networks such as 203.0.113.0/24, and not ${quote(strange)}`)
   const vaultId = member.vault.id
   const groups = await listGroupsOfVault(trx, vaultId, groupIds)
   if (groups.length < groupIds.length) throw notFound('Policy group')
@@ -43,10 +47,11 @@ export async function createServiceToken(
       created_by_id: member.userId,
       created_at: now,
       expires_at: expiresAt,
+      networks,
     })
     .returning(serviceTokenColumns)
     .executeTakeFirstOrThrow()
-  const details = { name, userId, groupIds, expiresAt: row.expires_at?.toISOString() ?? null }
+  const details = { name, userId, groupIds, expiresAt: row.expires_at?.toISOString() ?? null, networks }
   await announceServiceToken(trx, { verb: 'created', id: row.id, name, details, groups }, by)
   return { row }
 }
@@ -101,7 +106,7 @@ async function announceServiceToken(
     details,
     words: {
       sentence: `The service token ${quote(name)} was ${verb}`,
-      after: { groups: groupIds.map(nameOf), expiresAt: details.expiresAt },
+      after: { groups: groupIds.map(nameOf), expiresAt: details.expiresAt, networks: details.networks },
     },
   }
   await announceVaultChange(trx, change, { groupIds })

@@ -26,6 +26,7 @@ export function toServiceToken(row: ServiceTokenRow): ServiceToken {
     expiresAt: row.expires_at?.toISOString() ?? null,
     lastUsedAt: row.last_used_at?.toISOString() ?? null,
     lastUsedFrom: row.last_used_from,
+    networks: row.networks,
     revokedAt: row.revoked_at?.toISOString() ?? null,
   }
 }

@@ -16,6 +16,7 @@ export const serviceTokenColumns = [
   'revoked_at',
   'last_used_at',
   'last_used_from',
+  'networks',
 ] as const
 
 export type ServiceTokenRow = Awaited<ReturnType<typeof listServiceTokens>>[number]

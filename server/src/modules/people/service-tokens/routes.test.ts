@@ -105,6 +105,38 @@ describe('service tokens', () => {
     expect(Date.parse((await lastUse())[0]!)).toBeGreaterThan(Date.parse(second[0]!))
   })
 
+  it('T97 are accepted from their networks alone, whatever the headers of a request say', async () => {
+    const networks = ['203.0.113.0/24', '2001:db8::/32']
+    const { status, body } = await create({ networks })
+    expect([status, body.networks]).toEqual([201, networks])
+    expect((await admin.get(`${url}?limit=100`)).body.items.find(({ id }) => id === body.id)!.networks).toEqual(networks)
+    const useFrom = async (forwarded: string | null, more: Record<string, string> = {}) => {
+      const from = forwarded === null ? {} : { 'x-forwarded-for': forwarded }
+      const answer = await test.client({ authorization: `Bearer ${body.token}`, ...from, ...more }).get('/auth/session')
+      return answer.status === 401 ? answer.body.reason : answer.status
+    }
+    for (const ip of ['203.0.113.7', '::ffff:203.0.113.7', '2001:db8:1::1', '198.51.100.9, 203.0.113.7'])
+      expect(await useFrom(ip), ip).toBe(200)
+    for (const ip of [null, '203.0.114.7', '2001:db9::1', '127.0.0.1', '203.0.113.7, 198.51.100.9', 'nonsense'])
+      expect(await useFrom(ip), String(ip)).toBe('invalid_token')
+    const forged = { forwarded: 'for=203.0.113.7', 'x-real-ip': '203.0.113.7', 'true-client-ip': '203.0.113.7' }
+    expect(await useFrom('198.51.100.9', forged)).toBe('invalid_token')
+    const inCookie = test.client({ cookie: `session_token=${body.token}`, 'x-forwarded-for': '198.51.100.9' })
+    expect((await inCookie.get('/auth/session')).status).toBe(401)
+    const records = test.deps.db.selectFrom('audit_records').select('content').where('target_id', '=', body.id)
+    expect(JSON.parse((await records.executeTakeFirstOrThrow()).content).details).toMatchObject({ networks })
+  })
+
+  it('refuse networks that are none', async () => {
+    for (const network of ['203.0.113.7', '203.0.113.7/24', '10/8', 'example.org/24', '::ffff:203.0.113.0/120']) {
+      const { status, body } = await create({ networks: [network] })
+      expect([status, body.details?.[0]?.field], network).toEqual([400, 'networks'])
+    }
+    expect((await create({ networks: [] })).status).toBe(400)
+    expect((await create({ networks: Array.from({ length: 21 }, (_, n) => `10.0.${n}.0/24`) })).status).toBe(400)
+    expect((await create({ networks: null })).body.networks).toBeNull()
+  })
+
   it('have no session to sign out of', async () => {
     const { body } = await create()
     const service = bearing(body.token)

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Closed, described, GivenId, Id, Name, Nullable, ProfileBeside, Ref, Timestamp } from '../../../http/schema.ts'
-import { groupsPerInvitationMax } from '../../../lib/limits.ts'
+import { groupsPerInvitationMax, networksPerTokenMax } from '../../../lib/limits.ts'
 import { ApprovalRequest } from '../../rules/approval-requests/schema.ts'
 import { Fingerprint } from '../../rules/signatures/schema.ts'
 
@@ -23,6 +23,10 @@ export const ServiceToken = Closed(
     lastUsedFrom: described(
       Nullable(Type.String({ examples: ['203.0.113.7'] })),
       'IP address that sent that request; null before the first.',
+    ),
+    networks: described(
+      Nullable(Type.Array(Type.String({ examples: ['203.0.113.0/24'] }))),
+      'Networks from which the token is accepted; null: from everywhere.',
     ),
     revokedAt: described(
       Nullable(Timestamp),
@@ -80,6 +84,18 @@ export const CreateServiceToken = Closed({
     described(
       Nullable(Type.String({ format: 'date-time', examples: ['2036-01-31T09:30:00.000Z'] })),
       'Instant from which the token is refused, in UTC; null or left out: it does not expire.',
+    ),
+  ),
+  networks: Type.Optional(
+    described(
+      Nullable(
+        Type.Array(Type.String({ minLength: 3, maxLength: 49, examples: ['203.0.113.0/24'] }), {
+          minItems: 1,
+          maxItems: networksPerTokenMax,
+          uniqueItems: true,
+        }),
+      ),
+      'Networks in CIDR notation from which the token is accepted; null or left out: from everywhere.',
     ),
   ),
 })
