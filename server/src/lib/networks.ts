@@ -26,6 +26,6 @@ export function isWithin(ip: string, networks: string[]): boolean {
   const address = ipaddr.process(ip)
   return networks.some((text) => {
     const network = readNetwork(text)
-    return network !== null && network[0].kind() === address.kind() && address.match(network[0] as never, network[1])
+    return network !== null && network[0].kind() === address.kind() && address.match(network)
   })
 }
