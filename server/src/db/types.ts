@@ -1147,9 +1147,13 @@ export interface ServiceTokens {
   created_by_id: string;
   expires_at: Timestamp | null;
   id: string;
+  last_used_at: Timestamp | null;
+  last_used_from: string | null;
   name: string;
+  networks: string[] | null;
   revoked_at: Timestamp | null;
   token_hash: Buffer;
+  told_days: number | null;
   user_id: string;
   vault_id: string;
 }
