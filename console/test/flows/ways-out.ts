@@ -129,7 +129,10 @@ function offboarding(stack: () => Stack, open: Open): void {
         .getByRole('button', { name: 'Disable' })
         .click()
       const dialog = page.getByRole('dialog')
-      await dialog.getByText(/last seen/).first().waitFor()
+      await dialog
+        .getByText(/last seen/)
+        .first()
+        .waitFor()
       expect(await axeViolations(page)).toEqual([])
       await dialog.getByRole('button', { name: 'Sign out everywhere' }).click()
       await dialog.getByText('Nowhere.').waitFor()

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { isNetwork, isWithin } from './networks.ts'
 
 describe('a network', () => {
-  it.each(['203.0.113.0/24', '203.0.113.7/32', '0.0.0.0/0', '2001:db8::/32', '2001:db8::1/128', '::/0'])('is %s', (text) =>
-    expect(isNetwork(text)).toBe(true),
+  it.each(['203.0.113.0/24', '203.0.113.7/32', '0.0.0.0/0', '2001:db8::/32', '2001:db8::1/128', '::/0'])(
+    'is %s',
+    (text) => expect(isNetwork(text)).toBe(true),
   )
 
   it.each([
@@ -46,15 +47,21 @@ describe('an address', () => {
     const octets = fc.array(fc.integer({ min: 0, max: 255 }), { minLength: 4, maxLength: 4 })
     const bitsOf = (address: number[]) => address.map((octet) => octet.toString(2).padStart(8, '0')).join('')
     fc.assert(
-      fc.property(octets, octets, fc.integer({ min: 0, max: 32 }), fc.integer({ min: 0, max: 32 }), (a, b, prefix, alike) => {
-        // The second address begins as the first one, so that both answers occur.
-        const bits = bitsOf(a).slice(0, alike) + bitsOf(b).slice(alike)
-        const other = [0, 8, 16, 24].map((at) => Number.parseInt(bits.slice(at, at + 8), 2)).join('.')
-        const kept = bitsOf(a).slice(0, prefix).padEnd(32, '0')
-        const first = [0, 8, 16, 24].map((at) => Number.parseInt(kept.slice(at, at + 8), 2)).join('.')
-        const isAlike = bitsOf(a).slice(0, prefix) === bits.slice(0, prefix)
-        expect(isWithin(other, [`${first}/${prefix}`])).toBe(isAlike)
-      }),
+      fc.property(
+        octets,
+        octets,
+        fc.integer({ min: 0, max: 32 }),
+        fc.integer({ min: 0, max: 32 }),
+        (a, b, prefix, alike) => {
+          // The second address begins as the first one, so that both answers occur.
+          const bits = bitsOf(a).slice(0, alike) + bitsOf(b).slice(alike)
+          const other = [0, 8, 16, 24].map((at) => Number.parseInt(bits.slice(at, at + 8), 2)).join('.')
+          const kept = bitsOf(a).slice(0, prefix).padEnd(32, '0')
+          const first = [0, 8, 16, 24].map((at) => Number.parseInt(kept.slice(at, at + 8), 2)).join('.')
+          const isAlike = bitsOf(a).slice(0, prefix) === bits.slice(0, prefix)
+          expect(isWithin(other, [`${first}/${prefix}`])).toBe(isAlike)
+        },
+      ),
     )
   })
 })

@@ -109,7 +109,9 @@ describe('service tokens', () => {
     const networks = ['203.0.113.0/24', '2001:db8::/32']
     const { status, body } = await create({ networks })
     expect([status, body.networks]).toEqual([201, networks])
-    expect((await admin.get(`${url}?limit=100`)).body.items.find(({ id }) => id === body.id)!.networks).toEqual(networks)
+    expect((await admin.get(`${url}?limit=100`)).body.items.find(({ id }) => id === body.id)!.networks).toEqual(
+      networks,
+    )
     const useFrom = async (forwarded: string | null, more: Record<string, string> = {}) => {
       const from = forwarded === null ? {} : { 'x-forwarded-for': forwarded }
       const answer = await test.client({ authorization: `Bearer ${body.token}`, ...from, ...more }).get('/auth/session')

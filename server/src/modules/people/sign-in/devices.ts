@@ -56,7 +56,9 @@ export async function forgetDevice(trx: Trx, userId: string, hash: Buffer | null
 export async function forgetDevicesOf(trx: Trx, userId: string, keptSessionId: string | null): Promise<void> {
   await sql`
     delete from known_devices d where d.user_id = ${userId}
-      and not exists (select from sessions s where s.id = ${keptSessionId} and s.device_hash = d.device_hash)`.execute(trx)
+      and not exists (select from sessions s where s.id = ${keptSessionId} and s.device_hash = d.device_hash)`.execute(
+    trx,
+  )
 }
 
 async function isKnownCookie(trx: Trx, cookie: string): Promise<boolean> {
