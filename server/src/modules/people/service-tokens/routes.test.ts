@@ -113,7 +113,7 @@ describe('service tokens', () => {
       networks,
     )
     const useFrom = async (forwarded: string | null, more: Record<string, string> = {}) => {
-      const from = forwarded === null ? {} : { 'x-forwarded-for': forwarded }
+      const from: Record<string, string> = forwarded === null ? {} : { 'x-forwarded-for': forwarded }
       const answer = await test.client({ authorization: `Bearer ${body.token}`, ...from, ...more }).get('/auth/session')
       return answer.status === 401 ? answer.body.reason : answer.status
     }
