@@ -51,7 +51,8 @@ describe('service tokens', () => {
     })
 
     const { token: _, ...listed } = answer.body
-    expect((await admin.get(url)).body.items).toContainEqual(listed)
+    const used = { lastUsedAt: expect.any(String), lastUsedFrom: '127.0.0.1' }
+    expect((await admin.get(url)).body.items).toContainEqual({ ...listed, ...used })
   })
 
   it('are paged', async () => {

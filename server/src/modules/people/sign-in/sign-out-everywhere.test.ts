@@ -43,7 +43,7 @@ async function recordsOf(userId: string, chain: string) {
     .select(['action', 'actor_id', 'content'])
     .where('chain', '=', chain)
     .where('action', 'in', ['user.signed_out_everywhere', 'session.revoked'])
-    .orderBy('id')
+    .orderBy('action', 'desc')
     .execute()
   const records = rows.map(({ content, ...row }) => ({ ...row, details: JSON.parse(content).details }))
   return records.filter(({ actor_id: actorId }) => actorId === userId)
