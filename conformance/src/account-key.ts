@@ -8,6 +8,8 @@ export type AccountKey = {
   /** `m/44/<coinType>/<n>`, the last level that is hardened. */
   derivationPath: string
   xpub: string
+  /** The script of the addresses, on Bitcoin and Litecoin. */
+  script?: string | undefined
   challenge: string
   /** Ed25519 over the other fields, in base64url. */
   signature: string
@@ -17,10 +19,15 @@ export type AccountKey = {
 export function faultOfAccountKey(key: AccountKey, walletKey: string): string | null {
   const signer = readWalletKey(walletKey)
   if (signer === null) return 'the key of the wallet service is no Ed25519 key'
-  const signed = ['strongroom account key 1', key.network, key.derivationPath, key.xpub, key.challenge].join('\n')
-  const isSigned = verify(null, Buffer.from(signed), signer, Buffer.from(key.signature, 'base64url'))
+  const isSigned = verify(null, Buffer.from(signedTextOf(key)), signer, Buffer.from(key.signature, 'base64url'))
   return isSigned ? faultOfXpub(key) : 'its signature is wrong'
 }
+
+/** Version 2 of the text names the script. */
+const signedTextOf = ({ network, derivationPath, script, xpub, challenge }: AccountKey) =>
+  script === undefined
+    ? ['strongroom account key 1', network, derivationPath, xpub, challenge].join('\n')
+    : ['strongroom account key 2', network, derivationPath, script, xpub, challenge].join('\n')
 
 /** The EVM address, in lower case, at a path below an account. */
 export function evmAddressBelow({ derivationPath: account, xpub }: AccountKey, derivationPath: string): string {

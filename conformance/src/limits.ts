@@ -28,8 +28,8 @@ export const webhookToleranceSeconds = 300
 export const deliveryGapMillisecondsMin = 500
 /** More than any address can hold, so that an order for it can never move anything. */
 export const unaffordable = 2n ** 200n
-/** Smallest units that a transfer of --spend moves. */
-export const spentAmount = 1_000n
+/** Smallest units that a transfer of --spend moves: more than the dust of every network. */
+export const spentAmount = 10_000n
 /** Transfers that --spend makes at most, and how far the fee may rise above the estimate meanwhile. */
 export const spentTransfersMax = 30
 export const feeReserveFactor = 4n

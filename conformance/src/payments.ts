@@ -13,7 +13,8 @@ export async function awaitFunds(wallet: WalletUnderTest, note: (text: string) =
   const { options, call, purse } = wallet
   const { address, derivationPath } = await purse()
   const { network, token } = options
-  const body = { network, fromAddress: address, toAddress: address, contractAddress: null, amount: `${spentAmount}` }
+  const { address: toAddress } = await wallet.addressOf('recipient')
+  const body = { network, fromAddress: address, toAddress, contractAddress: null, amount: `${spentAmount}` }
   const estimate = await call('POST', '/fees', { body })
   const fee = textOf(estimate, 'fee')
   if (estimate.status !== 200 || fee === undefined || !/^\d+$/.test(fee)) {

@@ -11,7 +11,7 @@ export const faultySenders: FaultyWallet[] = [
   ['webhooks.reported', 'reports no transfers between own addresses', async () => acknowledged],
   ['webhooks.form', 'leaves the index out', changeTx(() => ({ index: undefined }))],
   ['webhooks.identity', 'reports another hash', changeTx(() => ({ txHash: `0x${'0'.repeat(64)}` }))],
-  ['webhooks.amount', 'reports raw amounts', changeTx(() => ({ amount: '1000' }))],
+  ['webhooks.amount', 'reports raw amounts', changeTx(() => ({ amount: '10000' }))],
   ['webhooks.final', 'reports before the block', changeTx(() => ({ confirmations: 0 }))],
   ['webhooks.occurrence', 'counts deliveries', changeTx(() => ({ occurrence: 1 }))],
   ['webhooks.not-orphaned', 'reports what the chain has as orphaned', orphansWhatIsThere()],

@@ -13,7 +13,7 @@ export async function deriveAddress(
   clientId: string,
   order: AddressOrder,
 ): Promise<string> {
-  const { address } = await chain.openKey(keyring, clientId, readPath(order))
+  const { address } = await chain.openKey(keyring, clientId, readPath(order, chain))
   await pool.query(
     `insert into wallet.addresses (client_id, network, derivation_path, address) values ($1, $2, $3, $4)
      on conflict (client_id, network, derivation_path) do nothing`,
@@ -22,8 +22,13 @@ export async function deriveAddress(
   return address
 }
 
-/** Refuses a path that does not parse or names another coin type than the order does. */
-export function readPath({ derivationPath, coinType }: { derivationPath: string; coinType: number }): ParsedPath {
+/** Refuses a path that does not parse, or whose coin type is another one than that of the order or of the network. */
+export function readPath(
+  { derivationPath, coinType }: AddressOrder,
+  chain?: Pick<Chain, 'network' | 'coinType'>,
+): ParsedPath {
+  const expected = chain?.coinType ?? coinType
+  if (coinType !== expected) throw badField('coinType', `must be ${expected}, that of ${chain?.network}`)
   const path = parseDerivationPath(derivationPath)
   if ('fault' in path) throw badField('derivationPath', path.fault)
   if (path.coinType !== coinType)

@@ -4,20 +4,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { HDKey } from '@scure/bip32'
 import pg from 'pg'
 import { parseEther } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildProject } from '../../server/src/testing/build-project.ts'
 import { bundledProgram } from '../../server/src/testing/bundled-program.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { hashOf } from './authority/canonical.ts'
+import { readAddress } from './chains/bitcoin/addresses.ts'
+import { bitcoin } from './chains/bitcoin/parameters.ts'
 import { addClient } from './clients.ts'
 import { openKeyring } from './keys/keyring.ts'
 import { createEmptyDatabase, createTestDatabase, type TestDatabase, testPassphrase } from './testing/database.ts'
+import { type LitecoinNode, litecoinProgram, startLitecoinNode } from './testing/litecoin-node.ts'
 import { controlChain } from './testing/local-chain.ts'
 import { startNodeProxy } from './testing/node-proxy.ts'
 import { authority as full } from './testing/signing.ts'
 import { openFaucet } from './testing/test-token.ts'
+import { openUtxoFaucet } from './testing/utxo-faucet.ts'
+import { utxoConfigOf } from './testing/utxo-wallet.ts'
 import {
   call,
   deriveTestAddress,
@@ -264,6 +270,117 @@ async function killWhileStoring(wallet: Awaited<ReturnType<typeof serve>>, reque
     await blocker.end()
   }
 }
+
+describe.skipIf(litecoinProgram === null)('Bitcoin', () => {
+  let node: LitecoinNode
+  let faucet: Awaited<ReturnType<typeof openUtxoFaucet>>
+  let before: string
+
+  beforeAll(async () => {
+    node = await startLitecoinNode('bitcoin')
+    faucet = await openUtxoFaucet(node, bitcoin)
+    before = environment.WALLET_CHAINS!
+    const { feeRates, feeRateMax, spendMin, ...settings } = await utxoConfigOf('bitcoin', node)
+    environment.WALLET_CHAINS = JSON.stringify({ bitcoin: settings })
+  }, 60_000)
+  afterAll(async () => {
+    environment.WALLET_CHAINS = before
+    await node?.stop()
+  })
+
+  const place = (index: number) => ({ network: 'bitcoin', coinType: 0, derivationPath: `m/44/0/0/0/${index}` })
+
+  test('descriptor prints what a standard wallet needs to find the addresses', async () => {
+    const wallet = await serve()
+    const shown: string[] = []
+    for (const index of [0, 3]) {
+      const { body } = await call<{ address: string }>(wallet.url, '/addresses', { body: place(index) })
+      shown.push(body.address)
+    }
+    await wallet.end('SIGTERM')
+    const { stdout, code } = await run(['descriptor', 'bitcoin', 'first'], environment)
+    const [, descriptor, range] =
+      /^(wpkh\(\[[0-9a-f]{8}\/84h\/0h\/0h\]xpub\w+\/0\/\*\)#\w{8})\t(.*)\n$/.exec(stdout) ?? []
+    expect([code, range]).toEqual([0, '0-3'])
+    // A node of a test network knows keys and addresses in another notation only.
+    const [, xpub] = /(xpub\w+)/.exec(descriptor!)!
+    const body = descriptor!.replace(xpub!, toTestNotation(xpub!)).replace(/#.*/, '')
+    const { descriptor: known } = (await node.rpc.call('getdescriptorinfo', [body])) as { descriptor: string }
+    const derived = (await node.rpc.call('deriveaddresses', [known, [0, 3]])) as string[]
+    const scripts = await Promise.all(
+      [derived[0], derived[3]].map(async (address) => {
+        const { scriptPubKey } = (await node.rpc.call('validateaddress', [address])) as { scriptPubKey: string }
+        return scriptPubKey
+      }),
+    )
+    expect(scripts).toEqual(shown.map((address) => Buffer.from(readAddress(address, bitcoin)!.script).toString('hex')))
+    for (const [args, message] of [
+      [['ethereum', 'first'], 'WALLET_CHAINS has no network ethereum of the type bitcoin'],
+      [['bitcoin', 'nobody'], 'no client is named nobody'],
+    ] as const)
+      expect(await run(['descriptor', ...args], environment)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(message),
+      })
+  })
+
+  function toTestNotation(xpub: string): string {
+    const { publicKey, chainCode, depth, index, parentFingerprint } = HDKey.fromExtendedKey(xpub)
+    const versions = { private: 0x04358394, public: 0x043587cf }
+    const key = { publicKey: publicKey!, chainCode: chainCode!, depth, index, parentFingerprint }
+    return new HDKey({ versions, ...key }).publicExtendedKey
+  }
+
+  test('a node of another network does not start, and one that is down does', async () => {
+    const right = environment.WALLET_CHAINS!
+    const { genesis: _, ...main } = JSON.parse(right).bitcoin
+    const other = { ...environment, WALLET_CHAINS: JSON.stringify({ bitcoin: main }) }
+    expect(await run(['serve'], other)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the node of bitcoin serves another network'),
+    })
+    environment.WALLET_CHAINS = JSON.stringify({ bitcoin: { ...main, rpcUrl: 'http://127.0.0.1:9' } })
+    try {
+      const wallet = await serve()
+      expect((await call(wallet.url, '/healthz')).body).toMatchObject({ networks: [{ reachable: false }] })
+      await wallet.end('SIGTERM')
+    } finally {
+      environment.WALLET_CHAINS = right
+    }
+  })
+
+  test('kill -9 between signing and storing, and after storing: one payment', async () => {
+    let wallet = await serve()
+    const { body } = await call<{ address: string }>(wallet.url, '/addresses', { body: place(9) })
+    await faucet.pay(body.address, 1_000_000n)
+    await faucet.mine(2)
+    const balance = `/balances?network=bitcoin&address=${body.address}`
+    await waitFor(
+      'the deposit',
+      async () => (await call<{ balance: string }>(wallet.url, balance)).body.balance !== '0',
+    )
+    const toAddress = faucet.recipient(9)
+    const order = {
+      id: 'kill-bitcoin',
+      ...place(9),
+      fromAddress: body.address,
+      toAddress,
+      contractAddress: null,
+      amount: '50000',
+    }
+    await killWhileStoring(wallet, () => call(wallet.url, '/transfers', { body: order }))
+    expect(await node.rpc.call('getrawmempool')).toEqual([])
+    wallet = await serve()
+    const state = () => call<{ status: string; txHash: string }>(wallet.url, '/transfers/kill-bitcoin')
+    await waitFor('the broadcast', async () => (await state()).body.status === 'broadcast')
+    await wallet.end('SIGKILL')
+    wallet = await serve()
+    await faucet.mine(2)
+    await waitFor('the end', async () => (await state()).body.status === 'confirmed')
+    expect(await faucet.balanceOf(toAddress)).toBe(50_000n)
+    await wallet.end('SIGTERM')
+  })
+})
 
 test('several processes may start on a new database at the same time', async () => {
   const fresh = await createEmptyDatabase()

@@ -15,7 +15,7 @@ import {
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
 const program = new Command('strongroom-wallet')
-  .description('Reference wallet service of Strongroom for EVM chains')
+  .description('Reference wallet service of Strongroom for EVM networks, Bitcoin and Litecoin')
   .version(version, '--version', 'print the version')
 
 program
@@ -106,9 +106,11 @@ program
       withStore(async (pool) => {
         const { readAddress } = await import('./chains/evm/addresses.ts')
         const { acceptNonce, PaidOrdersError } = await import('./transfers/accept-nonce.ts')
-        if (!/^0x[0-9a-fA-F]{40}$/.test(address) || !/^\d{1,15}$/.test(nextNonce))
+        const isEvm = /^0x[0-9a-fA-F]{40}$/.test(address)
+        if (!(isEvm || /^[a-z0-9]{14,128}$/.test(address)) || !/^\d{1,15}$/.test(nextNonce))
           throw new ConfigError('an address and a whole number are needed')
-        const order = { network, address: readAddress('address', address), nextNonce: Number(nextNonce) }
+        const stored = isEvm ? readAddress('address', address) : address
+        const order = { network, address: stored, nextNonce: Number(nextNonce) }
         const isAccepted = await acceptNonce(pool, order).catch((error: unknown) => {
           throw error instanceof PaidOrdersError ? new ConfigError(error.message) : error
         })
@@ -116,6 +118,34 @@ program
           throw new ConfigError('nothing changed: the address is unknown, or its next nonce is not below the given one')
         }
         print(`${order.address} signs on from nonce ${order.nextNonce} on ${network}`)
+      }),
+    ),
+  )
+
+program
+  .command('descriptor')
+  .argument('<network>')
+  .argument('<client>')
+  .description(
+    'print what a standard wallet needs to find the addresses of a client on Bitcoin or Litecoin: descriptors, and the last index of each',
+  )
+  .action((network: string, name: string) =>
+    orExit(() =>
+      withStore(async (pool, passphrase) => {
+        const { migrate } = await import('./database/migrate.ts')
+        const { findClientByName } = await import('./clients.ts')
+        const { openKeyring } = await import('./keys/keyring.ts')
+        const { listDescriptors } = await import('./chains/bitcoin/list-descriptors.ts')
+        const { around } = await placeOf(pool, undefined)
+        const type = around.chains.get(network)?.kind.type
+        if (type !== 'bitcoin' && type !== 'litecoin')
+          throw new ConfigError(`WALLET_CHAINS has no network ${network} of the type bitcoin or litecoin`)
+        await migrate(pool)
+        const clientId = await findClientByName(pool, name)
+        if (clientId === null) throw new ConfigError(`no client is named ${name}`)
+        const keyring = await openKeyring(pool, passphrase)
+        for (const { text, last } of await listDescriptors({ pool, keyring }, { clientId, network }))
+          print(last === null ? text : `${text}\t0-${last}`)
       }),
     ),
   )

@@ -79,12 +79,59 @@ test('a deposit is watched at least until it counts', () => {
 test('a network of a family that is not whole is refused', () => {
   const chain = { rpcUrl: 'http://127.0.0.1:8545', chainId: 1 }
   const typed = (type: unknown) => ({ WALLET_CHAINS: JSON.stringify({ coins: { ...chain, type } }) })
-  for (const type of ['bitcoin', 'litecoin', 'solana'])
-    expect(faultsOf(typed(type))).toContain(
-      `WALLET_CHAINS.coins.type: this release pays on networks of the type evm only, not yet on ${type}`,
-    )
+  expect(faultsOf(typed('solana'))).toContain(
+    'WALLET_CHAINS.coins.type: this release pays on networks of the types evm, bitcoin and litecoin only',
+  )
   expect(faultsOf(typed('dogecoin'))).toContain('WALLET_CHAINS.coins.type must be evm')
   expect(readWalletConfig({ ...right, ...typed('evm') }).chains.coins).toMatchObject({ chainId: 1 })
+})
+
+test('Bitcoin and Litecoin need a node, and have rates and limits of their own by default', () => {
+  const utxo = (settings: object) => ({ WALLET_CHAINS: JSON.stringify({ coins: settings }) })
+  const rpcUrl = 'http://user:a-password@127.0.0.1:8332'
+  expect(readWalletConfig({ ...right, ...utxo({ type: 'bitcoin', rpcUrl }) }).chains.coins).toEqual({
+    type: 'bitcoin',
+    rpcUrl,
+    confirmations: 6,
+    pollMilliseconds: 4000,
+    feeRates: { low: 2_000n, medium: 8_000n, high: 20_000n },
+    feeRateMax: 500_000n,
+    spendMin: 10_000n,
+  })
+  const all = {
+    genesis: '0'.repeat(64),
+    feeRates: { low: 1_000, medium: 1_000, high: 9_000 },
+    feeRateMax: 9_000,
+    spendMin: 0,
+    replacement: 'fee',
+    confirmations: 3,
+    watchDepth: 200,
+  }
+  expect(readWalletConfig({ ...right, ...utxo({ type: 'litecoin', rpcUrl, ...all }) }).chains.coins).toEqual({
+    type: 'litecoin',
+    rpcUrl,
+    ...all,
+    pollMilliseconds: 4000,
+    feeRates: { low: 1_000n, medium: 1_000n, high: 9_000n },
+    feeRateMax: 9_000n,
+    spendMin: 0n,
+  })
+  const wrong: [object, string][] = [
+    [{ rpcUrl: 'ws://127.0.0.1:8332' }, 'rpcUrl must be an http or https URL'],
+    [{ chainId: 1 }, 'chainId is not a setting'],
+    [{ genesis: 'F'.repeat(64) }, 'genesis must be a hash'],
+    [{ feeRates: { low: 1_000, medium: 2_000 } }, 'feeRates must have low, medium and high'],
+    [{ feeRates: { low: 2_000, medium: 1_000, high: 3_000 } }, 'feeRates must have low, medium and high'],
+    [{ feeRates: { low: 1_000, medium: 2_000, high: 500_001 } }, 'feeRates must have low, medium and high'],
+    [{ feeRates: { low: 1_000.5, medium: 2_000, high: 3_000 } }, 'feeRates must have low, medium and high'],
+    [{ feeRateMax: 999 }, 'feeRateMax must be a whole number from 1000'],
+    [{ spendMin: -1 }, 'spendMin must be a whole number from 0'],
+    [{ replacement: 'none' }, 'replacement must be fee or child'],
+    [{ confirmations: 0 }, 'confirmations must be a whole number'],
+  ]
+  for (const [settings, fault] of wrong)
+    expect(faultsOf(utxo({ type: 'bitcoin', rpcUrl, ...settings }))).toContain(`WALLET_CHAINS.coins.${fault}`)
+  expect(faultsOf(utxo({ type: 'bitcoin', rpcUrl, spendMin: -1 }))).not.toContain('a-password')
 })
 
 test('no fault repeats a secret', () => {

@@ -1,52 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
+import { type ChainConfig, readChains } from './chains/settings.ts'
 import { urlsOfHosts } from './database/hosts.ts'
-import {
-  clientTokenLengthMin,
-  networkNameLengthMax,
-  passphraseLengthMin,
-  watchDepthMax,
-  webhookSecretBytesMin,
-} from './limits.ts'
+import { clientTokenLengthMin, passphraseLengthMin, webhookSecretBytesMin } from './limits.ts'
 import { type LogLevel, logLevels } from './log.ts'
 import { type MailConfig, readMail } from './mails/settings.ts'
-import type { FeeLevel } from './protocol.ts'
 import { readSecretFiles } from './secret-files.ts'
+import { isHttpUrl, isRecord, parseJson } from './setting-forms.ts'
 import { readSigning, type SigningConfig } from './signing/settings.ts'
 import { webhookKey } from './webhooks/sign-webhook.ts'
-
-/** The settings of a network of any family. */
-export type NetworkConfig = {
-  rpcUrl: string
-  /** Number of confirmations at which a block counts: 1 means as soon as it is mined. */
-  confirmations: number
-  pollMilliseconds: number
-  /** First block that the watcher reads when it has never run on this network; by default 1000 blocks back. */
-  startBlock?: number
-  /**
-   * The depth below the newest block to which a reported deposit is watched: 1000 by default. A deposit that the chain loses
-   * above this depth is reported as orphaned. The depth is never less than `confirmations`.
-   */
-  watchDepth?: number
-  /** The interval at which the node is asked about a transaction that is in no block: 600 seconds by default. */
-  askAgainSeconds?: number
-}
-
-export type EvmConfig = NetworkConfig & { type?: 'evm'; chainId: number }
-
-/** Amounts are in the smallest unit of the coin, rates in that unit for 1,000 virtual bytes. */
-export type UtxoConfig = NetworkConfig & {
-  type: 'bitcoin' | 'litecoin'
-  /** Hash of the first block; that of the main network by default. */
-  genesis?: string
-  /** The rates when the node has no estimate. */
-  feeRates: Record<FeeLevel, bigint>
-  feeRateMax: bigint
-  /** Outputs below this amount are never spent. */
-  spendMin: bigint
-}
-
-export type ChainConfig = EvmConfig | UtxoConfig
 
 export type ClientConfig = { name: string; token: string }
 
@@ -230,81 +192,6 @@ function readWebhookSecret(value = '', faults: string[]): string {
   return value
 }
 
-const chainKeys = [
-  'type',
-  'rpcUrl',
-  'chainId',
-  'confirmations',
-  'pollMilliseconds',
-  'startBlock',
-  'watchDepth',
-  'askAgainSeconds',
-]
-const networkNamePattern = new RegExp(`^[a-z0-9][a-z0-9-]{0,${networkNameLengthMax - 1}}$`)
-
-function readChains(value = '', faults: string[]): Record<string, ChainConfig> {
-  if (value === '') {
-    faults.push('WALLET_CHAINS is required')
-    return {}
-  }
-  const parsed = parseJson(value)
-  if (!isRecord(parsed) || Object.keys(parsed).length === 0) {
-    faults.push('WALLET_CHAINS must be a JSON object with one entry per network')
-    return {}
-  }
-  const chains: Record<string, ChainConfig> = Object.create(null)
-  for (const [network, entry] of Object.entries(parsed)) {
-    const where = `WALLET_CHAINS.${network}`
-    if (!networkNamePattern.test(network))
-      faults.push(`${where}: a network name is lower-case letters, digits and dashes`)
-    if (!isRecord(entry)) {
-      faults.push(`${where} must be an object`)
-      continue
-    }
-    for (const key of Object.keys(entry)) if (!chainKeys.includes(key)) faults.push(`${where}.${key} is not a setting`)
-    const {
-      type = 'evm',
-      rpcUrl,
-      chainId,
-      confirmations = 12,
-      pollMilliseconds = 4000,
-      startBlock,
-      watchDepth,
-      askAgainSeconds,
-    } = entry
-    if (type === 'bitcoin' || type === 'litecoin' || type === 'solana')
-      faults.push(`${where}.type: this release pays on networks of the type evm only, not yet on ${type}`)
-    else if (type !== 'evm') faults.push(`${where}.type must be evm`)
-    if (typeof rpcUrl !== 'string' || !isNodeUrl(rpcUrl))
-      faults.push(`${where}.rpcUrl must be an http, https, ws or wss URL`)
-    if (!isWhole(chainId, 1, Number.MAX_SAFE_INTEGER)) faults.push(`${where}.chainId must be a whole number from 1`)
-    if (!isWhole(confirmations, 1, 10_000)) faults.push(`${where}.confirmations must be a whole number from 1 to 10000`)
-    if (!isWhole(pollMilliseconds, 50, 600_000)) {
-      faults.push(`${where}.pollMilliseconds must be a whole number from 50 to 600000`)
-    }
-    if (startBlock !== undefined && !isWhole(startBlock, 0, Number.MAX_SAFE_INTEGER)) {
-      faults.push(`${where}.startBlock must be a whole number from 0`)
-    }
-    const depthMin = isWhole(confirmations, 1, 10_000) ? Number(confirmations) : 1
-    if (watchDepth !== undefined && !isWhole(watchDepth, depthMin, watchDepthMax)) {
-      faults.push(`${where}.watchDepth must be a whole number from ${depthMin} (confirmations) to ${watchDepthMax}`)
-    }
-    if (askAgainSeconds !== undefined && !isWhole(askAgainSeconds, 1, 86_400)) {
-      faults.push(`${where}.askAgainSeconds must be a whole number from 1 to 86400`)
-    }
-    chains[network] = {
-      rpcUrl: String(rpcUrl),
-      chainId: Number(chainId),
-      confirmations: Number(confirmations),
-      pollMilliseconds: Number(pollMilliseconds),
-      ...(startBlock === undefined ? {} : { startBlock: Number(startBlock) }),
-      ...(watchDepth === undefined ? {} : { watchDepth: Number(watchDepth) }),
-      ...(askAgainSeconds === undefined ? {} : { askAgainSeconds: Number(askAgainSeconds) }),
-    }
-  }
-  return chains
-}
-
 function readClients(value = '', faults: string[]): ClientConfig[] {
   if (value === '') return []
   const parsed = parseJson(value)
@@ -336,27 +223,3 @@ function readClients(value = '', faults: string[]): ClientConfig[] {
 }
 
 const isClientToken = (value: string) => new RegExp(`^[!-~]{${clientTokenLengthMin},512}$`).test(value)
-
-function isHttpUrl(value: string): boolean {
-  return URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol)
-}
-
-function isNodeUrl(value: string): boolean {
-  return isHttpUrl(value) || (URL.canParse(value) && ['ws:', 'wss:'].includes(new URL(value).protocol))
-}
-
-function isWhole(value: unknown, min: number, max: number): boolean {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function parseJson(value: string): unknown {
-  try {
-    return JSON.parse(value)
-  } catch {
-    return undefined
-  }
-}

@@ -62,6 +62,8 @@ export const pointlessFeeFactor = 5n
  * signed first: room for a network that gets dearer, and a limit for an attacker who has only the secret.
  */
 export const unsignedFeeFactor = 2n
+/** Outputs that the answer about a transaction lists. The caller reads at most 64 KiB of it, which are about 390 of them. */
+export const spentOutputsMax = 380
 /** Transactions that one transfer may have; each replacement is one more. */
 export const variantsMax = 50
 

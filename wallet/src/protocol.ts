@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Authority, Authority1 } from './authority/documents.ts'
-import { networkNameLengthMax, pathIndexMax, pathLengthMax, transferIdLengthMax } from './limits.ts'
+import { networkNameLengthMax, pathIndexMax, pathLengthMax, spentOutputsMax, transferIdLengthMax } from './limits.ts'
 
 /**
  * The messages of the wallet protocol. One schema validates, serialises and documents each message.
@@ -19,17 +19,23 @@ export const Network = Type.String({
 const CoinType = Type.Integer({
   minimum: 0,
   maximum: pathIndexMax,
-  description: 'Coin type after SLIP-44; 60 for Ethereum.',
+  description: 'Coin type after SLIP-44: 60 for Ethereum, 0 for Bitcoin, 2 for Litecoin.',
   examples: [60],
 })
 export const DerivationPath = Type.String({
   maxLength: pathLengthMax,
-  description: "m/44/<coinType>/<n>/<n>… without hardening marks; read as m/44'/<coinType>'/<n>'/<n>….",
+  description:
+    "m/44/<coinType>/<n>/<n>… without hardening marks; read as m/44'/<coinType>'/<n>'/<n>…, on Bitcoin and Litecoin as " +
+    "m/84'/<coinType>'/<n>'/<n>….",
   examples: ['m/44/60/0/0/0'],
 })
+/** The network's family decides about the form of what visible characters name: an address, a contract, a hash. */
+const visiblePattern = '^[!-~]{1,128}$'
 export const Address = Type.String({
-  pattern: '^0x[0-9a-fA-F]{40}$',
-  description: 'Address in EIP-55 form; a lower-case one is accepted, a wrong checksum is refused.',
+  pattern: visiblePattern,
+  description:
+    'Address in the form of its network: EIP-55 on EVM networks, where lower case is accepted; of the main network on Bitcoin and ' +
+    'Litecoin. A wrong checksum is refused.',
   examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'],
 })
 /** The address that paid, where one is known. */
@@ -37,7 +43,8 @@ const Payer = Type.Union([Address, Type.Null()], {
   description: 'Address that paid; null where several did, or one that has no notation.',
 })
 export const ContractAddress = Type.Union([Address, Type.Null()], {
-  description: 'Contract of the token, or null for the coin of the network.',
+  description:
+    'Contract of the token, or null for the coin of the network, which is the only value on Bitcoin and Litecoin.',
 })
 export const Amount = Type.String({
   pattern: '^(0|[1-9][0-9]{0,77})$',
@@ -63,8 +70,8 @@ const MaxFee = Type.String({
   examples: ['4200000000000000'],
 })
 export const TxHash = Type.String({
-  pattern: '^0x[0-9a-fA-F]{64}$',
-  description: 'Hash of a transaction.',
+  pattern: visiblePattern,
+  description: 'Hash of a transaction in the form of its network: 64 hex digits, on EVM networks behind 0x.',
   examples: ['0x88df016429689c079f3b2f6ad39fa052532c56795b733da78a91ebe6a713944b'],
 })
 
@@ -114,6 +121,8 @@ export const TransferOrder = Type.Object(
 )
 export type TransferOrder = Static<typeof TransferOrder>
 
+const OutputIndex = Type.Integer({ minimum: 0, description: 'Position among the outputs of the transaction.' })
+
 export const TransferStatus = Type.Object(
   {
     id: TransferId,
@@ -129,12 +138,31 @@ export const TransferStatus = Type.Object(
     txHashes: Type.Array(Type.String(), {
       description: 'Hashes of all transactions that were signed for the transfer, oldest first; at most one is mined.',
     }),
+    index: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+        description:
+          'Output of the transaction that pays the recipient, on networks with outputs; null when it pays nobody, as a cancellation. ' +
+          'Left out until it is signed.',
+      }),
+    ),
+    anchor: Type.Optional(
+      Type.Object(
+        { txHash: TxHash, index: OutputIndex },
+        {
+          ...strict,
+          description:
+            'Output that every transaction of the transfer spends, on networks with outputs, so that at most one of them is mined. ' +
+            'Left out until it is signed.',
+        },
+      ),
+    ),
     waitsFor: Type.Union([TransferId, Type.Null()], {
       description: 'The transfer of the same address whose transaction must be mined before; null when there is none.',
     }),
     fee: Type.Union([Amount, Type.Null()], {
       description:
-        'Fee that the network took, in the smallest unit of its coin; null until the transaction is in a block.',
+        'All that left the payer besides the amount, in the smallest unit of the coin of the network; null until the transaction ' +
+        'is in a block.',
     }),
     feePaidBy: Type.Union([Address, Type.Null()], {
       description: 'Address that paid the fee; null until the fee is known.',
@@ -166,7 +194,8 @@ export const TransferStatus = Type.Object(
         {
           ...strict,
           description:
-            'Present when a final transaction that is not of this transfer used its nonce: the transfer can never be mined.',
+            'Present when a final transaction that is not of this transfer used its nonce or spent its anchor: the transfer can ' +
+            'never be mined.',
         },
       ),
     ),
@@ -267,6 +296,26 @@ export const TransactionState = Type.Object(
       ),
       { description: 'Payments of the transaction; empty without a block, or when it reverted.' },
     ),
+    spent: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            txHash: TxHash,
+            index: OutputIndex,
+            address: Type.Union([Address, Type.Null()], {
+              description: 'Its owner; null for a script without address.',
+            }),
+            amount: Amount,
+          },
+          strict,
+        ),
+        {
+          maxItems: spentOutputsMax,
+          description:
+            'Outputs that it spends, on networks with outputs; left out when there are more, and of a transaction that spends none.',
+        },
+      ),
+    ),
   },
   { ...strict, title: 'TransactionState' },
 )
@@ -308,7 +357,7 @@ export const BalanceQuery = Type.Object(
     address: Address,
     contract: Type.Optional(
       Type.String({
-        pattern: '^(0x[0-9a-fA-F]{40})?$',
+        pattern: '^[!-~]{0,128}$',
         description: 'Contract of the token; empty or absent for the coin of the network.',
       }),
     ),
@@ -346,6 +395,24 @@ export const FeeEstimate = Type.Object(
   { ...strict, title: 'FeeEstimate' },
 )
 
+const NetworkFeatures = Type.Object(
+  {
+    derives: Type.Boolean({ description: 'GET /xpub shows keys from which addresses follow.' }),
+    signsAddresses: Type.Boolean({ description: 'POST /addresses proves addresses with a signature.' }),
+    replacement: Type.Union([Type.Literal('fee'), Type.Literal('child'), Type.Literal('none')], {
+      description: 'A waiting transaction is sped up by one that pays more, by its child, or not at all.',
+    }),
+    feePayer: Type.Boolean({ description: 'Another own address can pay the fee.' }),
+    shared: Type.Boolean({ description: 'Transfers can share a transaction.' }),
+  },
+  strict,
+)
+const NetworkType = Type.Union([Type.Literal('evm'), Type.Literal('bitcoin'), Type.Literal('litecoin')], {
+  description: 'Family of networks, whose forms of addresses and hashes it has.',
+})
+/** The part of the health of a network that is about its kind. */
+export type NetworkKind = { type: Static<typeof NetworkType>; features: Static<typeof NetworkFeatures> }
+
 export const Health = Type.Object(
   {
     status: Type.Literal('ok'),
@@ -353,6 +420,8 @@ export const Health = Type.Object(
       Type.Object(
         {
           network: Network,
+          type: NetworkType,
+          features: NetworkFeatures,
           reachable: Type.Boolean({ description: 'True if the last pass of the watcher reached the node.' }),
           headBlock: Type.Union([Type.Integer(), Type.Null()]),
           nextBlock: Type.Union([Type.Integer(), Type.Null()], {
@@ -375,10 +444,11 @@ const depositTransaction = {
     examples: ['1.5'],
   }),
   toAddress: Address,
-  txHash: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
+  txHash: TxHash,
   index: Type.Integer({
     minimum: 0,
-    description: 'Position among the Transfer logs of the transaction; 0 for the coin of the network.',
+    description:
+      'Position among the Transfer logs of the transaction, and 0 for the coin; on networks with outputs that of the output.',
   }),
   fromAddress: Payer,
   blockTime: Type.String({ format: 'date-time' }),

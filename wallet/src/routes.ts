@@ -72,8 +72,9 @@ function healthRoute(routes: Routes, { pool, chains }: AppParts): void {
       'select network, next_block from wallet.cursors',
     )
     const nextBlocks = new Map(rows.map((row) => [row.network, Number(row.next_block)]))
-    const networks = [...chains.values()].map(({ network, reach }) => ({
+    const networks = [...chains.values()].map(({ network, kind, reach }) => ({
       network,
+      ...kind,
       reachable: reach.reachable,
       headBlock: reach.headBlock === null ? null : Number(reach.headBlock),
       nextBlock: nextBlocks.get(network) ?? null,
@@ -90,8 +91,8 @@ function addressRoutes(routes: Routes, { pool, keyring, chains }: AppParts): voi
   })
 
   routes.get(operations.getAccountKey.path, { schema: operations.getAccountKey.schema }, async (request) => {
-    chainOf(chains, request.query.network)
-    return await showAccountKey(keyring, clientIdOf(request), request.query)
+    const chain = chainOf(chains, request.query.network)
+    return await showAccountKey({ keyring, chain }, clientIdOf(request), request.query)
   })
 }
 
@@ -175,13 +176,14 @@ function chainRoutes(routes: Routes, { pool, chains }: AppParts): void {
       amount: readAmount(body.amount),
     }
     await assertOwnAddress(pool, clientIdOf(request), chain.network, payment.fromAddress)
+    chain.checkPayment(payment)
     const { fee, maxFee } = await chain.estimateFee(payment, body.feeLevel)
     return { fee: fee.toString(), maxFee: maxFee.toString(), asset: 'native' as const }
   })
 
   routes.get(operations.getTransaction.path, { schema: operations.getTransaction.schema }, async (request) => {
     const chain = chainOf(chains, request.query.network)
-    const transaction = await chain.readTransaction(request.params.hash)
+    const transaction = await chain.readTransaction(chain.readHash('hash', request.params.hash))
     if (transaction === null) throw notFound('Transaction')
     return transaction
   })

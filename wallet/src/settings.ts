@@ -40,9 +40,13 @@ export const settings: Setting[] = [
     name: 'WALLET_CHAINS',
     about:
       'JSON object with one entry for each network: rpcUrl and chainId, and as needed confirmations (12), pollMilliseconds ' +
-      '(4000), startBlock, watchDepth and askAgainSeconds; required by `serve`; secret, because an rpcUrl may hold a key',
+      '(4000), startBlock, watchDepth and askAgainSeconds; or rpcUrl and the type bitcoin or litecoin, and as needed ' +
+      'confirmations (6, 12), feeRates, feeRateMax, spendMin (10000), replacement, genesis and the same others; required by ' +
+      '`serve`; secret, because an rpcUrl may hold a key',
     fallback: '',
-    example: '{"ethereum": {"rpcUrl": "https://rpc.example.org", "chainId": 1}}',
+    example:
+      '{"ethereum": {"rpcUrl": "https://rpc.example.org", "chainId": 1}, ' +
+      '"bitcoin": {"type": "bitcoin", "rpcUrl": "http://user:PASSWORD@10.0.0.8:8332"}}',
     isSecret: true,
   },
   {

@@ -28,7 +28,8 @@ import { openChangeFeed } from './transfers/change-feed.ts'
 import { sendTransfers } from './transfers/send-transfers.ts'
 import { deliverWebhooks } from './webhooks/deliver-webhooks.ts'
 
-export type { ChainConfig, ClientConfig, WalletConfig } from './config.ts'
+export type { ChainConfig } from './chains/settings.ts'
+export type { ClientConfig, WalletConfig } from './config.ts'
 
 export type RunningWallet = {
   /** Base URL, such as http://127.0.0.1:41234. */
@@ -59,6 +60,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
     for (const client of config.clients) await ensureClient(pool, keyring, client)
     const authorities = await startAuthorities(config, pool, log)
     const chains = await openChains(config.chains, pool)
+    await Promise.all([...chains.values()].map((chain) => chain.refuseOtherNetwork()))
     const wake = (network: string) => senders.get(network)?.wake()
     const signingPage = config.signing && (await buildSigningPage(config.signing))
     const app = buildApp({

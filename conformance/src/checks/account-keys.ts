@@ -10,7 +10,7 @@ import type { Client, WalletUnderTest } from '../wallet-under-test.ts'
 const section = 'get-xpubnetworkderivationpathchallenge' as const
 
 const Text = Type.String({ pattern: '^[\\x21-\\x7e]{1,128}$' })
-const Shown = Type.Object({ xpub: Text, key: Text, signature: Text })
+const Shown = Type.Object({ xpub: Text, script: Type.Optional(Text), key: Text, signature: Text })
 
 /** The part of the protocol by which Strongroom derives addresses itself. Optional for a wallet service. */
 export const accountKeys: Category = {
@@ -22,7 +22,7 @@ export const accountKeys: Category = {
       title: 'GET /xpub answers the key of the account, signed with the challenge',
       section,
       rule: 'The signature is Ed25519 over five lines',
-      advice: 'Sign the five lines, without a line break at the end, with the key that you show.',
+      advice: 'Sign the five lines, or six with a script, without a line break at the end, with the key that you show.',
       async run(wallet) {
         const { key, answer, walletKey } = await show(wallet)
         const fault = faultOfAccountKey(key, walletKey)
@@ -116,5 +116,5 @@ async function show(
   const answer = await ask(wallet, question, client)
   if ([404, 405, 501].includes(answer.status)) throw new Blocked('The wallet service does not offer GET /xpub')
   const { key: walletKey, ...shown }: Static<typeof Shown> = expectAnswer(answer, 200, Shown)
-  return { key: { ...question, xpub: shown.xpub, signature: shown.signature }, walletKey, answer }
+  return { key: { ...question, ...shown }, walletKey, answer }
 }

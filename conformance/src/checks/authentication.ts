@@ -1,5 +1,6 @@
 import { expectStatus, expectThat } from '../answers.ts'
 import type { Category } from '../check.ts'
+import { spentAmount } from '../limits.ts'
 import type { WalletUnderTest } from '../wallet-under-test.ts'
 
 const section = 'rules-for-every-request' as const
@@ -103,8 +104,9 @@ export const authentication: Category = {
       async run({ call, addressOf, options: { network } }) {
         const [{ address }, foreign] = [await addressOf('recipient'), await addressOf('foreign', 'other')]
         const query = new URLSearchParams({ network, address: foreign.address })
+        const amount = spentAmount.toString()
         expectStatus(await call('GET', `/balances?${query}`), 404, 'GET /balances')
-        const body = { network, fromAddress: foreign.address, toAddress: address, contractAddress: null, amount: '1' }
+        const body = { network, fromAddress: foreign.address, toAddress: address, contractAddress: null, amount }
         expectStatus(await call('POST', '/fees', { body }), 404, 'POST /fees')
       },
     },

@@ -1,6 +1,6 @@
 import { expectAnswer, expectStatus, FeeEstimate } from '../answers.ts'
 import type { Category } from '../check.ts'
-import { unaffordable } from '../limits.ts'
+import { spentAmount, unaffordable } from '../limits.ts'
 import type { WalletUnderTest } from '../wallet-under-test.ts'
 import { wrongAmounts } from '../wrong-amounts.ts'
 
@@ -83,6 +83,7 @@ export const fees: Category = {
 async function ask({ call, addressOf, options }: WalletUnderTest, changes: object = {}) {
   const [from, to] = [await addressOf('sender'), await addressOf('recipient')]
   const { network } = options
-  const question = { network, fromAddress: from.address, toAddress: to.address, contractAddress: null, amount: '1' }
-  return call('POST', '/fees', { body: { ...question, ...changes } })
+  const question = { network, fromAddress: from.address, toAddress: to.address, contractAddress: null }
+  const amount = spentAmount.toString()
+  return call('POST', '/fees', { body: { ...question, amount, ...changes } })
 }

@@ -44,6 +44,13 @@ const isOfPage = ({ rpId, origins }: { rpId: string; origins: string[] }, signin
   rpId === new URL(signingOrigin).hostname &&
   origins.every((origin) => origin === signingOrigin)
 
+/** Refuses every order on a network whose orders people cannot sign: nobody would have read what is signed there. */
+export function refusalOfNetwork({ network, kind, hasSignedOrders }: Chain): Refusal | null {
+  if (hasSignedOrders) return null
+  const sentence = `a protected vault pays on EVM networks only, and ${network} is of the type ${kind.type}`
+  return refusal('TOKEN_NOT_PERMITTED', sentence)
+}
+
 type Rule = AnyAuthority['rules'][number]
 
 /** Compares the decimals of a rule with the chain: with other decimals, people read another amount. Format 1 has no decimals. */

@@ -5,7 +5,7 @@ import type { TransferRow } from '../transfers/transfer-row.ts'
 import { hashOf } from './canonical.ts'
 import { isEnough, type Ordered, readAuthorization, refusalOfOrder } from './decide.ts'
 import type { Authorization, Order } from './documents.ts'
-import { refusalOfDecimals } from './fit.ts'
+import { refusalOfDecimals, refusalOfNetwork } from './fit.ts'
 import { lockJournal, readProtection } from './protection.ts'
 import { type Refusal, refusal, toText } from './refusal.ts'
 import { listCancelling, refusalOfStopped } from './stops.ts'
@@ -27,6 +27,8 @@ export async function refusalOfStored(
 ): Promise<Refusal | null> {
   const present = await readProtection(db, store, row.client_id)
   if (store === null || present === null) return null
+  const unsignable = refusalOfNetwork(chain)
+  if (unsignable !== null) return unsignable
   const refused = refusalOfOrder({
     ordered: orderedOf(row),
     authorization: row.signed_order,
@@ -109,6 +111,8 @@ export async function readSignedFees(
 ): Promise<SignedFees | null> {
   const present = await readProtection(db, store, row.client_id)
   if (store === null || present === null) return null
+  const unsignable = refusalOfNetwork(chain)
+  if (unsignable !== null) return { refused: unsignable }
   const read = readAuthorization(row.signed_order)
   if ('refused' in read) return read
   const { order } = read

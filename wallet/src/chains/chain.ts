@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { NetworkConfig } from '../config.ts'
 import type { ParsedPath } from '../keys/derivation-path.ts'
 import type { Keyring } from '../keys/keyring.ts'
-import type { FeeLevel, TransactionState } from '../protocol.ts'
+import type { FeeLevel, NetworkKind, TransactionState } from '../protocol.ts'
 import type { Transaction } from '../transfers/transactions.ts'
 import type { PresentedRow, TransferRow } from '../transfers/transfer-row.ts'
+import type { NetworkConfig } from './settings.ts'
 
 /**
  * A configured network, as all families of networks look from outside. `chains/evm` implements it. What a family returns, such as a plan
@@ -23,18 +23,31 @@ type State = {
   scan: { blocksMax: number }
 }
 
-/** The notation of the network. Each returns the canonical form, and throws an error that names the field. */
+/** The notation of the network. Each `read…` returns the canonical form, and throws an error that names the field. */
 type Forms = {
+  kind: NetworkKind
+  /** The only coin type of paths on the network; null when any is taken. */
+  coinType: number | null
   coinDecimals: number
+  /** True if people can sign orders on the network, so that a protected client can pay there. */
+  hasSignedOrders: boolean
+  /** An address that this service may have derived. */
   readAddress(field: string, value: string): string
   readRecipient(value: string): string
   readContract(field: string, value: string): string
+  readHash(field: string, value: string): string
+  /** Throws an error that names the field for a payment that no transaction of the network can make. */
+  checkPayment(payment: Payment): void
+  /** The BIP-32 path of an account, and the script of its addresses where the network has several kinds. */
+  accountOf(path: ParsedPath): { bip32Path: string; script: 'p2wpkh' | null }
 }
 
 export type Payment = { fromAddress: string; toAddress: string; contractAddress: string | null; amount: bigint }
 
 /** All of these throw when the node does not answer. */
 type Reading = {
+  /** Throws at the start when the node serves another network. A node that does not answer proves nothing. */
+  refuseOtherNetwork(): Promise<void>
   /** Reads the height. After an outage it throws also when the node serves another network than the configured one. */
   readHeight(): Promise<bigint>
   readBlock(number: bigint): Promise<Block>

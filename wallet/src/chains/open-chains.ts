@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import type { ChainConfig } from '../config.ts'
 import type { Chain } from './chain.ts'
+import type { ChainConfig } from './settings.ts'
 
 /** Opens the configured networks. The library of a family is loaded only for a network of it. */
 export async function openChains(chains: Record<string, ChainConfig>, pool: pg.Pool): Promise<Map<string, Chain>> {

@@ -4,7 +4,6 @@ import { mnemonicToSeed } from '@scure/bip39'
 import type pg from 'pg'
 import { inTransaction } from '../database/in-transaction.ts'
 import { accountsKeptMax } from '../limits.ts'
-import { type ParsedPath, toBip32Path } from './derivation-path.ts'
 import { seal, stretchPassphrase, unseal } from './seal.ts'
 
 /** The opened key store: it seals new mnemonics and derives the private keys of a client's paths. */
@@ -17,8 +16,8 @@ export type Keyring = {
   sealMnemonic(clientId: string, mnemonic: string): Buffer
   /** The same bytes, and the same object, for the paths that were used last. */
   privateKey(clientId: string, bip32Path: string): Promise<Uint8Array>
-  /** The extended public key of the path. */
-  xpub(clientId: string, path: ParsedPath): Promise<string>
+  /** The extended public key of the path, and the fingerprint of the key at the root, by which wallets know it (BIP-32). */
+  xpub(clientId: string, bip32Path: string): Promise<{ xpub: string; fingerprint: number }>
   /** Signs what the client shows about its keys, with a key of its own that signs nothing else. */
   attest(clientId: string, text: string): Promise<Attestation>
 }
@@ -73,7 +72,10 @@ export async function openKeyring(pool: pg.Pool, passphrase: string, cost = scry
     salt,
     sealMnemonic: (clientId, mnemonic) => seal(key, clientBinding(clientId), mnemonic),
     privateKey: derive,
-    xpub: async (clientId, path) => (await openRoot(clientId)).derive(toBip32Path(path)).publicExtendedKey,
+    async xpub(clientId, bip32Path) {
+      const root = await openRoot(clientId)
+      return { xpub: root.derive(bip32Path).publicExtendedKey, fingerprint: root.fingerprint }
+    },
     async attest(clientId, text) {
       const key = attestationKeyOf(await openRoot(clientId))
       return {

@@ -1,12 +1,9 @@
-import { HDKey } from '@scure/bip32'
 import pg from 'pg'
 import { deriveAddress } from '../addresses.ts'
-import { addressOf, readAddress, scriptOf } from '../chains/bitcoin/addresses.ts'
 import { openChain } from '../chains/bitcoin/open-chain.ts'
 import { bitcoin, litecoin } from '../chains/bitcoin/parameters.ts'
-import { amountOf } from '../chains/bitcoin/rpc.ts'
-import type { Coin } from '../chains/bitcoin/sizes.ts'
 import type { Chain } from '../chains/chain.ts'
+import type { UtxoConfig } from '../chains/settings.ts'
 import { addClient, findClientByName } from '../clients.ts'
 import { migrate } from '../database/migrate.ts'
 import { watchBlocks } from '../deposits/watch-blocks.ts'
@@ -18,11 +15,31 @@ import { quoteReplacement, replaceTransaction } from '../transfers/replace-trans
 import { sendTransfers } from '../transfers/send-transfers.ts'
 import type { SendPoint } from '../transfers/sign-transfers.ts'
 import { createTestDatabase, testPassphrase } from './database.ts'
-import { startLitecoinNode } from './litecoin-node.ts'
-import { signTransaction } from './sign-transaction.ts'
+import { type LitecoinNode, startLitecoinNode } from './litecoin-node.ts'
+import { openUtxoFaucet } from './utxo-faucet.ts'
 
 type Type = 'bitcoin' | 'litecoin'
 const never = () => new Promise<never>(() => undefined)
+
+/** Settings of a network on the node of a test. */
+export async function utxoConfigOf(
+  type: Type,
+  { url, rpc }: LitecoinNode,
+  { confirmations = 2 }: { confirmations?: number } = {},
+): Promise<UtxoConfig> {
+  return {
+    type,
+    rpcUrl: url,
+    genesis: (await rpc.call('getblockhash', [0])) as string,
+    confirmations,
+    pollMilliseconds: 50,
+    startBlock: 100,
+    watchDepth: 50,
+    feeRates: { low: 1_000n, medium: 2_000n, high: 4_000n },
+    feeRateMax: 1_000_000n,
+    spendMin: 10_000n,
+  }
+}
 
 /**
  * The parts of a wallet service and a node, whose passes a test makes one by one.
@@ -38,49 +55,27 @@ export async function openUtxoWallet(type: Type, settings: { confirmations?: num
   await addClient(pool, keyring, type)
   const clientId = (await findClientByName(pool, type))!
   const log = openLog('silent')
-  const open = async (): Promise<Chain> =>
-    openChain(
-      type,
-      {
-        type,
-        rpcUrl: node.url,
-        genesis: (await node.rpc.call('getblockhash', [0])) as string,
-        confirmations: settings.confirmations ?? 2,
-        pollMilliseconds: 50,
-        startBlock: 100,
-        watchDepth: 50,
-        feeRates: { low: 1_000n, medium: 2_000n, high: 4_000n },
-        feeRateMax: 1_000_000n,
-        spendMin: 10_000n,
-      },
-      pool,
-    )
+  const config = await utxoConfigOf(type, node, settings)
+  const open = async (): Promise<Chain> => openChain(type, config, pool)
   let chain = await open()
   const parts = () => ({ pool, keyring, authorities: null, chain, log })
-  const faucet = HDKey.fromMasterSeed(Buffer.alloc(32, 7))
-  const faucetScript = scriptOf(faucet.publicKey!)
-  const stranger = scriptOf(HDKey.fromMasterSeed(Buffer.alloc(32, 8)).publicKey!)
-  await node.mine(110, faucetScript)
-  let faucetBlock = 0
-  let minedTo = 0
+  const faucet = await openUtxoFaucet(node, parameters)
 
   const headOf = async () => BigInt((await node.rpc.call('getblockcount')) as number)
 
-  /** Blocks of a branch that was left must not be made again, so each pays another script. */
-  const mine = async (count = 1) => {
-    minedTo += 1
-    await node.mine(count, scriptOf(HDKey.fromMasterSeed(Buffer.alloc(32, 9)).derive(`m/${minedTo}`).publicKey!))
+  const watch = async (head: bigint) => {
+    while ((await watchBlocks(parts(), head)).moreBlocks) {
+      // One pass does not reach the head.
+    }
   }
 
   return {
     node,
     pool,
     parameters,
-    faucet,
-    stranger,
+    ...faucet,
     clientId,
     keyring,
-    mine,
     chain: () => chain,
     /** Another process, which knows what the database has. */
     async restart() {
@@ -88,22 +83,6 @@ export async function openUtxoWallet(type: Type, settings: { confirmations?: num
     },
     derive: (derivationPath: string) =>
       deriveAddress({ pool, keyring, chain }, clientId, { coinType: parameters.coinType, derivationPath }),
-    /** Signs a payment of the faucet with a block reward of its own. */
-    async payFrom(toAddress: string, amount: bigint) {
-      faucetBlock += 1
-      const hash = await node.rpc.call('getblockhash', [faucetBlock])
-      const block = (await node.rpc.call('getblock', [hash, 2])) as {
-        tx: { txid: string; vout: { n: number; value: unknown }[] }[]
-      }
-      const { txid, vout } = block.tx[0]!
-      const coin: Coin = { txHash: txid, index: vout[0]!.n, amount: amountOf(vout[0]!.value)! }
-      const payment = { toAddress, amount }
-      return await signTransaction(
-        faucet,
-        { coins: [coin], payment, change: coin.amount - amount - 10_000n },
-        parameters,
-      )
-    },
     async order(id: string, order: { derivationPath: string; fromAddress: string; toAddress: string; amount: bigint }) {
       const { amount, ...rest } = order
       const sent = { id, network: type, coinType: parameters.coinType, contractAddress: null, ...rest }
@@ -143,18 +122,10 @@ export async function openUtxoWallet(type: Type, settings: { confirmations?: num
       while (await followBlocks(parts(), head)) {
         // One pass does not reach the head.
       }
-      while ((await watchBlocks(parts(), head)).moreBlocks) {
-        // As above.
-      }
+      await watch(head)
     },
-    /** The chain's balance of an address, by the outputs that the node knows. */
-    async balanceOf(address: string): Promise<bigint> {
-      const script = Buffer.from(readAddress(address, parameters)!.script).toString('hex')
-      const { total_amount } = (await node.rpc.call('scantxoutset', ['start', [`raw(${script})`]])) as {
-        total_amount: unknown
-      }
-      return amountOf(total_amount)!
-    },
+    /** The part of it that reports deposits. */
+    watch: async () => watch(await headOf()),
     /** The balance of an address after what the wallet service told: deposits that stand, less amounts and fees of payments. */
     async booksOf(address: string): Promise<bigint> {
       const { rows } = await pool.query<{ books: string }>(
@@ -165,8 +136,6 @@ export async function openUtxoWallet(type: Type, settings: { confirmations?: num
       )
       return BigInt(rows[0]!.books)
     },
-    recipient: (index: number) =>
-      addressOf(HDKey.fromMasterSeed(Buffer.alloc(32, 10)).derive(`m/${index}`).publicKey!, parameters),
     async stop() {
       await pool.end()
       await node.stop()

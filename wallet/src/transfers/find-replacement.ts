@@ -5,14 +5,16 @@ import type { PresentedRow } from './transfer-row.ts'
 
 /**
  * The final transaction of somebody else who has the same key, which took the place of a transfer; null when there is
- * none or it cannot be seen. Only a transaction that the node has lost is looked at: any other is mined or waits.
+ * none or it cannot be seen. Only a transaction that the node has lost, or never took, is looked at: any other is mined or waits.
  */
 export async function findReplacement(
   chain: Chain | undefined,
   transfer: PresentedRow,
   log: Logger,
 ): Promise<string | null> {
-  if (chain === undefined || transfer.status !== 'broadcast' || !transfer.resend) return null
+  const { status, resend, tx_hash, last_error } = transfer
+  const isRefused = status === 'queued' && tx_hash !== null && last_error !== null
+  if (chain === undefined || !(isRefused || (status === 'broadcast' && resend))) return null
   try {
     return await chain.findRival(transfer)
   } catch (error) {

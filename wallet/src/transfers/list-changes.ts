@@ -3,7 +3,7 @@ import { badField, cursorLost } from '../errors.ts'
 import { changesMax } from '../limits.ts'
 import type { ChangeFeed, Held } from './change-feed.ts'
 import type { Changes, ChangesQuery } from './change-protocol.ts'
-import { type ChangedRow, depthColumn, toTransferChange } from './transfer-row.ts'
+import { type ChangedRow, depthColumn, placeColumns, toTransferChange } from './transfer-row.ts'
 
 type Parts = { pool: pg.Pool; feed: ChangeFeed }
 
@@ -49,7 +49,7 @@ async function readChanges(pool: pg.Pool, clientId: string, after: string, limit
   const { rows } = await pool.query<ChangedRow>({
     name: 'changes-after',
     text: `select c.number, t.id, t.status, t.tx_hash, t.fee, ${depthColumn}, t.block_time, t.failure_reason, t.network,
-             t.from_address, t.to_address, t.contract_address, t.amount
+             t.from_address, t.to_address, t.contract_address, t.amount, ${placeColumns}
            from wallet.changes c join wallet.transfers t on t.client_id = c.client_id and t.id = c.id
            left join wallet.follows f on f.network = t.network
            where c.client_id = $1 and c.number > $2 order by c.number limit $3`,

@@ -3,6 +3,7 @@ import { readPath } from '../addresses.ts'
 import { hashOf } from '../authority/canonical.ts'
 import { type Ordered, refusalOfOrder } from '../authority/decide.ts'
 import type { AnyAuthority, Authorization } from '../authority/documents.ts'
+import { refusalOfNetwork } from '../authority/fit.ts'
 import { lockDay, lockOrder, noAuthority, readProtection, refused } from '../authority/protection.ts'
 import { refusalOfStopped } from '../authority/stops.ts'
 import type { AuthorityStore } from '../authority/store.ts'
@@ -13,7 +14,7 @@ import { badField, notFound, WalletError } from '../errors.ts'
 import type { Keyring } from '../keys/keyring.ts'
 import { amountMax } from '../limits.ts'
 import type { TransferOrder } from '../protocol.ts'
-import { depthColumn, type PresentedRow, type TransferRow } from './transfer-row.ts'
+import { depthColumn, type PresentedRow, placeColumns, type TransferRow } from './transfer-row.ts'
 
 type Parts = { pool: pg.Pool; keyring: Keyring; authorities: AuthorityStore | null; chain: Chain }
 
@@ -34,6 +35,8 @@ export async function orderTransfer(
     if (present === null && authorization === undefined) return await store(tx, clientId, ordered, { until: null })
     // A repeated order, for example after a lost answer, returns the state even if the order has expired since.
     if (await isOrdered(tx, clientId, ordered.id)) return null
+    const unsignable = present === null ? null : refusalOfNetwork(chain)
+    if (unsignable !== null) throw refused(unsignable)
     if (present !== null && isLimitedByDay(present.authority, ordered)) await lockDay(tx, clientId, ordered)
     const { rows } = await tx.query<{ now: Date }>("select date_trunc('milliseconds', clock_timestamp()) as now")
     const until = rows[0]!.now
@@ -53,7 +56,7 @@ export async function orderTransfer(
     }
     return await store(tx, clientId, ordered, { authorization, until })
   })
-  if (stored !== null) return { ...stored, tx_hashes: [], waits_for: null, depth: 0 }
+  if (stored !== null) return { ...stored, tx_hashes: [], waits_for: null, depth: 0, anchor: null, pays: null }
   const row = await getTransfer(pool, clientId, order.id)
   if (!isSameOrder(row, ordered, authorization))
     throw new WalletError(409, 'This id belongs to another order', `transfer ${order.id} was ordered with other fields`)
@@ -68,7 +71,7 @@ async function readOrder(
   clientId: string,
   order: TransferOrder,
 ): Promise<Ordered> {
-  const { address } = await chain.openKey(keyring, clientId, readPath(order))
+  const { address } = await chain.openKey(keyring, clientId, readPath(order, chain))
   const fromAddress = chain.readAddress('fromAddress', order.fromAddress)
   if (address !== fromAddress) throw badField('fromAddress', 'is not the address of the derivation path')
   const toAddress = chain.readRecipient(order.toAddress)
@@ -76,6 +79,7 @@ async function readOrder(
     order.contractAddress === null ? null : chain.readContract('contractAddress', order.contractAddress)
   const amount = readAmount(order.amount)
   if (amount === 0n) throw badField('amount', 'must be above zero')
+  chain.checkPayment({ fromAddress, toAddress, contractAddress, amount })
   return {
     id: order.id,
     network: order.network,
@@ -157,7 +161,7 @@ export async function getTransfer(pool: pg.Pool, clientId: string, id: string): 
     `select t.*,
        array(select v.tx_hash from wallet.transactions v
          where v.client_id = t.client_id and v.id = t.id and v.kind <> 'child' order by v.number) as tx_hashes,
-       ${depthColumn},
+       ${depthColumn}, ${placeColumns},
        case when t.status in ('queued', 'broadcast') and t.block_number is null then (
          select b.id from wallet.in_flight b
          where b.client_id = t.client_id and b.network = t.network and b.from_address = t.from_address

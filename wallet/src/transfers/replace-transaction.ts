@@ -20,7 +20,8 @@ type Kind = Exclude<Transaction['kind'], 'child'>
  * Signs another transaction in the place of the transfer's newest one, with a higher fee, and stores it; the sending loop
  * broadcasts it. `payment` repeats what the newest transaction does, `cancellation` moves nothing. Whichever is mined
  * decides, so the amount moves at most once. Nothing happens when the newest transaction is another than the caller
- * knows, so that a repetition starts nothing.
+ * knows, so that a repetition starts nothing. A child leaves the newest transaction as it is, so that nothing happens until a block came
+ * after it, which could have it.
  *
  * @throws 409 with a code and a sentence when it is impossible now
  */
@@ -30,11 +31,13 @@ export async function replaceTransaction(
   wanted: Kind,
   { txHash, maxFee }: Wanted,
 ): Promise<void> {
-  const { pool } = parts
+  const { pool, chain } = parts
+  const named = txHash === null ? null : chain.readHash('txHash', txHash)
   const transactions = (await listTransactions(pool, [transfer]))(transfer)
   const newest = newestOf(transactions)
-  if ((txHash?.toLowerCase() ?? null) !== (newest?.hash ?? null)) return
+  if (named !== (newest?.hash ?? null)) return
   if (newest === undefined) return await endUnsigned(pool, transfer, wanted)
+  if (wanted === 'payment' && (await isChildFresh(pool, transfer, transactions[0]!))) return
   const kind = newest.kind === 'cancellation' ? 'cancellation' : wanted
   const permitted = await readPermitted(parts, transfer, kind)
   if ('refusal' in permitted) throw refused(permitted.refusal)
@@ -42,13 +45,24 @@ export async function replaceTransaction(
   if (permitted.isSigned && permitted.limit !== null && limit !== null && limit > permitted.limit)
     throw refused(aboveFeeLimit(permitted.limit.toString()))
   const of = { newest, tip: transactions[0]!, count: transactions.length }
-  const replacement = await parts.chain.openReplacement(pool, transfer, of)
+  const replacement = await chain.openReplacement(pool, transfer, of)
   const plan = isOpen(transfer) ? await replacement.plan(wanted, limit) : { refusal: endedRefusal }
   if ('refusal' in plan) throw refused(plan.refusal)
   const unsigned = plan.kind !== 'cancellation' ? await findUnsigned(parts, transfer) : null
   if (unsigned !== null) throw refused(unsigned)
   const key = await openKey(parts, transfer)
   await inTransaction(pool, (tx) => storeReplacement(tx, parts, transfer, { key, newest, plan, replacement }))
+}
+
+/** Returns true if the transaction is a child that was signed after the newest block was followed. */
+async function isChildFresh(pool: pg.Pool, { network }: TransferRow, { kind, hash }: Transaction): Promise<boolean> {
+  if (kind !== 'child') return false
+  const { rowCount } = await pool.query(
+    `select from wallet.transactions v join wallet.follows f on f.network = $1
+     where v.tx_hash = $2 and v.created_at > f.updated_at`,
+    [network, hash],
+  )
+  return rowCount === 1
 }
 
 /** Returns for both replacements the highest possible cost, or the reason for a refusal. */

@@ -38,7 +38,8 @@ export type TransferRow = {
 export type PresentedRow = TransferRow & {
   tx_hashes: string[]
   waits_for: string | null
-} & Depth
+} & Depth &
+  Place
 
 /** Of the block below the newest one; a block on top of it changes no row. */
 type Depth = { depth: number }
@@ -46,6 +47,15 @@ type Depth = { depth: number }
 /** SQL: the column of Depth, of a transfer `t` and what was followed of its chain, `f`. */
 export const depthColumn = `case when t.status = 'broadcast' and t.block_number is not null
   then greatest(f.block - t.block_number + 1, 1)::int else t.confirmations end as depth`
+
+/** On networks with outputs, once it is signed: what all transactions of it spend, and if the present one pays the recipient. */
+type Place = { anchor: { txHash: string; index: number } | null; pays: boolean | null }
+
+/** SQL: the columns of Place, of a transfer `t`. */
+export const placeColumns = `(
+    select json_build_object('txHash', a.tx_hash, 'index', a.index) from wallet.transaction_inputs a
+    where a.client_id = t.client_id and a.id = t.id and a.number = 0 and a.position = 0
+  ) as anchor, (select p.kind = 'payment' from wallet.transactions p where p.tx_hash = t.tx_hash) as pays`
 
 /** The columns of a row that every answer needs, with the number of its last change. */
 export type ChangedRow = ShownColumns & { number: string }
@@ -63,7 +73,8 @@ type ShownColumns = Pick<
   | 'contract_address'
   | 'amount'
 > &
-  Depth
+  Depth &
+  Place
 
 export const toTransferStatus = (row: PresentedRow): TransferStatus => ({
   ...toTransferChange(row),
@@ -77,6 +88,8 @@ export function toTransferChange(row: ShownColumns): TransferChange {
     id: row.id,
     status: row.status,
     txHash: row.tx_hash,
+    // The payment is the first output of its transaction.
+    ...(row.anchor === null ? {} : { index: row.pays === true ? 0 : null, anchor: row.anchor }),
     fee: row.fee,
     feePaidBy: row.fee === null ? null : row.from_address,
     confirmations: row.depth,

@@ -4,9 +4,10 @@ import type { TransferRow } from '../../transfers/transfer-row.ts'
 import { aboveMaxFee, type Replaced, type Replacement, type ReplacementPlan, type Signed } from '../chain.ts'
 import { dustOf, readAddress } from './addresses.ts'
 import { readFeeRate } from './fees.ts'
+import { findRival } from './find-transfers.ts'
 import type { UtxoKey } from './key.ts'
 import { findLater, listChange, listInputs, storeSpending, takeCoins } from './own-coins.ts'
-import { isInBlock, laterFirst } from './replace-transaction.ts'
+import { isInBlock, laterFirst, passedBy } from './replace-transaction.ts'
 import { amountOf, countOf, isRecord, NodeOutage, NodeRefusal } from './rpc.ts'
 import { defaultFeeLevel, sign } from './send.ts'
 import { lockSender } from './senders.ts'
@@ -25,19 +26,21 @@ const ancestorsMax = 24
 export async function openChild(node: UtxoNode, transfer: TransferRow, { tip, count }: Replaced): Promise<Replacement> {
   const { pool, parameters, feeRateMax } = node
   const [coin] = await listChange(pool, tip.hash)
-  const laterId = await findLater(pool, transfer)
+  const later = await findLater(pool, transfer)
   const [usual, high] = await Promise.all([
     readFeeRate(node.rpc, transfer.fee_level ?? defaultFeeLevel, node, parameters),
     readFeeRate(node.rpc, 'high', node, parameters),
   ])
   const isMined = await isInBlock(node, pool, transfer)
+  const rival = await findRival(node, transfer)
   const waiting = await readWaiting(node, tip.hash)
   const paid = await readPaid(pool, transfer)
 
   function plan(wanted: 'payment' | 'cancellation', limit: bigint | null): ChildPlan | { refusal: string } {
     if (isMined) return { refusal: 'ALREADY_MINED: a transaction of the transfer is in a block' }
     if (wanted === 'cancellation') return { refusal: 'NOT_REPLACEABLE: nodes of this network replace no transaction' }
-    if (laterId !== null) return { refusal: laterFirst(laterId) }
+    if (rival !== null) return { refusal: passedBy(rival) }
+    if (later?.isChange) return { refusal: laterFirst(later) }
     if (coin === undefined) return { refusal: 'NO_CHANGE: nothing returns from the payment that could pay for it' }
     if (waiting === null) return { refusal: 'NOT_SENT: the node does not have the transaction' }
     if (count >= variantsMax || waiting.count >= ancestorsMax)
@@ -62,12 +65,12 @@ export async function openChild(node: UtxoNode, transfer: TransferRow, { tip, co
     return { kind: 'child', coin, change, childFee, fees, maxCost: BigInt(transfer.amount) + total }
   }
 
-  async function reserve(tx: pg.PoolClient, { coin: taken }: ChildPlan): Promise<string | null> {
+  async function reserve(tx: pg.PoolClient, { coin: spent }: ChildPlan): Promise<string | null> {
     const { unknown } = await lockSender(tx, transfer)
     if (unknown !== null) return `UNKNOWN_TRANSACTIONS: ${unknown} spent an output of the address`
-    const later = await findLater(tx, transfer)
-    if (later !== null) return laterFirst(later)
-    await takeCoins(tx, transfer, [taken])
+    const taken = await findLater(tx, transfer)
+    if (taken?.isChange) return laterFirst(taken)
+    await takeCoins(tx, transfer, [spent])
     return null
   }
 

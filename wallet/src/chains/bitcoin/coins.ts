@@ -35,8 +35,8 @@ export type Refusal =
   | { refusal: 'TOO_MANY_OUTPUTS'; most: bigint; left: Left }
   | { refusal: 'FEE_ABOVE_MAX'; least: bigint }
 
-/** A transaction of more inputs would take a tenth of a block, and nodes refuse it from about 1,400 on. */
-export const inputsMax = 600
+/** Inputs of a payment. People prove its outcome by what it spends, which must fit into an answer. */
+export const inputsMax = 350
 /** Small outputs that are spent along at the level `low`. */
 const smallMax = 10
 

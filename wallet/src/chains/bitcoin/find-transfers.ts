@@ -69,7 +69,8 @@ export async function findTransfer(node: UtxoNode, transactions: Transaction[]):
     if (typeof place === 'string') continue
     let last = place
     let { fee } = place
-    for (const child of signed.kind === 'payment' ? children : []) {
+    // Children were signed after the last replacement, and spend its change.
+    for (const child of signed.kind === 'payment' && age === 0 ? children : []) {
       const below = await locate(node, child)
       if (typeof below === 'string') return below
       fee += below.fee
@@ -128,29 +129,11 @@ export async function findRival(
   { pool }: UtxoNode,
   { client_id, id }: Pick<TransferRow, 'client_id' | 'id'>,
 ): Promise<string | null> {
-  const { rows } = await pool.query<{ rival: string }>(
-    `with recursive needed as (
-       select c.* from wallet.transaction_inputs i
-       join wallet.coins c on c.network = i.network and c.tx_hash = i.tx_hash and c.index = i.index
-       where i.client_id = $1 and i.id = $2 and i.number = 0
-       union
-       select c.* from needed n
-       join wallet.transactions v on v.tx_hash = n.tx_hash
-       join wallet.transaction_inputs i on i.client_id = v.client_id and i.id = v.id and i.number = v.number
-       join wallet.coins c on c.network = i.network and c.tx_hash = i.tx_hash and c.index = i.index
-     )
-     select rival from (
-       select n.spent_by as rival from needed n
-       where not exists (
-         select from wallet.transactions v where v.client_id = n.client_id and v.id = n.taken_by and v.tx_hash = n.spent_by)
-       union all
-       select t.tx_hash from needed n join wallet.transfers t on t.client_id = n.client_id and t.id = n.change_of
-       where t.status in ('confirmed', 'failed') and t.tx_hash <> n.tx_hash
-         and not exists (select from wallet.transactions k where k.tx_hash = n.tx_hash and k.kind = 'child')
-     ) r where rival is not null limit 1`,
-    [client_id, id],
-  )
-  return rows[0]?.rival ?? null
+  const { rows } = await pool.query<{ rival: string | null }>('select wallet.rival_of($1, $2) as rival', [
+    client_id,
+    id,
+  ])
+  return rows[0]!.rival
 }
 
 /** After the chain went back to a block: forgets what was spent from it on, and marks payments, ended ones too, that are in no block. */

@@ -1,23 +1,21 @@
 import type pg from 'pg'
-import type { UtxoConfig } from '../../config.ts'
-import { badField } from '../../errors.ts'
 import { rememberedBlocksMax } from '../../limits.ts'
-import type { FeeLevel } from '../../protocol.ts'
-import type { Chain, Payment } from '../chain.ts'
-import { readAddress } from './addresses.ts'
+import type { Chain } from '../chain.ts'
+import type { UtxoConfig } from '../settings.ts'
 import { readBlock } from './blocks.ts'
 import { broadcast, isKnown } from './broadcast.ts'
 import { openChild } from './child.ts'
-import { readFeeRate } from './fees.ts'
+import { estimateFee } from './estimate-fee.ts'
 import { findInBlocks, findRival, findTransfer, resendLost } from './find-transfers.ts'
+import { formsOf, refuseContract } from './forms.ts'
 import { openKey, type UtxoKey } from './key.ts'
-import { giveBack, listCoins, readOwnBalance, storeCoins } from './own-coins.ts'
+import { giveBack, readOwnBalance, storeCoins } from './own-coins.ts'
 import { findMined, noteSpent, readRange, readSeenBlocks } from './read-range.ts'
 import { readTransaction } from './read-transaction.ts'
 import { openReplacement } from './replace-transaction.ts'
-import { defaultFeeLevel, openPass, selectFor, signPayment, storePlaces, type UtxoAssigned } from './send.ts'
+import { openPass, signPayment, storePlaces, type UtxoAssigned } from './send.ts'
 import type { UtxoBlock } from './utxo-block.ts'
-import { openNode, readHeight, type UtxoNode } from './utxo-node.ts'
+import { openNode, readHeight, refuseOtherNetwork, type UtxoNode } from './utxo-node.ts'
 
 /** Opens a network of the Bitcoin family. */
 export function openChain(network: string, config: UtxoConfig, pool: pg.Pool): UtxoNode & Chain {
@@ -26,10 +24,8 @@ export function openChain(network: string, config: UtxoConfig, pool: pg.Pool): U
 }
 
 const functionsOf = (node: UtxoNode): Omit<Chain, keyof UtxoNode> => ({
-  coinDecimals: 8,
-  readAddress: (field, value) => readForm(node, field, value),
-  readRecipient: (value) => readForm(node, 'toAddress', value),
-  readContract: (field) => refuseContract(field),
+  ...formsOf(node),
+  refuseOtherNetwork: () => refuseOtherNetwork(node),
   readHeight: () => readHeight(node),
   readBlock: (number) => readBlock(node, number),
   readBalance: async ({ address }) => ({
@@ -48,10 +44,11 @@ const functionsOf = (node: UtxoNode): Omit<Chain, keyof UtxoNode> => ({
   storePlaces,
   broadcast: (transaction) => broadcast(node, transaction),
   isKnown: (hash) => isKnown(node, hash),
-  openReplacement: (_pool, transfer, replaced) =>
-    node.parameters.replacement === 'fee'
-      ? openReplacement(node, transfer, replaced)
-      : openChild(node, transfer, replaced),
+  openReplacement: (_pool, transfer, replaced) => {
+    // A payment that has a child goes on with children: a replacement would evict it, and with it what it paid for.
+    const isReplaced = node.parameters.replacement === 'fee' && replaced.tip.kind !== 'child'
+    return isReplaced ? openReplacement(node, transfer, replaced) : openChild(node, transfer, replaced)
+  },
   findRival: (transfer) => findRival(node, transfer),
   readSeenBlocks: (first, last) => readSeenBlocks(node, first, last),
   remember: (blocks: UtxoBlock[]) => remember(node, blocks),
@@ -66,26 +63,6 @@ const functionsOf = (node: UtxoNode): Omit<Chain, keyof UtxoNode> => ({
   },
   findMined: (hash) => findMined(node, hash),
 })
-
-function readForm({ network, parameters }: UtxoNode, field: string, value: string): string {
-  const read = readAddress(value, parameters)
-  if (read === null) throw badField(field, `is no address of ${network} in its main form`)
-  return read.address
-}
-
-function refuseContract(field: string): never {
-  throw badField(field, 'must be null: the network has no contracts')
-}
-
-async function estimateFee(node: UtxoNode, payment: Payment, wanted: FeeLevel | undefined) {
-  const level = wanted ?? defaultFeeLevel
-  const rate = await readFeeRate(node.rpc, level, node, node.parameters)
-  if ('refusal' in rate) throw badField('feeLevel', `the node takes ${rate.least} units for 1,000 bytes or more now`)
-  const present = await listCoins(node.pool, { network: node.network, from_address: payment.fromAddress })
-  const selection = selectFor(node, payment, present, { ...rate, level, maxFee: null })
-  if ('refusal' in selection) throw badField('amount', selection.refusal)
-  return { fee: selection.fee, maxFee: selection.fee }
-}
 
 function remember({ known }: UtxoNode, blocks: UtxoBlock[]): void {
   for (const block of blocks) known.set(block.number, block)

@@ -81,28 +81,62 @@ export async function listChange(db: Db, hash: string): Promise<Coin[]> {
   return rows.map(({ tx_hash: txHash, index, amount }) => ({ txHash, index, amount: BigInt(amount) }))
 }
 
-/** Another transfer that spends the change of one of the transactions of this one; null when none does. */
+/** `isOwn`: it is of the same client. `isChange`: it spends what returned to the sender. */
+export type Later = { id: string; isOwn: boolean; isChange: boolean }
+
+/**
+ * Another transfer that spends an output of one of the transactions of this one: its change, or what it paid to an address of any client
+ * and what that spent on before the chain went back. Null when none does.
+ */
 export async function findLater(
   db: Db,
   { client_id, id }: Pick<TransferRow, 'client_id' | 'id'>,
-): Promise<string | null> {
-  const { rows } = await db.query<{ taken_by: string }>(
-    'select taken_by from wallet.coins where client_id = $1 and change_of = $2 and taken_by <> $2 limit 1',
+): Promise<Later | null> {
+  const { rows } = await db.query<Later>(
+    `select c.taken_by as id, c.client_id = v.client_id as "isOwn", c.change_of is not null as "isChange"
+     from wallet.transactions v
+     join wallet.transfers t on t.client_id = v.client_id and t.id = v.id
+     join wallet.coins c on c.network = t.network and c.tx_hash = v.tx_hash
+     where v.client_id = $1 and v.id = $2 and c.taken_by is not null and (c.client_id, c.taken_by) <> (v.client_id, v.id)
+     order by "isChange" desc, "isOwn" desc limit 1`,
     [client_id, id],
   )
-  return rows[0]?.taken_by ?? null
+  return rows[0] ?? null
 }
 
-/** Gives outputs back that an ended transfer took and that its mined transaction did not spend. */
+/**
+ * Takes the inputs of a transfer again that were given back while its transactions seemed impossible. Returns false when another transfer
+ * took one of them meanwhile. The lock of the sender is held.
+ */
+export async function holdInputs(tx: pg.PoolClient, { client_id, id }: TransferRow, hash: string): Promise<boolean> {
+  const inputs = `select c.* from wallet.transactions v
+    join wallet.transaction_inputs i on i.client_id = v.client_id and i.id = v.id and i.number = v.number
+    join wallet.coins c on c.network = i.network and c.tx_hash = i.tx_hash and c.index = i.index
+    where v.tx_hash = $1`
+  await tx.query(
+    `update wallet.coins c set taken_by = $2 from (${inputs}) i
+     where c.network = i.network and c.tx_hash = i.tx_hash and c.index = i.index and c.taken_by is null and c.spent_by is null`,
+    [hash, id],
+  )
+  const { rowCount } = await tx.query(
+    `select from (${inputs}) i where (i.client_id, i.taken_by) is distinct from ($2::uuid, $3::text)`,
+    [hash, client_id, id],
+  )
+  return rowCount === 0
+}
+
+/** Gives outputs back that an ended transfer took and its mined transaction did not spend, and those of one that can never be mined. */
 export async function giveBack(tx: pg.PoolClient, network: string): Promise<void> {
   await tx.query(
     `update wallet.coins c set taken_by = null from wallet.transfers t
      where c.network = $1 and c.taken_by is not null and c.spent_by is null and t.client_id = c.client_id and t.id = c.taken_by
-       and t.status in ('confirmed', 'failed') and t.tx_hash is not null and not exists (
+       and (t.status in ('confirmed', 'failed') and t.tx_hash is not null and not exists (
          select from wallet.transactions v
          join wallet.transaction_inputs i on i.client_id = v.client_id and i.id = v.id and i.number = v.number
          where v.client_id = t.client_id and v.id = t.id and (v.tx_hash = t.tx_hash or v.kind = 'child')
-           and i.tx_hash = c.tx_hash and i.index = c.index)`,
+           and i.tx_hash = c.tx_hash and i.index = c.index)
+       or t.status in ('queued', 'broadcast') and t.block_number is null and (t.resend or t.last_error is not null)
+         and wallet.rival_of(t.client_id, t.id) is not null)`,
     [network],
   )
 }

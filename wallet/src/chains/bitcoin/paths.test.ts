@@ -51,10 +51,11 @@ describe('descriptors', () => {
 
   it('name the account, the public key and the levels below it', () => {
     const { publicExtendedKey: xpub } = root.derive("m/84'/2'/0'")
-    const [text, checksum] = descriptorOf(root, read('m/44/2/0/0/5')).split('#')
+    const account = { xpub, fingerprint: root.fingerprint }
+    const [text, checksum] = descriptorOf(account, read('m/44/2/0/0/5')).split('#')
     expect(text).toBe(`wpkh([73c5da0a/84h/2h/0h]${xpub}/0/*)`)
     expect(checksum).toBe(checksumOf(text!))
-    expect(descriptorOf(root, read('m/44/2/0/5'))).toContain(`${xpub}/*)#`)
-    expect(descriptorOf(root, read('m/44/2/0'))).toContain(`${xpub})#`)
+    expect(descriptorOf(account, read('m/44/2/0/5'))).toContain(`${xpub}/*)#`)
+    expect(descriptorOf(account, read('m/44/2/0'))).toContain(`${xpub})#`)
   })
 })

@@ -1,4 +1,3 @@
-import type { HDKey } from '@scure/bip32'
 import type { ParsedPath } from '../../keys/derivation-path.ts'
 
 /** Returns the BIP-84 path that a path names: `m/44/2/0/7` is `m/84'/2'/0'/7`. The first three levels are hardened. */
@@ -7,17 +6,19 @@ export function toBip84Path({ coinType, indexes }: ParsedPath): string {
   return [`m/84'/${coinType}'/${account}'`, ...rest].join('/')
 }
 
+/** The public key of the account of a path, and the fingerprint of the root. */
+type AccountKey = { xpub: string; fingerprint: number }
+
 /**
  * Returns the output descriptor (BIP-380) of the keys below an account, with which a standard wallet restores them:
  * `wpkh([fingerprint/84h/2h/0h]xpub…/0/*)#checksum` for the addresses `m/44/2/0/0/…`. The last index is left to the wallet
  * that reads the descriptor; an account without a further index is a key itself.
  */
-export function descriptorOf(root: HDKey, { coinType, indexes }: ParsedPath): string {
+export function descriptorOf({ xpub, fingerprint }: AccountKey, { coinType, indexes }: ParsedPath): string {
   const [account, ...rest] = indexes
-  const xpub = root.derive(toBip84Path({ coinType, indexes: [account!] })).publicExtendedKey
-  const fingerprint = root.fingerprint.toString(16).padStart(8, '0')
   const below = rest.length === 0 ? [] : [...rest.slice(0, -1), '*']
-  const text = `wpkh([${fingerprint}/84h/${coinType}h/${account}h]${[xpub, ...below].join('/')})`
+  const origin = `${fingerprint.toString(16).padStart(8, '0')}/84h/${coinType}h/${account}h`
+  const text = `wpkh([${origin}]${[xpub, ...below].join('/')})`
   return `${text}#${checksumOf(text)}`
 }
 

@@ -74,13 +74,8 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     const from = await fund(1_000_000n)
     const toAddress = wallet.recipient(account)
     await wallet.order(`much ${type}`, { ...from, toAddress, amount: 2_000_000n })
-    await wallet.order(`dust ${type}`, { ...from, toAddress, amount: 200n })
     await wallet.send()
-    const reason = async (id: string) => (await wallet.read(id)).failure_reason
-    expect(await reason(`much ${type}`)).toMatch(/^INSUFFICIENT_FUNDS: .* need \d+ more/)
-    expect(await reason(`dust ${type}`)).toBe(
-      `BELOW_DUST: the least amount to this address is ${type === 'bitcoin' ? 294 : 2_940}`,
-    )
+    expect((await wallet.read(`much ${type}`)).failure_reason).toMatch(/^INSUFFICIENT_FUNDS: .* need \d+ more/)
   })
 
   test('a chain that goes back takes a payment and a deposit along, and both come again', async () => {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { BlockMovement, BlockRange, Movement, UnknownTransaction } from '../chain.ts'
 import { eachLimited } from '../each-limited.ts'
 import { findBlock, findTransaction, readFullBlock } from './blocks.ts'
+import { feeOfTransaction, readSpent } from './spent.ts'
 import type { Outpoint, UtxoBlock, UtxoTransaction } from './utxo-block.ts'
 import type { UtxoNode } from './utxo-node.ts'
 
@@ -160,32 +161,23 @@ async function listUnknown(
   return await Promise.all(
     rows.map(async ({ client_id, address, spender, next }) => {
       const { block, transaction } = spends.find((spent) => spent.transaction.hash === spender)!
-      log.error({ network: node.network, address, txHash: spender }, 'a transaction that this wallet did not sign')
+      log.error(
+        { network: node.network, address, txHash: spender, nextNonce: Number(next) + 1 },
+        'a transaction that this wallet did not sign',
+      )
       return {
         client_id,
         hash: spender,
         sender: address,
         nonce: next,
         block: block.number,
-        fee: await readFee(node, transaction),
+        fee: feeOfTransaction(transaction, await readSpent(node, transaction)),
         payments: transaction.outputs
           .filter((output) => output.address !== null && output.address !== address && output.amount > 0n)
           .map((output) => movementOf(output.index, output.amount, output.address!, address)),
       }
     }),
   )
-}
-
-/** Inputs less outputs. */
-export async function readFee(node: UtxoNode, { spends, outputs }: UtxoTransaction): Promise<bigint> {
-  let fee = -outputs.reduce((sum, { amount }) => sum + amount, 0n)
-  for (const { txHash, index } of spends) {
-    const parent = await findTransaction(node, txHash)
-    const spent = parent?.outputs.find((output) => output.index === index)
-    if (spent === undefined) throw new Error(`the node does not know what ${txHash}:${index} is`)
-    fee += spent.amount
-  }
-  return fee
 }
 
 /** Stores which transaction of these final blocks spent each output of clients. */

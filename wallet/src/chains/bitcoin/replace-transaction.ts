@@ -6,8 +6,9 @@ import { aboveMaxFee, type Replaced, type Replacement, type ReplacementPlan, typ
 import { dustOf, readAddress } from './addresses.ts'
 import { findBlock, findTransaction } from './blocks.ts'
 import { readFeeRate } from './fees.ts'
+import { findRival } from './find-transfers.ts'
 import type { UtxoKey } from './key.ts'
-import { findLater, listCoins, listInputs, storeSpending, takeCoins } from './own-coins.ts'
+import { findLater, holdInputs, type Later, listCoins, listInputs, storeSpending, takeCoins } from './own-coins.ts'
 import { amountOf, isRecord, NodeOutage, NodeRefusal } from './rpc.ts'
 import { defaultFeeLevel, sign } from './send.ts'
 import { lockSender } from './senders.ts'
@@ -30,20 +31,22 @@ export async function openReplacement(
 ): Promise<Replacement> {
   const { pool, parameters, feeRateMax } = node
   const spent = await listInputs(pool, newest.hash)
-  const laterId = await findLater(pool, transfer)
+  const later = await findLater(pool, transfer)
   const present = await listCoins(pool, transfer)
   const [usual, high] = await Promise.all([
     readFeeRate(node.rpc, transfer.fee_level ?? defaultFeeLevel, node, parameters),
     readFeeRate(node.rpc, 'high', node, parameters),
   ])
   const isMined = await isInBlock(node, pool, transfer)
+  const rival = await findRival(node, transfer)
   const evicted = await readEvicted(node, newest, transfer, spent)
 
   function plan(wanted: Kind, limit: bigint | null): UtxoPlan | Refused {
     // Only a faster cancellation can follow a cancellation, so that the payment stays cancelled.
     const kind = newest.kind === 'cancellation' ? 'cancellation' : wanted
     if (isMined) return { refusal: 'ALREADY_MINED: a transaction of the transfer is in a block' }
-    if (laterId !== null) return { refusal: laterFirst(laterId) }
+    if (rival !== null) return { refusal: passedBy(rival) }
+    if (later !== null) return { refusal: laterFirst(later) }
     if (count >= variantsMax) return { refusal: `TOO_MANY: the transfer has ${count} transactions already` }
     if ('refusal' in usual || 'refusal' in high)
       return { refusal: `${aboveMaxFee}: the node takes only dearer transactions now` }
@@ -79,8 +82,9 @@ export async function openReplacement(
   async function reserve(tx: pg.PoolClient, { added }: UtxoPlan): Promise<string | null> {
     const { unknown } = await lockSender(tx, transfer)
     if (unknown !== null) return `UNKNOWN_TRANSACTIONS: ${unknown} spent an output of the address`
-    const later = await findLater(tx, transfer)
-    if (later !== null) return laterFirst(later)
+    const taken = await findLater(tx, transfer)
+    if (taken !== null) return laterFirst(taken)
+    if (!(await holdInputs(tx, transfer, newest.hash))) return passedBy('another transfer')
     if (added.length > 0) await takeCoins(tx, transfer, added)
     return null
   }
@@ -95,8 +99,11 @@ export async function openReplacement(
   }
 }
 
-export const laterFirst = (id: string) =>
-  `LATER_FIRST: ${id} spends what returns from this transfer, and would be lost with it`
+export const passedBy = (rival: string) => `ALREADY_MINED: ${rival} spends what the transactions of the transfer need`
+
+/** The id of a transfer of another client is not told. */
+export const laterFirst = ({ id, isOwn }: Later) =>
+  `LATER_FIRST: ${isOwn ? id : 'a payment of another vault'} spends an output of this transfer, and would be lost with it`
 
 function scriptsOf({ parameters }: UtxoNode, { from_address, to_address }: TransferRow, kind: Kind): Uint8Array[] {
   const [sender, recipient] = [readAddress(from_address, parameters), readAddress(to_address, parameters)]

@@ -1,8 +1,10 @@
 import { HDKey } from '@scure/bip32'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openLog } from '../../log.ts'
 import { litecoinProgram } from '../../testing/litecoin-node.ts'
 import { signTransaction } from '../../testing/sign-transaction.ts'
 import { openUtxoWallet, type UtxoWallet } from '../../testing/utxo-wallet.ts'
+import { findReplacement } from '../../transfers/find-replacement.ts'
 
 let wallet: UtxoWallet
 let account = 0
@@ -123,6 +125,49 @@ describe.skipIf(litecoinProgram === null)('where nodes replace (Bitcoin)', () =>
     const { tx_hash } = await wallet.read('parent')
     expect(await wallet.chain().findRival(await wallet.read('child'))).toBe(tx_hash)
     expect(await wallet.balanceOf(from.toAddress)).toBe(100_000n)
+  })
+
+  test('a payment is not replaced when another address has spent on what it paid, and the chain went back', async () => {
+    const from = await fund(3_000_000n)
+    const derivationPath = `m/44/0/${account}/1`
+    const second = { derivationPath, fromAddress: await wallet.derive(derivationPath), toAddress: from.toAddress }
+    await send('paid-on', { ...from, toAddress: second.fromAddress }, 500_000n)
+    await wallet.mine(2)
+    await wallet.watch()
+    await send('onward', second, 100_000n)
+    const height = (await wallet.node.rpc.call('getblockcount')) as number
+    await wallet.node.rpc.call('invalidateblock', [await wallet.node.rpc.call('getblockhash', [height - 1])])
+    expect(await refusalOf(wallet.replace('paid-on', 'payment'))).toContain('LATER_FIRST: onward spends')
+    await wallet.mine(4)
+    await wallet.follow()
+    await wallet.follow()
+    expect(await wallet.read('paid-on')).toMatchObject({ status: 'confirmed' })
+    await expectBooks(from.fromAddress)
+  })
+
+  test('a payment whose parent is gone gives its other outputs back, also before a node took it, and is not replaced', async () => {
+    const from = await fund(1_000_000n, 900_000n)
+    await send('gone-parent', from, 800_000n)
+    const { raw_transaction: first } = await wallet.read('gone-parent')
+    await wallet.replace('gone-parent', 'payment')
+    await wallet.send()
+    // It spends the other deposit and the change of the replacement, and no node hears of it.
+    await wallet.order('orphaned', { ...from, amount: 1_000_000n })
+    await wallet.sendAndDie('stored')
+    await wallet.node.mineOnly(wallet.stranger, [first!])
+    await mineAndFollow()
+    await wallet.send()
+    await mineAndFollow()
+    const orphaned = await wallet.read('orphaned')
+    expect(orphaned).toMatchObject({ status: 'queued', last_error: expect.any(String) })
+    const { tx_hash } = await wallet.read('gone-parent')
+    expect(await findReplacement(wallet.chain(), orphaned, openLog('silent'))).toBe(tx_hash)
+    expect(await refusalOf(wallet.replace('orphaned', 'payment'))).toContain(`ALREADY_MINED: ${tx_hash}`)
+    await send('instead', from, 950_000n)
+    await mineAndFollow()
+    expect(await wallet.read('instead')).toMatchObject({ status: 'confirmed' })
+    expect(await wallet.balanceOf(from.toAddress)).toBe(1_750_000n)
+    await expectBooks(from.fromAddress)
   })
 
   test('the control: a replacement that chooses other outputs is refused here, and pays twice on the chain', async () => {

@@ -1,6 +1,7 @@
 import type pg from 'pg'
-import type { UtxoConfig } from '../../config.ts'
 import { scanBlocksMax } from '../../limits.ts'
+import { isNodeError } from '../node-error.ts'
+import type { UtxoConfig } from '../settings.ts'
 import { bitcoin, litecoin, type UtxoParameters } from './parameters.ts'
 import { countOf, hashOf, isRecord, NodeOutage, openRpc, type Rpc } from './rpc.ts'
 import type { UtxoBlock } from './utxo-block.ts'
@@ -17,16 +18,41 @@ export type UtxoNode = UtxoConfig & {
   scan: { blocksMax: number }
 }
 
+const parametersOf = { bitcoin, litecoin }
+
 export const openNode = (network: string, config: UtxoConfig, pool: pg.Pool): UtxoNode => ({
   ...config,
   pool,
   network,
-  parameters: config.type === 'bitcoin' ? bitcoin : litecoin,
+  parameters: withReplacement(parametersOf[config.type], config.replacement),
   rpc: openRpc({ url: config.rpcUrl }),
   reach: { reachable: false, headBlock: null },
   known: new Map(),
   scan: { blocksMax: Math.min(scanBlocksMax, 20) },
 })
+
+const withReplacement = (parameters: UtxoParameters, replacement = parameters.replacement) => ({
+  ...parameters,
+  replacement,
+})
+
+class OtherNetworkError extends NodeOutage {}
+
+/** @throws when the node serves another network; not when it does not answer, because the next pass asks again */
+export async function refuseOtherNetwork(node: UtxoNode): Promise<void> {
+  try {
+    await checkGenesis(node)
+  } catch (error) {
+    if (error instanceof OtherNetworkError || !isNodeError(error)) throw error
+  }
+}
+
+async function checkGenesis({ network, rpc, parameters, genesis = parameters.genesis }: Source): Promise<void> {
+  const first = hashOf(await rpc.call('getblockhash', [0]))
+  if (first === null) throw new NodeOutage('the node answered the hash of a block in another form')
+  if (first !== genesis)
+    throw new OtherNetworkError(`the node of ${network} serves another network: its first block is ${first}`)
+}
 
 /** Reads the height, and after an outage first which network the node serves, and what it has of it. */
 export async function readHeight(node: UtxoNode): Promise<bigint> {
@@ -36,19 +62,16 @@ export async function readHeight(node: UtxoNode): Promise<bigint> {
   return BigInt(height)
 }
 
+type Source = Pick<UtxoNode, 'network' | 'rpc' | 'parameters' | 'genesis'>
+
 /** @throws for a node of another network, and for one that cannot answer about old transactions or is behind */
-export async function checkNode({
-  network,
-  rpc,
-  parameters,
-  genesis = parameters.genesis,
-}: Pick<UtxoNode, 'network' | 'rpc' | 'parameters' | 'genesis'>): Promise<void> {
-  const [first, chain, indexes] = await Promise.all([
-    rpc.call('getblockhash', [0]),
+export async function checkNode(source: Source): Promise<void> {
+  const { network, rpc } = source
+  const [chain, indexes] = await Promise.all([
     rpc.call('getblockchaininfo'),
     rpc.call('getindexinfo'),
+    checkGenesis(source),
   ])
-  if (hashOf(first) !== genesis) throw new NodeOutage(`the node of ${network} serves another network`)
   if (!isRecord(chain) || !isRecord(indexes)) throw new NodeOutage('the node answered its state in another form')
   if (chain.pruned !== false) throw new NodeOutage(`the node of ${network} drops old blocks (prune)`)
   if (countOf(chain.blocks) === null || countOf(chain.blocks) !== countOf(chain.headers))

@@ -8,8 +8,8 @@ import {
   type Chain as ViemChain,
   webSocket,
 } from 'viem'
-import type { EvmConfig } from '../../config.ts'
 import { nodeBatchMax, nodeTimeoutMilliseconds, scanBlocksMax } from '../../limits.ts'
+import type { EvmConfig } from '../settings.ts'
 import type { KnownBlock } from './block.ts'
 import type { GasPrice } from './fee-caps.ts'
 

@@ -1,11 +1,12 @@
 import { type Address, erc20Abi, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import type { EvmConfig } from '../../config.ts'
+import { toBip32Path } from '../../keys/derivation-path.ts'
 import type { FeeLevel } from '../../protocol.ts'
 import type { PresentedRow } from '../../transfers/transfer-row.ts'
 import type { Chain, Payment } from '../chain.ts'
+import type { EvmConfig } from '../settings.ts'
 import { openAccount } from './account.ts'
-import { readAddress, readRecipient } from './addresses.ts'
+import { readAddress, readHash, readRecipient } from './addresses.ts'
 import type { EvmBlock } from './block.ts'
 import { broadcastTransaction, isKnown } from './broadcast-transaction.ts'
 import { capsOf, defaultFeeLevel } from './fee-caps.ts'
@@ -30,10 +31,20 @@ export function openChain(network: string, config: EvmConfig): Node & Chain {
 
 /** Addresses and hashes that come here were read by this family, or are those that it stored. */
 const functionsOf = (node: Node): Omit<Chain, keyof Node> => ({
+  kind: {
+    type: 'evm',
+    features: { derives: true, signsAddresses: false, replacement: 'fee', feePayer: false, shared: false },
+  },
+  coinType: null,
   coinDecimals: 18,
+  hasSignedOrders: true,
   readAddress,
   readRecipient,
   readContract: readAddress,
+  readHash,
+  checkPayment: () => undefined,
+  accountOf: (path) => ({ bip32Path: toBip32Path(path), script: null }),
+  refuseOtherNetwork: async () => undefined,
   readHeight: () => readHeight(node),
   readBlock: (blockNumber) => node.client.getBlock({ blockNumber }),
   readBalance: ({ address, contract }) =>
@@ -68,9 +79,9 @@ async function estimateFee(node: Node, payment: Payment, level: FeeLevel = defau
   return { fee: gas * (price.baseFeePerGas + caps.maxPriorityFeePerGas), maxFee: gas * caps.maxFeePerGas }
 }
 
-/** The final transaction that used the nonce of the transfer, if it is none of its own. */
-async function findRival(node: Node, { from_address, nonce, tx_hashes }: PresentedRow): Promise<string | null> {
-  if (nonce === null) return null
+/** The final transaction that used the nonce of the transfer, if it is none of its own. Past blocks are searched only for what was sent. */
+async function findRival(node: Node, { status, from_address, nonce, tx_hashes }: PresentedRow): Promise<string | null> {
+  if (nonce === null || status === 'queued') return null
   const hash = await findNonceUse(node, from_address as Address, Number(nonce))
   return hash === null || tx_hashes.includes(hash) ? null : hash
 }

@@ -1,0 +1,52 @@
+import { HDKey } from '@scure/bip32'
+import { addressOf, readAddress, scriptOf } from '../chains/bitcoin/addresses.ts'
+import type { UtxoParameters } from '../chains/bitcoin/parameters.ts'
+import { amountOf } from '../chains/bitcoin/rpc.ts'
+import type { Coin } from '../chains/bitcoin/sizes.ts'
+import type { LitecoinNode } from './litecoin-node.ts'
+import { signTransaction } from './sign-transaction.ts'
+
+/** Strangers on the chain of a node: one has the rewards of the first blocks and pays with them, others mine and receive. */
+export async function openUtxoFaucet({ rpc, mine }: LitecoinNode, parameters: UtxoParameters) {
+  const faucet = HDKey.fromMasterSeed(Buffer.alloc(32, 7))
+  await mine(110, scriptOf(faucet.publicKey!))
+  let faucetBlock = 0
+  let minedTo = 0
+
+  /** Signs a payment of the faucet with a block reward of its own. */
+  async function payFrom(toAddress: string, amount: bigint) {
+    faucetBlock += 1
+    const hash = await rpc.call('getblockhash', [faucetBlock])
+    const block = (await rpc.call('getblock', [hash, 2])) as {
+      tx: { txid: string; vout: { n: number; value: unknown }[] }[]
+    }
+    const { txid, vout } = block.tx[0]!
+    const coin: Coin = { txHash: txid, index: vout[0]!.n, amount: amountOf(vout[0]!.value)! }
+    const payment = { toAddress, amount }
+    return await signTransaction(faucet, { coins: [coin], payment, change: coin.amount - amount - 10_000n }, parameters)
+  }
+
+  return {
+    stranger: scriptOf(HDKey.fromMasterSeed(Buffer.alloc(32, 8)).publicKey!),
+    payFrom,
+    /** Sends a payment of the faucet, and returns its hash. */
+    async pay(toAddress: string, amount: bigint): Promise<string> {
+      return (await rpc.call('sendrawtransaction', [(await payFrom(toAddress, amount)).raw])) as string
+    },
+    /** Blocks of a branch that was left must not be made again, so each pays another script. */
+    async mine(count = 1) {
+      minedTo += 1
+      await mine(count, scriptOf(HDKey.fromMasterSeed(Buffer.alloc(32, 9)).derive(`m/${minedTo}`).publicKey!))
+    },
+    recipient: (index: number) =>
+      addressOf(HDKey.fromMasterSeed(Buffer.alloc(32, 10)).derive(`m/${index}`).publicKey!, parameters),
+    /** The chain's balance of an address, by the outputs that the node knows. */
+    async balanceOf(address: string): Promise<bigint> {
+      const script = Buffer.from(readAddress(address, parameters)!.script).toString('hex')
+      const { total_amount } = (await rpc.call('scantxoutset', ['start', [`raw(${script})`]])) as {
+        total_amount: unknown
+      }
+      return amountOf(total_amount)!
+    },
+  }
+}
