@@ -593,6 +593,7 @@ export const expectations: Record<string, Row> = {
     row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(plain)),
   // The columns are those of the rows above.
   reportOperations:     row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(plain)),
+  reportFees:           row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(plain)),
   reportApprovalActivity:
     row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(plain)),
   reportCategoryAnalytics:

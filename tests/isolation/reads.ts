@@ -178,7 +178,6 @@ function valuesOf(organisation: Organisation): Record<string, string[]> {
   const counterpartyIds = [...idsOf(counterparties), absent]
   const counterpartyAddressIds = counterparties.map(({ addressId }) => addressId)
   const keys = categories.map(({ key }) => key)
-  const purposes = ['Savings', 'Harbour dues']
   const instants = [times.at(0)!, times.at(times.length >> 1)!, times.at(-1)!]
   const pair = (items: string[]) => [...items, items.slice(0, 2).join()]
   return {
@@ -204,7 +203,7 @@ function valuesOf(organisation: Organisation): Record<string, string[]> {
     counterpartyAddressId: counterpartyAddressIds,
     category: keys,
     categoryKey: keys,
-    paymentPurpose: purposes,
+    paymentPurpose: ['Savings', 'Harbour dues'],
     decisionPolicyId: policies,
     txHash: [`0x${'1'.repeat(64)}`],
     sourceOperationId: operationIds,
@@ -228,6 +227,8 @@ function valuesOf(organisation: Organisation): Record<string, string[]> {
     categoryKeys: pair(keys),
     categoryField: ['memo:nothing'],
     initiatorIds: pair(userIds),
+    feePayerIds: pair(addressIds),
+    feeKinds: ['payment', 'cancellation,failure'],
     minimumAmount: ['5'],
     maximumAmount: ['50'],
     status: ['awaiting_approval', 'pending,failed', 'confirmed'],

@@ -15,9 +15,9 @@ export function formatAmount(decimal: string): string {
 }
 
 /** Formats a value in USD with two decimals. An unknown value is "–" and never zero. */
-export function formatUsd(value: string | null | undefined): string {
+export function formatUsd(value: string | null | undefined, signDisplay: 'auto' | 'exceptZero' = 'auto'): string {
   if (value === null || value === undefined) return '–'
-  const format = formatter(Intl.NumberFormat, { style: 'currency', currency: 'USD' })
+  const format = formatter(Intl.NumberFormat, { style: 'currency', currency: 'USD', signDisplay })
   return format.format(value as Intl.StringNumericLiteral)
 }
 

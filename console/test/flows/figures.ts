@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { operationsOf, orderTransfer } from '../support/orders.ts'
 import { type Stack, vaultCode } from '../support/stack.ts'
 import { watchPage } from '../support/watched-page.ts'
@@ -37,21 +37,34 @@ export function figureFlows(stack: () => Stack): void {
 
 /** A payment that goes out, one that waits, and one that was withdrawn. */
 async function operate(stack: Stack): Promise<void> {
-  await orderTransfer(stack, '7')
+  const paid = await orderTransfer(stack, '7')
   await orderTransfer(stack, '140')
   const { id } = await orderTransfer(stack, '160')
   await (await stack.client('treasurer')).vault(vaultCode).transfers.cancel(id)
+  // Its network fee is booked then.
+  await vi.waitFor(async () => expect((await paid.read()).status).toBe('confirmed'), { timeout: 60_000, interval: 500 })
 }
 
 /** The links to operations. */
-const operations = ['a[href*="/activity?"]', 'a[href*="/reports/operations?"]']
+const operations = [
+  'a[href*="/activity?"]',
+  'a[href*="/reports/operations?"]',
+  'a[href*="/reports/operations_exceptions?"]',
+]
 
 /** Every report, with a subject where it needs one. */
 async function reportsOf(stack: Stack): Promise<string[]> {
   const vault = (await stack.client('admin')).vault(vaultCode)
   const { items } = await vault.counterparties.list({ limit: 1 }).page()
   const { id: addressId } = await operationsOf(stack)
-  const plain = ['transaction_activity', 'asset_movement', 'operations', 'operations_exceptions', 'approval_activity']
+  const plain = [
+    'transaction_activity',
+    'asset_movement',
+    'operations',
+    'operations_exceptions',
+    'approval_activity',
+    'fees',
+  ]
   const filtered = [
     'statuses=confirmed',
     'statuses=failed,rejected,cancelled',
@@ -64,6 +77,7 @@ async function reportsOf(stack: Stack): Promise<string[]> {
   return [
     ...plain.map((type) => `${type}?period=last30`),
     ...filtered.map((filter) => `transaction_activity?period=last30&${filter}`),
+    ...['dateBasis=createdAt', 'groupBy=week', 'feeKinds=payment'].map((filter) => `fees?period=last30&${filter}`),
     `address_activity?period=last30&addressId=${addressId}`,
     ...items.map(({ id }) => `counterparty_activity?period=last30&counterpartyId=${id}`),
   ]

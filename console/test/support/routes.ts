@@ -116,6 +116,7 @@ const reportTypes = [
   'account_statement',
   'operations_exceptions',
   'operations',
+  'fees',
   'approval_activity',
   'category_analytics',
 ]

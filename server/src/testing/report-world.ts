@@ -13,6 +13,16 @@ import { addMember, allowAll, createAddress, createVaultFixture, type VaultFixtu
 type WireAddress = { id: string; address: string }
 type ReportUrl<Type extends string> = `/vaults/${string}/reports/${Type}?${string}`
 
+/** A network fee of a transfer. By default its sender paid it, for a transaction that replaced no other. */
+type FeeDraft = {
+  amount: string
+  rate: string | null
+  bookedAt?: string
+  paidBy?: WireAddress
+  hasReplaced?: boolean
+  isCancelled?: boolean
+}
+
 export type OperationDraft = {
   type?: OperationType
   at: string
@@ -35,7 +45,7 @@ export type OperationDraft = {
   confirmedAt?: string | null
   blockchainAt?: string | null
   /** A booked network fee in ETH, and its USD rate at that time; null when unknown. */
-  fee?: { amount: string; rate: string | null; bookedAt?: string } | null
+  fee?: FeeDraft | null
   /** With false, the operation is written without its ledger entries. */
   isBooked?: boolean
 }
@@ -182,14 +192,11 @@ export async function createReportWorld(): Promise<ReportWorld> {
           [vault.id, id, address.id, tokenId, txHash ?? id, operations, otherSide, at],
         )
       } else {
-        await sql(
-          'insert into transfers (vault_id, id, to_address, to_address_key, payload, payload_hash, decision, phase, ' +
-            `created_at) values ($1,$2,$3,$4,'{}','','{}','done',$5)`,
-          [vault.id, id, otherSide, otherSide.toLowerCase(), at],
-        )
+        await insertTransfer([vault.id, id, otherSide, otherSide.toLowerCase(), at], draft)
       }
       if (isBooked)
         await book({ vaultId: vault.id, tokenId, addressId: address.id, operationId: id, amount }, type, status, at)
+      if (isBooked) await bookFee(id, address, draft)
       return id
     },
     async addCounterparty(name, createdAt = '2020-01-01T00:00:00.000Z') {
@@ -266,6 +273,41 @@ export async function createReportWorld(): Promise<ReportWorld> {
     at: Date,
   ): Promise<void> {
     if (type === 'deposit') return post([posting('deposit', subject)], at)
+    await fund(subject, at)
+    await post([posting('reserve', subject)], at)
+    if (status === 'confirmed') await post([posting('settle', subject)], at)
+    else if (status !== 'pending' && status !== 'awaiting_approval') await post([posting('release', subject)], at)
+  }
+
+  async function insertTransfer(values: unknown[], { fee = null, status }: OperationDraft): Promise<void> {
+    const { id: feeTokenId, decimals } = vault.tokens.eth
+    const failure = fee?.isCancelled === true ? 'CANCELLED: by its owner' : 'REVERTED'
+    await sql(
+      `insert into transfers (vault_id, id, to_address, to_address_key, created_at, payload, payload_hash, decision, phase, fee,
+        fee_token_id, fee_address_id, replaced_tx_hashes, failure_reason)
+      values ($1, $2, $3, $4, $5, '{}', '', '{}', 'done', $6, $7, $8, $9, $10)`,
+      [
+        ...values,
+        fee === null ? null : parseDecimal(fee.amount, decimals)!.toString(),
+        fee === null ? null : feeTokenId,
+        fee?.paidBy?.id ?? null,
+        fee?.hasReplaced === true ? [fakeTxHash(`replaced ${operations}`)] : [],
+        status === 'failed' ? failure : null,
+      ],
+    )
+  }
+
+  async function bookFee(operationId: string, sender: WireAddress, { fee = null, at }: OperationDraft): Promise<void> {
+    if (fee === null) return
+    const { id: tokenId, decimals } = vault.tokens.eth
+    const amount = parseDecimal(fee.amount, decimals)!
+    const subject = { vaultId: vault.id, tokenId, addressId: (fee.paidBy ?? sender).id, operationId, amount }
+    await fund(subject, new Date(at))
+    await post([posting('fee', subject)], new Date(fee.bookedAt ?? at))
+  }
+
+  /** Gives an address the unlimited adjustment, once. */
+  async function fund(subject: Parameters<typeof posting>[1], at: Date): Promise<void> {
     const grant = { ...subject, operationId: newId(at), amount: funds }
     const [held] = await sql(
       `select from ledger_accounts where vault_id = $1 and address_id = $2 and token_id = $3 and balance >= $4`,
@@ -280,9 +322,6 @@ export async function createReportWorld(): Promise<ReportWorld> {
       )
       await post([signedPosting('adjust', grant)], early)
     }
-    await post([posting('reserve', subject)], at)
-    if (status === 'confirmed') await post([posting('settle', subject)], at)
-    else if (status !== 'pending' && status !== 'awaiting_approval') await post([posting('release', subject)], at)
   }
 
   function post(postings: Posting[], at: Date): Promise<void> {

@@ -1,3 +1,4 @@
+import type { ActivitySummary } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { lazy } from 'react'
 import { formatUsd } from '../../lib/amounts.ts'
@@ -7,7 +8,8 @@ import { Usd } from '../../ui/amount.tsx'
 import { ChartWithTable } from '../../ui/charts/chart-with-table.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
-import { flowsQuery } from './queries.ts'
+import { flowsQuery, timelineQuery } from './queries.ts'
+import { wayToBalance } from './way-to-balance.ts'
 
 const FlowChart = lazy(() => import('../../ui/charts/flow-chart.tsx'))
 
@@ -28,8 +30,10 @@ export function FlowsCard({ code, enabled }: { code: string; enabled: boolean })
             <dl className="mb-3 flex flex-wrap gap-x-8 gap-y-2">
               <Figure name={t('Received')} value={report.summary.incomingUsd} className="text-good" />
               <Figure name={t('Sent')} value={report.summary.outgoingUsd} />
+              <Figure name={t('Network fees')} value={report.summary.feesUsd} />
               <Figure name={t('Net')} value={report.summary.netFlowUsd} />
             </dl>
+            <WayToBalance code={code} summary={report.summary} />
             <ChartWithTable
               title={t('Received and sent per day in USD')}
               series={[
@@ -63,6 +67,31 @@ export function FlowsCard({ code, enabled }: { code: string; enabled: boolean })
         )}
       </ListState>
     </Card>
+  )
+}
+
+/** From the balance 30 days ago to the balance now, in one line. */
+function WayToBalance({ code, summary }: { code: string; summary: ActivitySummary }) {
+  const { data } = useQuery(timelineQuery(code, 30))
+  const way = wayToBalance({
+    opening: data?.usd[0]?.usdValue ?? null,
+    closing: data?.usd.at(-1)?.usdValue ?? null,
+    incoming: summary.incomingUsd,
+    outgoing: summary.outgoingUsd,
+    fees: summary.feesUsd,
+  })
+  if (way === null) return null
+  const signed = (usd: string) => formatUsd(usd, 'exceptZero')
+  return (
+    <p className="figures mb-3 text-[0.8125rem] text-quiet">
+      {t('{opening} before, {net} net, {fees} network fees, {rest} by rates and corrections: {closing} now.', {
+        opening: formatUsd(way.opening),
+        net: signed(way.net),
+        fees: signed(way.fees),
+        rest: signed(way.rest),
+        closing: formatUsd(way.closing),
+      })}
+    </p>
   )
 }
 

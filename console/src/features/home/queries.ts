@@ -12,10 +12,10 @@ export function balancesQuery(code: string) {
   })
 }
 
-/** Reads the balances at the end of each of the last days of the reader. More than 120 days are read by week. */
+/** Reads the balances before the last days of the reader, and at the end of each. More than 120 days are read by week. */
 export function timelineQuery(code: string, days: number) {
   const to = addDays(dayOf(new Date()), 1)
-  const from = addDays(to, -days)
+  const from = addDays(to, -days - 1)
   return queryOptions({
     queryKey: ['balances', code, 'timeline', from, days],
     queryFn: ({ signal }) =>

@@ -3,6 +3,7 @@ import type {
   ApprovalActivityReport,
   AssetMovementReport,
   CategoryAnalyticsReport,
+  FeesReport,
   OperationsExceptionsReport,
   OperationsReport,
   ReportHeader,
@@ -21,6 +22,7 @@ import { ByAsset, ByCounterparty, ByOwnAddress } from './breakdowns.tsx'
 import { CategoryAnswer } from './category-answer.tsx'
 import { DataQuality, Exceptions } from './data-quality.tsx'
 import { ReportContext } from './drilldown-link.tsx'
+import { FeesAnswer } from './fees-answer.tsx'
 import { Figures } from './figures.tsx'
 import { BalanceMovements, ByCategory, ByOwner, ByStatus, Observations } from './more-breakdowns.tsx'
 import { Operations } from './operations.tsx'
@@ -32,7 +34,7 @@ import { isActivity, type ReportType } from './types.ts'
 
 type AnswerProps = { code: string; type: ReportType; search: ReportSearch; parameters: Parameters }
 type Paged = AccountStatementReport | OperationsReport | OperationsExceptionsReport
-type Whole = TransactionActivityReport | ApprovalActivityReport | CategoryAnalyticsReport
+type Whole = TransactionActivityReport | FeesReport | ApprovalActivityReport | CategoryAnalyticsReport
 
 /** The answer of a report. */
 export function Answer(props: AnswerProps) {
@@ -48,6 +50,8 @@ function WholeAnswer({ code, type, search, parameters }: AnswerProps) {
         <Frame code={code} type={type} search={search} report={query.data.report}>
           {isActivity(type) ? (
             <ActivityAnswer code={code} answer={query.data as TransactionActivityReport} />
+          ) : type === 'fees' ? (
+            <FeesAnswer answer={query.data as FeesReport} />
           ) : type === 'approval_activity' ? (
             <ApprovalAnswer answer={query.data as ApprovalActivityReport} />
           ) : (

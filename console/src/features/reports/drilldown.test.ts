@@ -67,6 +67,25 @@ describe('the operations of a figure', () => {
     expect(placeOf(subject, { direction: 'in' })).toBeNull()
   })
 
+  it('of a report of fees are those with such a fee, by the date of the report', () => {
+    const booked = of('fees', { period: 'last30' }, { dateBasis: 'feeBookedAt' })
+    const dated = { period: 'last30', dateBasis: 'feeBookedAt' }
+    expect(placeOf(booked, { feePayerIds: 'a' })).toEqual(operations({ ...dated, feePayerIds: 'a' }))
+    expect(placeOf(booked, { network: 'ethereum' })).toEqual(operations({ ...dated, networkIds: 'ethereum' }))
+    expect(placeOf(booked, { from: '2026-07-06', until: '2026-07-12' })).toEqual(
+      operations({ dateBasis: 'feeBookedAt', from: '2026-07-06', until: '2026-07-12' }),
+    )
+    const kinds = 'payment,failure'
+    const created = of('fees', { dateBasis: 'createdAt' })
+    expect(placeOf(created, { feeKinds: kinds })).toEqual(operations({ dateBasis: 'createdAt', feeKinds: kinds }))
+    const narrowed = of('fees', { feeKinds: kinds }, { dateBasis: 'feeBookedAt' })
+    expect(placeOf(narrowed, { feeKinds: 'failure' })).toEqual(
+      operations({ dateBasis: 'feeBookedAt', feeKinds: 'failure' }),
+    )
+    expect(placeOf(narrowed, { feeKinds: 'cancellation' })).toBeNull()
+    expect(placeOf(of('transaction_activity', { feeKinds: kinds }), {})).toEqual(operations({ feeKinds: kinds }))
+  })
+
   it('leave out what others share where the report does, for a reader of a part of the vault', () => {
     const part = (search: ReportSearch) => placeOf(of('transaction_activity', search, {}, false))
     expect(part({})).toEqual(activity({ includeShared: 'false' }))

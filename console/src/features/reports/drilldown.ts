@@ -29,7 +29,13 @@ const single: Partial<Record<SearchName, string>> = {
   categories: 'category',
 }
 const same: readonly SearchName[] = ['addressId', 'folderId', 'counterpartyId', 'counterpartyGroupId', 'userId']
-const unknownToActivity: readonly SearchName[] = ['minimumAmount', 'maximumAmount', 'initiatorIds']
+const unknownToActivity: readonly SearchName[] = [
+  'minimumAmount',
+  'maximumAmount',
+  'initiatorIds',
+  'feePayerIds',
+  'feeKinds',
+]
 /** Activity goes by the counterparty that was recorded with the operation, a report by the address book of today. */
 const ofAddressBook: readonly SearchName[] = [
   'counterpartyId',
@@ -54,7 +60,7 @@ export function placeOf(shown: Shown, more: Drilldown = {}): Place | null {
 }
 
 function activityFilters({ type, search, report, readsAll }: Shown, more: Drilldown): Drilldown | null {
-  if (report.dateBasis !== 'createdAt') return null
+  if (report.dateBasis !== 'createdAt' || unknownToActivity.some((name) => more[name] !== undefined)) return null
   const taken = (Object.entries(search) as [SearchName, string][]).filter(([name]) => isTaken(type, name))
   const isByAddressBook = more.counterpartyId !== undefined || taken.some(([name]) => ofAddressBook.includes(name))
   if (report.classificationMode === 'current' && isByAddressBook) return null
@@ -83,15 +89,28 @@ const listed: Record<string, SearchName> = {
   category: 'categories',
   categoryKey: 'categories',
   statuses: 'statuses',
+  network: 'networkIds',
+  feePayerIds: 'feePayerIds',
+  feeKinds: 'feeKinds',
 }
 
-function operationsFilters({ type, search }: Shown, more: Drilldown): Record<string, string> | null {
+/** The lists of the report of operations that a figure narrows to one value. */
+const lists: readonly string[] = ['statuses', 'feePayerIds', 'feeKinds']
+
+function operationsFilters({ type, search, report }: Shown, figure: Drilldown): Record<string, string> | null {
   const filters: ReportSearch = {}
+  const { from, until, ...more } = figure
   for (const [name, value] of Object.entries(search) as [SearchName, string][]) {
     const isOfEveryReport = ['period', 'from', 'until'].includes(name)
     if (isOfEveryReport || (isTaken(type, name) && isTaken('operations', name))) filters[name] = value
   }
-  const subject = Object.entries(search).filter(([name]) => name in listed && name !== 'statuses')
+  // Each report has its own date unless it is named.
+  if (report.dateBasis !== 'createdAt') filters.dateBasis = report.dateBasis
+  if (from !== undefined && until !== undefined) {
+    Object.assign(filters, { from, until })
+    delete filters.period
+  }
+  const subject = Object.entries(search).filter(([name]) => name in listed && !lists.includes(name))
   const ofReport = subject.filter(([name]) => isTaken(type, name as SearchName))
   for (const [name, value] of [...ofReport, ...Object.entries(more)]) {
     const target = listed[name]
@@ -99,6 +118,12 @@ function operationsFilters({ type, search }: Shown, more: Drilldown): Record<str
     filters[target] = value
   }
   return filters
+}
+
+/** Returns the parameters of the report of fees over the operations of another report. */
+export function feesSearchOf(shown: Shown): ReportSearch | null {
+  const filters = operationsFilters(shown, {})
+  return filters === null ? null : { ...filters, dateBasis: shown.report.dateBasis }
 }
 
 /** Returns the last instant of a report. The end of a report is exclusive, that of Activity is inclusive. */

@@ -1,12 +1,13 @@
 import type { ActivitySummary, ReportComparison, ReportDataQuality } from '@strongroom/sdk'
+import { Link } from '@tanstack/react-router'
 import { TrendingDown, TrendingUp } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { formatUsd } from '../../lib/amounts.ts'
 import { formatter } from '../../lib/formatter.ts'
 import { t } from '../../lib/language.ts'
 import { formatDay } from '../../lib/time.ts'
-import type { Drilldown } from './drilldown.ts'
-import { DrilldownLink } from './drilldown-link.tsx'
+import { type Drilldown, feesSearchOf } from './drilldown.ts'
+import { DrilldownLink, useShownReport } from './drilldown-link.tsx'
 import { knownNet, knownUsd } from './known-usd.ts'
 
 type FiguresProps = { summary: ActivitySummary; comparison: ReportComparison; quality: ReportDataQuality }
@@ -31,7 +32,7 @@ export function Figures({ summary, comparison, quality }: FiguresProps) {
         </Figure>
         <Figure name={t('Net')}>{formatUsd(knownNet(summary.netFlowUsd, incoming, outgoing))}</Figure>
         <Figure name={t('Network fees')} filters={null}>
-          {formatUsd(knownUsd(summary.feesUsd, amountsOf(summary.feesByAsset)))}
+          <FeesLink>{formatUsd(knownUsd(summary.feesUsd, amountsOf(summary.feesByAsset)))}</FeesLink>
         </Figure>
         <Figure name={t('Turnover')} change={comparison.grossTurnoverUsdChangePercent}>
           {formatUsd(turnover)}
@@ -62,6 +63,24 @@ export function Figures({ summary, comparison, quality }: FiguresProps) {
         </p>
       )}
     </>
+  )
+}
+
+/** A link to the report of the fees of the same operations. */
+function FeesLink({ children }: { children: ReactNode }) {
+  const shown = useShownReport()
+  const search = feesSearchOf(shown)
+  if (search === null) return children
+  return (
+    <Link
+      to="/v/$code/reports/$type"
+      params={{ code: shown.code, type: 'fees' }}
+      search={search}
+      preload={false}
+      className="underline decoration-line underline-offset-4 hover:decoration-accent"
+    >
+      {children}
+    </Link>
   )
 }
 

@@ -7,6 +7,7 @@ import { Chip } from '../../ui/choice.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { statusChoices } from '../../ui/operation-status.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
+import { feeKindChoices } from './fee-words.tsx'
 import type { SettingsProps } from './parameters.ts'
 import { isTaken, type ListName, listOf, type SearchName } from './parameters.ts'
 import { gaps, gapWords } from './quality.ts'
@@ -44,6 +45,8 @@ function filtersOf(code: string): Filter[] {
     { name: 'counterpartyGroupIds', label: t('Group of counterparties'), options: counterpartyGroupOptions(code) },
     { name: 'initiatorIds', label: t('Who ordered'), options: memberOptions(code) },
     { name: 'categories', label: t('Category'), options: categoryOptions(code) },
+    { name: 'feePayerIds', label: t('Paid the network fee'), options: addressOptions(code) },
+    { name: 'feeKinds', label: t('Network fee for'), options: feeKindChoices() },
     {
       name: 'exceptions',
       label: t('What is missing'),

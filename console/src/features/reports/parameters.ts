@@ -35,6 +35,8 @@ export const listNames = [
   'counterpartyGroupIds',
   'categories',
   'initiatorIds',
+  'feePayerIds',
+  'feeKinds',
   'exceptions',
 ] as const
 
@@ -81,6 +83,7 @@ const takes: Record<ReportType, readonly SearchName[]> = {
   account_statement: ['addressId', 'tokenId'],
   operations: [],
   operations_exceptions: ['exceptions'],
+  fees: ['groupBy'],
   approval_activity: [],
   category_analytics: ['categoryKey'],
 }

@@ -20,6 +20,7 @@ function read(code: string, type: ReportType, parameters: Parameters, signal?: A
     account_statement: () => reports.accountStatement(parameters as never, options),
     operations: () => reports.operations(parameters as never, options),
     operations_exceptions: () => reports.operationsExceptions(parameters as never, options),
+    fees: () => reports.fees(parameters as never, options),
     approval_activity: () => reports.approvalActivity(parameters as never, options),
     category_analytics: () => reports.categoryAnalytics(parameters as never, options),
   }

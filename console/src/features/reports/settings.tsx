@@ -179,10 +179,11 @@ function Counting({ type, search, change }: Omit<SettingsProps, 'code'>) {
         ['previous_period', t('The period before')],
         ['previous_year', t('The same period of last year')],
       ])}
-      {select('dateBasis', t('Date that counts'), 'createdAt', [
+      {select('dateBasis', t('Date that counts'), type === 'fees' ? 'feeBookedAt' : 'createdAt', [
         ['createdAt', t('When it was ordered or arrived')],
         ['blockchainAt', t('Time of the block')],
         ['confirmedAt', t('When it was confirmed')],
+        ['feeBookedAt', t('When its network fee was booked')],
       ])}
       {select('counterpartyClassification', t('Counterparties'), 'current', [
         ['current', t('As the address book is now')],

@@ -1,9 +1,8 @@
 import type { Static } from 'typebox'
 import type { Member } from '../../../access/caller.ts'
-import { reportDayBucketYearsMax } from '../../../lib/limits.ts'
 import type { ComparisonMode } from '../blocks/comparison.ts'
 import type { GroupBy } from '../requests/buckets.ts'
-import { checkLength, type ReportRequest, readReportRequest } from '../requests/report-request.ts'
+import { checkSteps, type ReportRequest, readReportRequest } from '../requests/report-request.ts'
 import type { AddressActivityQuery } from './schema.ts'
 
 export type ActivityRequest = ReportRequest & {
@@ -18,9 +17,6 @@ type ActivityInput = Static<typeof AddressActivityQuery> & { counterpartyId?: st
 export function readActivityRequest(type: string, member: Member, query: ActivityInput, now: Date): ActivityRequest {
   const request = readReportRequest(type, member, query, now)
   const { groupBy = 'day', comparison = 'none' } = query
-  if (groupBy === 'day') {
-    const message = `must not be more than ${reportDayBucketYearsMax} years after from when grouped by day`
-    checkLength(request.filter.interval, request.timezone, reportDayBucketYearsMax, message)
-  }
+  checkSteps(groupBy, request)
   return { ...request, groupBy, comparison, isBrokenDownByOwner: query.breakdownBy === 'owner' }
 }

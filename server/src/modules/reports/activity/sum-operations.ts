@@ -123,7 +123,7 @@ function statementOf(requested: OperationFilter, dayStarts: readonly Date[], sid
 }
 
 /** SQL: the number of the day of the operation `o`. */
-function dayOf(filter: OperationFilter, dayStarts: readonly Date[]): RawBuilder<unknown> {
+export function dayOf(filter: OperationFilter, dayStarts: readonly Date[]): RawBuilder<unknown> {
   // The times are seconds, because PostgreSQL looks up doubles much faster than timestamps; milliseconds fit exactly enough.
   const starts = dayStarts.map((start) => start.getTime() / 1000)
   return sql`width_bucket(date_part('epoch', ${dateOf(filter)}), ${starts}::float8[]) - 1`

@@ -18,7 +18,7 @@ export const feeFigures = {
 /** The coin of the network of each token. */
 type Coins = Pick<Activity, 'assets' | 'coinOf'>
 
-export function sumFees(groups: Iterable<Group & Fees>, { assets, coinOf }: Coins) {
+export function sumFees(groups: Iterable<Pick<Group, 'tokenId'> & Fees>, { assets, coinOf }: Coins) {
   const amounts = new Map<string, bigint>()
   let cents = 0n
   for (const { tokenId, fees, feesUsd } of groups) {

@@ -36,6 +36,18 @@ import {
   CategoryAnalyticsReport,
   CategoryFieldAnalytics,
 } from '../reports/category-analytics.ts'
+import {
+  buildFees,
+  FeesOfAsset,
+  FeesOfKind,
+  FeesOfNetwork,
+  FeesOfPayer,
+  FeesOfPeriod,
+  FeesQuery,
+  FeesReport,
+  FeesSummary,
+  readFeesRequest,
+} from '../reports/fees.ts'
 import { leadOfStatement } from '../reports/lead-of-statement.ts'
 import {
   buildOperations,
@@ -248,6 +260,19 @@ export const reports = [
       mainBlock: 'items',
       open: openOperations,
     },
+  }),
+  report({
+    type: 'fees',
+    operationId: 'reportFees',
+    summary: 'Get the report of network fees',
+    description:
+      'The network fees that the ledger has, in coins and in USD: by network, token, address that paid, kind and time. Unless ' +
+      '`dateBasis` is given, the date of a fee is the one at which it was booked.',
+    query: FeesQuery,
+    answer: FeesReport,
+    components: [FeesSummary, FeesOfNetwork, FeesOfAsset, FeesOfPayer, FeesOfKind, FeesOfPeriod],
+    prepare: readFeesRequest,
+    build: buildFees,
   }),
   report({
     type: 'approval_activity',

@@ -996,6 +996,7 @@ describe('faults', () => {
       account_statement: { addressId: world.own.id, tokenId: world.vault.tokens.usdt.id },
       operations_exceptions: {},
       operations: {},
+      fees: {},
       approval_activity: {},
       category_analytics: { categoryKey: 'k' },
     }
@@ -1125,6 +1126,7 @@ describe('the visibility of reports', () => {
       ['account_statement', { ...ofAddress, addressId: world.second.id, tokenId: world.vault.tokens.usdt.id }],
       ['operations_exceptions', query],
       ['operations', query],
+      ['fees', query],
       ['approval_activity', query],
       ['category_analytics', { ...query, categoryKey: category }],
     ] as const) {
@@ -1147,6 +1149,7 @@ describe('the visibility of reports', () => {
     for (const type of [
       'transaction_activity',
       'asset_movement',
+      'fees',
       'approval_activity',
       'operations_exceptions',
       'operations',

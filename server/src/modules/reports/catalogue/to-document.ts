@@ -98,7 +98,8 @@ type Period = Record<'periodStart' | 'incomingUsd' | 'outgoingUsd' | 'netFlowUsd
 
 /** Returns the flows of every bucket of time, for the reports that have buckets; null for others. */
 function toChart(timeline: unknown, title: string): Chart | null {
-  if (!Array.isArray(timeline)) return null
+  // The periods of a report of fees have no flows.
+  if (!Array.isArray(timeline) || !timeline.every((period) => 'incomingUsd' in period)) return null
   const points = (timeline as Period[]).map(({ periodStart, incomingUsd, outgoingUsd, netFlowUsd }) => ({
     start: new Date(periodStart),
     incoming: Number(incomingUsd),

@@ -77,6 +77,7 @@ beforeAll(async () => {
     account_statement: { addressId: world.own.id, tokenId: world.vault.tokens.usdt.id },
     operations_exceptions: {},
     operations: {},
+    fees: {},
     approval_activity: {},
     category_analytics: { categoryKey: 'payroll' },
   }

@@ -73,6 +73,7 @@ describe('docs/reports.md', () => {
         'account_statement',
         'operations_exceptions',
         'operations',
+        'fees',
         'approval_activity',
         'category_analytics',
       ]),

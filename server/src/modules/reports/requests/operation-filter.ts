@@ -5,6 +5,7 @@ import { badRequest } from '../../../lib/errors.ts'
 import type { FlowType, OperationStatus } from '../../../lib/operations.ts'
 import { hasCategoryRight } from '../../operations/categories/rights.ts'
 import type { Interval } from './buckets.ts'
+import { type FeeFilter, hasFee } from './fee-kinds.ts'
 import type { classifications, dateBases } from './schema.ts'
 
 export type DateBasis = (typeof dateBases)[number]
@@ -14,7 +15,7 @@ export type Classification = (typeof classifications)[number]
 export type FieldCondition = { key: string; values: string[] }
 
 /** The filters that select the operations of a report. A filter that is null is not applied. */
-export type OperationFilter = {
+export type OperationFilter = FeeFilter & {
   scope: AddressScope
   interval: Interval
   dateBasis: DateBasis
@@ -48,7 +49,12 @@ export type OperationFilter = {
   later?: RawBuilder<unknown>
 }
 
-const dateColumns = { createdAt: 'o.created_at', blockchainAt: 'o.blockchain_at', confirmedAt: 'o.confirmed_at' }
+const dateColumns: Readonly<Record<DateBasis, string>> = {
+  createdAt: 'o.created_at',
+  blockchainAt: 'o.blockchain_at',
+  confirmedAt: 'o.confirmed_at',
+  feeBookedAt: 'o.fee_booked_at',
+}
 
 /** SQL: the date of the operation `o` that the report uses. */
 export const dateOf = (filter: Pick<OperationFilter, 'dateBasis'>) => sql.ref<Date>(dateColumns[filter.dateBasis])
@@ -124,6 +130,7 @@ export function isWanted(filter: OperationFilter): RawBuilder<boolean> {
     all.push(isCategorized({ scope, categoryKeys: filter.categories, categoryFields: [] }))
   }
   if (filter.categoryKeys !== null || filter.categoryFields.length > 0) all.push(isCategorized(filter))
+  if (filter.feePayerIds !== null || filter.feeKinds !== null) all.push(hasFee(scope, filter))
   if (filter.minimumAmount !== null) all.push(isAmount('>=', filter.minimumAmount))
   if (filter.maximumAmount !== null) all.push(isAmount('<=', filter.maximumAmount))
   return sql<boolean>`${sql.join(all, sql` and `)}`

@@ -5,12 +5,21 @@ import type { Db } from '../../../db/client.ts'
 import { type PageQuery, type Paging, pageOf } from '../../../lib/cursor.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { idPattern, newId } from '../../../lib/ids.ts'
-import { reportYearsMax } from '../../../lib/limits.ts'
+import { reportDayBucketYearsMax, reportYearsMax } from '../../../lib/limits.ts'
 import { compareDecimals } from '../../../lib/money.ts'
 import { flowTypes as allFlowTypes } from '../../../lib/operations.ts'
 import type { Cell, Column, Fact, PrintedColumn, Table } from '../documents/document.ts'
 import type { Words } from '../documents/words.ts'
-import { daysBefore, historyBounds, type Interval, isLongerThan, isZone, parseInstant } from './buckets.ts'
+import {
+  daysBefore,
+  type GroupBy,
+  historyBounds,
+  type Interval,
+  isLongerThan,
+  isZone,
+  parseInstant,
+} from './buckets.ts'
+import { feeKinds } from './fee-kinds.ts'
 import type { FieldCondition, OperationFilter } from './operation-filter.ts'
 import type { FilterQuery, ReportHeader } from './schema.ts'
 import { reportedStatuses } from './schema.ts'
@@ -78,8 +87,15 @@ function readInterval(query: { from?: string; to?: string }, timezone: string, n
   return { from, to }
 }
 
+/** @throws 400 when a report by day has more days than a report may have */
+export function checkSteps(groupBy: GroupBy, { filter, timezone }: ReportRequest): void {
+  if (groupBy !== 'day') return
+  const message = `must not be more than ${reportDayBucketYearsMax} years after from when grouped by day`
+  checkLength(filter.interval, timezone, reportDayBucketYearsMax, message)
+}
+
 /** @throws 400 when the interval is longer than `yearsMax` */
-export function checkLength(interval: Interval, timezone: string, yearsMax: number, message: string): void {
+function checkLength(interval: Interval, timezone: string, yearsMax: number, message: string): void {
   if (isLongerThan(interval, timezone, yearsMax)) throw badRequest('to', message)
 }
 
@@ -114,6 +130,8 @@ function readFilter(scope: AddressScope, interval: Interval, query: FilterInput)
     categoryKeys: list('categoryKeys'),
     categoryFields: readFieldConditions(query.categoryField),
     initiatorIds: list('initiatorIds'),
+    feePayerIds: list('feePayerIds'),
+    feeKinds: listAmong('feeKinds', query.feeKinds, feeKinds),
     minimumAmount,
     maximumAmount,
     operationIds: null,

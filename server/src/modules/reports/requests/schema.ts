@@ -5,10 +5,11 @@ import type { OperationStatus } from '../../../lib/operations.ts'
 import type { ColumnKind, Wording } from '../documents/document.ts'
 import { languages } from '../documents/words.ts'
 import { fileFormats } from '../files/formats.ts'
+import { feeKinds } from './fee-kinds.ts'
 
 /** Schemas that the answers of several reports share. */
 
-export const dateBases = ['createdAt', 'blockchainAt', 'confirmedAt'] as const
+export const dateBases = ['createdAt', 'blockchainAt', 'confirmedAt', 'feeBookedAt'] as const
 export const classifications = ['current', 'historical'] as const
 
 /** The statuses in the order of a report. */
@@ -184,6 +185,8 @@ export const filters = {
     'cost_center:marketing|sales',
   ),
   initiatorIds: List('Initiators of transfers.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
+  feePayerIds: List('Addresses of the vault that paid the network fee.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
+  feeKinds: List(`Purposes of the network fee: ${feeKinds.join(', ')}.`, 'payment'),
   minimumAmount: BoundAmount,
   maximumAmount: BoundAmount,
   includeInternal: Type.Optional(

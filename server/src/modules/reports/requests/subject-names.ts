@@ -22,6 +22,7 @@ const members: Lookup = ({ vaultId }, ids) => sql`
 const lookups: Readonly<Record<string, Lookup>> = {
   addressId: addresses,
   ownAddressId: addresses,
+  feePayerId: addresses,
   folderId: (scope, ids) => sql`
     select f.id, f.name from address_groups f where f.id = any(${ids}) and ${isFolderVisible(scope, 'f')}`,
   counterpartyId: ({ vaultId }, ids) => sql`
