@@ -80,6 +80,25 @@ export const checksAfter: Record<string, Check[]> = {
     { query: "select look_alike_of('ltc1qw508d6qejx7kgm') as shown", finds: [{ shown: 'qw507kgm' }] },
     { query: "select proname from pg_proc where proname = 'is_litecoin_address'", finds: [] },
   ],
+  '0117-checked-addresses-by-network': [
+    {
+      query: 'select vault_id, network_id, address_check from vault_networks order by vault_id, network_id',
+      finds: [
+        { vault_id: 'v1', network_id: 'n1', address_check: 'none' },
+        { vault_id: 'v17', network_id: 'n1', address_check: 'derived' },
+        { vault_id: 'v17', network_id: 'n2', address_check: 'none' },
+        { vault_id: 'v2', network_id: 'n1', address_check: 'none' },
+      ],
+    },
+    {
+      statement: "update vault_networks set address_check = 'nonsense' where network_id = 'n2'",
+      refusedBy: 'vault_networks_address_check_check',
+    },
+    {
+      statement: "update account_keys set script = 'p2tr' where vault_id = 'v1'",
+      refusedBy: 'account_keys_script_check',
+    },
+  ],
   '0093-narrow-transfer-rows': [
     { query: "select id, tx_hash from transfer_hashes where id like 'x%'", finds: [{ id: 'x1', tx_hash: '0xe1' }] },
     {

@@ -1141,6 +1141,22 @@ export const rowsAfter: Record<string, Rows> = {
     ],
     ['directory_stops', [{ user_id: 'u1', directory_id: 'd1', asked_at: at, held: true }]],
   ],
+  '0110-litecoin': [
+    [
+      'vaults',
+      [
+        {
+          id: 'v17',
+          code: 'bound',
+          name: 'Bound',
+          wallet_service_url: 'https://wallet.test',
+          wallet_key: 'key',
+          ...times,
+        },
+      ],
+    ],
+    ['vault_networks', ['n1', 'n2'].map((network_id, position) => ({ vault_id: 'v17', network_id, position }))],
+  ],
   '0106-directory-groups': [
     ['directory_groups', [{ id: 'dg1', directory_id: 'd1', display_name: 'Treasury', version: 1, ...times }]],
     ['directory_group_members', [{ group_id: 'dg1', user_id: 'u1' }]],

@@ -157,6 +157,10 @@ const sentences: [RegExp, string][] = [
   [/^must be one line$/, 'muss in einer Zeile stehen'],
   [/^must match (?:format|pattern) .*$/, 'hat nicht die richtige Form'],
   [/^must not be 0$|^must be greater than 0$/, 'muss größer als 0 sein'],
+  [
+    /^must be at least (\S+): the network relays no smaller payment$/,
+    'muss mindestens $1 sein: kleinere Zahlungen leitet das Netz nicht weiter',
+  ],
   [/^must be a decimal string.*$/, 'muss eine Zahl sein, etwa 12.5'],
   [/^must fit a token of (\d+) decimals$/, 'darf höchstens $1 Nachkommastellen haben'],
   [/^must not hold the invisible character (.+)$/, 'darf das unsichtbare Zeichen $1 nicht enthalten'],

@@ -1,8 +1,12 @@
 import type { CheckedRecipient } from '@strongroom/sdk'
 
-/** Returns an address in the form in which addresses are compared: letters of a 0x address may have either case. */
+/**
+ * Returns an address in the form in which addresses are compared: letters of a 0x address may have either case, and those of a
+ * bech32 address may all be capitals.
+ */
 export function addressKey(address: string): string {
-  return /^0x/i.test(address) ? address.toLowerCase() : address
+  const isBech32 = /^(bc|ltc)1[0-9a-z]*$|^(BC|LTC)1[0-9A-Z]*$/.test(address)
+  return /^0x/i.test(address) || isBech32 ? address.toLowerCase() : address
 }
 
 /** Returns true if a text is meant as an address and not as a name. The service checks its exact form. */

@@ -14,8 +14,9 @@ export function Address({
   name?: string | null | undefined
   copy?: boolean
 }) {
-  const groups = address.startsWith('0x') ? 'grouped' : 'grouped [--head:0ch]'
-  const text = <span className={`${groups} code [overflow-wrap:anywhere]`}>{address}</span>
+  const text = (
+    <span className={`grouped ${widths[headOf(address).length]} code [overflow-wrap:anywhere]`}>{address}</span>
+  )
   if (!copy && (name === null || name === undefined)) return text
   return (
     <span className="inline-flex flex-wrap items-baseline gap-x-2">
@@ -27,9 +28,15 @@ export function Address({
   )
 }
 
-/** Splits an address into groups. "0x" stays with the first group. */
+/** Returns what all addresses of a kind begin with, which tells nothing about one of them. */
+const headOf = (address: string): string => /^(0x|bc1|ltc1)/i.exec(address)?.[0] ?? ''
+
+/** The width of a head, by its length. */
+const widths: Record<number, string> = { 0: '[--head:0ch]', 2: '[--head:2ch]', 3: '[--head:3ch]', 4: '[--head:4ch]' }
+
+/** Splits an address into groups. Its head stays with the first group. */
 export function groupsOfFour(address: string): string[] {
-  const head = address.startsWith('0x') ? '0x' : ''
+  const head = headOf(address)
   const groups = address.slice(head.length).match(/.{1,4}/g) ?? []
   return [`${head}${groups[0] ?? ''}`, ...groups.slice(1)]
 }

@@ -15,7 +15,9 @@ describe('T21 the characters in which two addresses differ', () => {
   })
 
   it('are those beyond the end of a shorter address too', () => {
-    expect(marked('bc1qaaaabb', 'bc1qaaaa')).toBe('bc1q aaaa [bb]')
+    expect(marked('1A1zP1eP5Q', '1A1zP1eP')).toBe('1A1z P1eP [5Q]')
+    expect(marked('bc1qaaaabb', 'bc1qaaaa')).toBe('bc1qaaa a[bb]')
+    expect(marked('ltc1qaaabbb', 'ltc1qaaa')).toBe('ltc1qaaa [bbb]')
   })
 
   it('are none without another address', () => {

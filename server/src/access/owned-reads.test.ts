@@ -77,10 +77,12 @@ const allowed: Record<string, string> = {
   'rules/holds/findActiveHold': 'only whether something that was found is held',
   'rules/votes/listWithoutQuorum': 'for the mail about a quorum that is lost, which has no viewer',
   'money/transfers/findDeliveryState': 'by the id of a transfer that was found visible',
-  'money/delivery/hasAnotherThisHash': 'only whether another transfer of the vault has the hash that is to be settled',
+  'money/delivery/findFree':
+    'only which part of the transaction that is to be settled pays no other transfer of the vault',
   'reports/requests/nameFew': 'ids only, in the scope that the filter it is given holds',
   'vaults/wallets/findNewestAddressId':
     'an administrator changes the wallet service; only whether addresses came since',
+  'vaults/wallets/pickUnchecked': 'as pickSamples; they are derived from shown keys',
   'vaults/wallets/pickSamples': 'an administrator changes the wallet service, which is asked for the same addresses',
   'rules/decisions/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',
   'rules/decisions/sumVelocityOfBatch': 'as sumVelocity',
@@ -92,7 +94,7 @@ const allowed: Record<string, string> = {
   'money/transfers/moveTransfers': 'by the ids of transfers that this very statement confirms',
   'money/transfers/lockAnswerable': 'for delivery, which acts for nobody',
   'money/delivery/applyReports': 'for delivery, which acts for nobody',
-  'money/delivery/hashesOfOthers': 'only which hashes are those of other transfers of the vault',
+  'money/delivery/paidByOthers': 'only which hashes or outputs are those of other transfers of the vault',
   'money/delivery/findPayers': 'for delivery, which acts for nobody; only the addresses of the vault that paid a fee',
   'money/delivery/listStrangers': 'for delivery, which acts for nobody; only which ids are no transfers',
   'registry/tokens/listVaultIdsUsingToken': 'ids of vaults, to put a change of the token on their records',

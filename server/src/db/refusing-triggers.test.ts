@@ -30,6 +30,12 @@ const sealed = (table: string, column: string): Refused => ({
 })
 
 const refusedByTrigger: Record<string, Refused> = {
+  address_check_kept: {
+    table: 'vault_networks',
+    before: [`update vault_networks set address_check = 'derived'`],
+    statements: [`update vault_networks set address_check = 'none'`, 'delete from vault_networks'],
+    message: 'follow from pinned keys',
+  },
   body_sealed: sealed('idempotency_keys', 'body'),
   client_secret_sealed: sealed('identity_providers', 'client_secret'),
   operations_keep_fee: {

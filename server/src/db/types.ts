@@ -40,6 +40,7 @@ export interface AccountKeys {
   created_at: Timestamp;
   derivation_path: string;
   network_id: string;
+  script: string | null;
   signature: string;
   vault_id: string;
   xpub: string;
@@ -1271,6 +1272,7 @@ export interface Transfers {
   to_address: string;
   to_address_id: string | null;
   to_address_key: string;
+  tx_index: number | null;
   vault_id: string;
   wallet_tx_hash: string | null;
 }
@@ -1331,6 +1333,7 @@ export interface Variants {
 }
 
 export interface VaultNetworks {
+  address_check: Generated<string>;
   network_id: string;
   position: number;
   vault_id: string;

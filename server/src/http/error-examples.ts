@@ -81,7 +81,7 @@ const words: Partial<Record<Reason, Words>> = {
   passkey_not_accepted: 'The answer of the authenticator is not valid here and now; ask for new options',
   payout_halted: 'The payout is halted',
   payload_changed: 'This is not what you were shown; read it again and compare it before you vote',
-  not_replaceable: 'A transaction with this nonce is in a block already',
+  not_replaceable: 'The transaction, or one that takes its place, is in a block already',
   not_proven: {
     message: 'Not proven: Another transfer of the vault has this transaction',
     details: 'Another transfer of the vault has this transaction',

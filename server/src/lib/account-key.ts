@@ -1,6 +1,10 @@
 import { createPublicKey, ECDH, type KeyObject, verify } from 'node:crypto'
+import { ripemd160 } from '@noble/hashes/legacy.js'
+import { sha256 } from '@noble/hashes/sha2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bech32 } from '@scure/base'
 import { HDKey } from '@scure/bip32'
+import type { NetworkType } from './onchain-address.ts'
 
 /**
  * The public key of an account as a wallet service showed it. All addresses below the path follow from it (BIP-32). The
@@ -8,8 +12,12 @@ import { HDKey } from '@scure/bip32'
  */
 export type AccountKey = {
   network: string
+  /** The type of the network. It is not signed, because the type of a network never changes. */
+  type: NetworkType
   /** `m/44/<coinType>/<n>`; the account is the last hardened level. */
   derivationPath: string
+  /** The script of the addresses on networks that have several; null on the others. */
+  script: string | null
   xpub: string
   /** The challenge of the question, so that an earlier answer is not valid. */
   challenge: string
@@ -24,9 +32,30 @@ export function accountPathOf(derivationPath: string): string | null {
 }
 
 /** Returns the text that a wallet service signs (docs/wallet-protocol.md). */
-export function signedTextOf({ network, derivationPath, xpub, challenge }: Omit<AccountKey, 'signature'>): string {
-  return ['strongroom account key 1', network, derivationPath, xpub, challenge].join('\n')
+export function signedTextOf(key: Omit<AccountKey, 'type' | 'signature'>): string {
+  const { network, derivationPath, script, xpub, challenge } = key
+  return script === null
+    ? ['strongroom account key 1', network, derivationPath, xpub, challenge].join('\n')
+    : ['strongroom account key 2', network, derivationPath, script, xpub, challenge].join('\n')
 }
+
+type Form = { script: string | null; addressOf: (publicKey: Uint8Array) => string }
+
+/** The networks whose addresses follow from a public key in one way, and the keys of these addresses (lib/onchain-address.ts). */
+const forms: Partial<Record<NetworkType, Form>> = {
+  evm: { script: null, addressOf: evmAddressOf },
+  bitcoin: { script: 'p2wpkh', addressOf: (publicKey) => witnessAddressOf('bc', publicKey) },
+  litecoin: { script: 'p2wpkh', addressOf: (publicKey) => witnessAddressOf('ltc', publicKey) },
+}
+
+/** Returns true if addresses of the network can follow from public keys of accounts. */
+export const isDerivable = (type: NetworkType): boolean => forms[type] !== undefined
+
+/**
+ * Returns true if the addresses of an account with this script can be derived. A wallet service that names no script, or another
+ * one, has addresses that do not follow in a known way.
+ */
+export const isKnownScript = (type: NetworkType, script: string | null): boolean => forms[type]?.script === script
 
 /** Returns the fault of an account key that the wallet service with this key should have signed, or null. */
 export function faultOfAccountKey(key: AccountKey, walletKey: string): string | null {
@@ -34,21 +63,30 @@ export function faultOfAccountKey(key: AccountKey, walletKey: string): string | 
   if (signer === null) return 'the key of the wallet service is no Ed25519 key'
   const signature = Buffer.from(key.signature, 'base64url')
   if (!verify(null, Buffer.from(signedTextOf(key)), signer, signature)) return 'its signature is wrong'
-  return faultOfXpub(key)
+  return isKnownScript(key.type, key.script) ? faultOfXpub(key) : 'its addresses have another script'
 }
 
 /**
- * Returns the key (lower case) of the EVM address at a path below an account.
- * @throws when the path is not below the account
+ * Returns the key (lib/onchain-address.ts) of the address at a path below an account.
+ * @throws when the path is not below the account, or the network has no derived addresses
  */
-export function evmAddressBelow({ derivationPath: account, xpub }: AccountKey, derivationPath: string): string {
+export function addressBelow({ type, derivationPath: account, xpub }: AccountKey, derivationPath: string): string {
   if (accountPathOf(derivationPath) !== account) throw new Error(`${derivationPath} is not below ${account}`)
   const indexes = derivationPath.split('/').slice(accountLevels).map(Number)
   const last = indexes.pop()
   const parent = parentOf(xpub, indexes)
   const { publicKey } = last === undefined ? parent : parent.deriveChild(last)
-  const point = ECDH.convertKey(publicKey!, 'secp256k1', undefined, undefined, 'uncompressed') as Buffer
+  return forms[type]!.addressOf(publicKey!)
+}
+
+function evmAddressOf(publicKey: Uint8Array): string {
+  const point = ECDH.convertKey(publicKey, 'secp256k1', undefined, undefined, 'uncompressed') as Buffer
   return `0x${Buffer.from(keccak_256(point.subarray(1)).subarray(-20)).toString('hex')}`
+}
+
+/** The witness program of version 0 over the hash of one key (P2WPKH, BIP-84). */
+function witnessAddressOf(prefix: string, publicKey: Uint8Array): string {
+  return bech32.encode(prefix, [0, ...bech32.toWords(ripemd160(sha256(publicKey)))])
 }
 
 /** `m`, the purpose, the coin type and the account. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseContract, parseOnchainAddress, txHashKey } from './onchain-address.ts'
+import { isMistyped, type NetworkType, parseContract, parseOnchainAddress, txHashKey } from './onchain-address.ts'
 
 /** The vectors of EIP-55. */
 const vectors = [
@@ -178,6 +178,30 @@ describe('Solana addresses', () => {
   ])('of %s are refused', (_what, text) => {
     expect(parseOnchainAddress(text, 'solana')).toBeNull()
   })
+})
+
+describe('isMistyped', () => {
+  it.each<[string, NetworkType, boolean]>([
+    ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed', 'evm', true],
+    ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', 'evm', false],
+    ['0x5aAeb6', 'evm', false],
+    ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5', 'bitcoin', true],
+    ['BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T5', 'bitcoin', true],
+    ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'bitcoin', false],
+    ['1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb', 'bitcoin', true],
+    ['ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n8', 'litecoin', true],
+    ['LUEweDxDA4WhvWiNXXSxjM9CYzHPJv4QQG', 'litecoin', true],
+    ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u', 'tron', true],
+    // Of another network, in mixed case, of an unknown version of programs, or with a program that is no point.
+    ['ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9', 'bitcoin', false],
+    ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3T5', 'bitcoin', false],
+    ['tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', 'bitcoin', false],
+    ['1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', 'litecoin', false],
+    ['bc1pw5dgrnzv', 'bitcoin', false],
+    ['nonsense', 'bitcoin', false],
+    ['anything', 'other', false],
+    ['So11111111111111111111111111111111111111113', 'solana', false],
+  ])('%s on %s: %s', (text, type, expected) => expect(isMistyped(text, type)).toBe(expected))
 })
 
 describe('contracts', () => {

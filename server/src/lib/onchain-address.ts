@@ -34,11 +34,23 @@ export function parseContract(text: string, type: NetworkType): OnchainAddress |
   return parseOnchainAddress(text, type === 'bitcoin' || type === 'litecoin' ? 'other' : type)
 }
 
+/** Returns true if a text that is no address of the network would be one but for its checksum: a character of it is mistyped. */
+export function isMistyped(text: string, type: NetworkType): boolean {
+  if (parseOnchainAddress(text, type) !== null) return false
+  if (type === 'evm') return parseEvm(text.toLowerCase()) !== null
+  if (type === 'tron') return base58Version(text) === 0x41
+  const form = type === 'bitcoin' ? bitcoinForm : type === 'litecoin' ? litecoinForm : null
+  if (form === null) return false
+  const isWitness = new RegExp(`^${form.prefix}1[02-9ac-hj-np-z]{14,87}$`).test(text.toLowerCase())
+  if (!isWitness) return form.versions.includes(base58Version(text) ?? -1)
+  const isOneCase = text === text.toLowerCase() || text === text.toUpperCase()
+  return isOneCase && bech32.decodeUnsafe(text) === undefined && bech32m.decodeUnsafe(text) === undefined
+}
+
 const parsers: Record<NetworkType, (text: string) => OnchainAddress | null> = {
   evm: parseEvm,
-  bitcoin: (text) => parseUtxo(text, { prefix: 'bc', versions: [0x00, 0x05] }),
-  // P2SH with the version byte of Bitcoin is an address of Bitcoin.
-  litecoin: (text) => parseUtxo(text, { prefix: 'ltc', versions: [0x30, 0x32] }),
+  bitcoin: (text) => parseUtxo(text, bitcoinForm),
+  litecoin: (text) => parseUtxo(text, litecoinForm),
   tron: (text) => (versionedHash(text)?.version === 0x41 ? exactly(text) : null),
   solana: parseSolana,
   other: (text) => (/^[\x21-\x7e]{1,128}$/.test(text) ? exactly(text) : null),
@@ -60,6 +72,9 @@ function parseEvm(text: string): OnchainAddress | null {
 
 /** The human-readable part of bech32, and the version bytes of P2PKH and P2SH on the main network. */
 type UtxoForm = { prefix: string; versions: number[] }
+const bitcoinForm: UtxoForm = { prefix: 'bc', versions: [0x00, 0x05] }
+/** P2SH with the version byte of Bitcoin is an address of Bitcoin. */
+const litecoinForm: UtxoForm = { prefix: 'ltc', versions: [0x30, 0x32] }
 
 function parseUtxo(text: string, { prefix, versions }: UtxoForm): OnchainAddress | null {
   if (text.toLowerCase().startsWith(`${prefix}1`)) return parseSegwit(text, prefix)
@@ -108,6 +123,13 @@ function versionedHash(text: string): { version: number } | null {
     // The decoder throws for a wrong checksum.
     return null
   }
+}
+
+/** Returns the version byte of 25 bytes in base58, whatever their checksum; null for any other text. */
+function base58Version(text: string): number | null {
+  if (!/^[1-9A-HJ-NP-Za-km-z]{25,35}$/.test(text)) return null
+  const bytes = base58.decode(text)
+  return bytes.length === 25 ? bytes[0]! : null
 }
 
 function parseSolana(text: string): OnchainAddress | null {

@@ -198,7 +198,7 @@ export const coverage: Record<string, Coverage> = {
     comparedIn: 'modules/vaults/wallets/account-keys.test.ts',
     notCovered: {
       'compared with the record and with the signature of the wallet service':
-        'vault_id derivation_path xpub signature challenge',
+        'vault_id derivation_path script xpub signature challenge',
       'follows from the derivation path': 'network_id',
       [times]: 'created_at',
     },
@@ -221,7 +221,14 @@ export const coverage: Record<string, Coverage> = {
         'vault_id version hash seen_at shown_version shown_hash alarm_since',
     },
   },
-  vault_networks: { notCovered: { [structure]: 'vault_id network_id position' } },
+  vault_networks: {
+    by: ['addresses'],
+    comparedIn: 'modules/vaults/wallets/account-keys.test.ts',
+    notCovered: {
+      [structure]: 'vault_id network_id position',
+      'compared with the keys of the network that were recorded': 'address_check',
+    },
+  },
   routes: {
     by: ['rules'],
     compared: 'id code',
@@ -505,7 +512,7 @@ export const coverage: Record<string, Coverage> = {
       'the address of this vault that the recipient is, which is compared': 'to_address_id',
       [votes]: 'decision_policy_id decision_policy_code decision_policy_name approval_threshold',
       'until when it may be voted on; each vote is compared': 'expires_at',
-      [chain]: 'wallet_tx_hash replaced_tx_hashes fee fee_token_id fee_owed fee_address_id',
+      [chain]: 'wallet_tx_hash tx_index replaced_tx_hashes fee fee_token_id fee_owed fee_address_id',
       [delivery]: 'sent_at stuck_since replacement_due',
       [looks]: 'failure_reason halt_reason',
       [times]: 'created_at',

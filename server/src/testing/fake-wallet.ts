@@ -20,6 +20,7 @@ export type FakeStatus = {
   id: string
   status: 'queued' | 'broadcast' | 'confirmed' | 'failed'
   txHash: string | null
+  index?: number | null
   fee: string | null
   feePaidBy: string | null
   confirmations: number
@@ -36,12 +37,13 @@ type Replacement = { txHash: string | null; maxFee?: string }
 export type FakeTransaction = {
   hash: string
   status: 'pending' | 'mined' | 'failed'
-  from: string
-  nonce: number
+  from: string | null
+  nonce: number | null
   confirmations: number
   blockTime: string | null
   fee: string | null
   payments: { index: number; toAddress: string; contractAddress: string | null; amount: string }[]
+  spent?: { txHash: string; index: number; address: string | null; amount: string }[]
 }
 // biome-ignore lint/suspicious/noExplicitAny: each test knows the type of what it sent.
 export type FakeRequest = { method: string; path: string; headers: IncomingHttpHeaders; body: any }
@@ -101,6 +103,8 @@ export type FakeWallet = {
   answerWithAddress: ((derivationPath: string) => unknown) | null
   /** Set to show the public keys of its accounts, from which its addresses then follow. A test may change the shown keys. */
   keys: FakeKeys | null
+  /** Returns the status with which GET /xpub fails for a network, or that it is silent; null to answer. */
+  answerKeysWith: ((network: string) => number | 'silence' | null) | null
   /** Changes the answer of GET /transfers/{id}. */
   mutateStatus: ((id: string, status: FakeStatus) => unknown) | null
   /** The answers of GET /balances, by lower-case address and contract ('' for the coin); "0" for a missing entry. */
@@ -177,6 +181,9 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     }
     if (route === 'GET /xpub' && wallet.keys !== null) {
       const parameter = (name: string) => url.searchParams.get(name) ?? ''
+      const failure = wallet.answerKeysWith?.(parameter('network')) ?? null
+      if (failure === 'silence') return new Promise(() => {})
+      if (failure !== null) return [failure, { message: 'no keys' }]
       return [200, wallet.keys.show(parameter('network'), parameter('derivationPath'), parameter('challenge'))]
     }
     if (route === 'GET /accepted') return listAccepted(url.searchParams.get('after'))
@@ -317,6 +324,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     refuseAuthorization: null,
     answerWithAddress: null,
     keys: null,
+    answerKeysWith: null,
     mutateStatus: null,
     balances: new Map(),
     fee: null,

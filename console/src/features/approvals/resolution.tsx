@@ -44,7 +44,7 @@ export function TransferResolution({ payload }: { payload: TransferResolutionPay
     [t('Network'), order.network],
     [t('The wallet service says'), transfer === null ? t('It does not know the transfer.') : statusOf(transfer)],
     [t('The chain says'), transaction === null ? null : statusOf({ ...transaction, txHash: transaction.hash })],
-    [t('Who used its nonce'), replacement === null ? null : statusOf({ ...replacement, txHash: replacement.hash })],
+    [t('What took its place'), replacement === null ? null : statusOf({ ...replacement, txHash: replacement.hash })],
     [t('Asked at'), formatTimeInFull(askedAt)],
   ]
   return <Facts facts={facts} />
@@ -137,7 +137,7 @@ function proofWords(): Record<string, string> {
   return {
     paid: t('The transaction was mined and pays exactly this.'),
     failed: t('It failed: the amount has not moved and never will.'),
-    nonce_used: t('Another mined transaction used its nonce, so it can never be mined.'),
+    nonce_used: t('Another mined transaction used its nonce or spent its coins, so it can never be mined.'),
     never_handed_over: t('It was never approved or handed over.'),
     known: t('The wallet service has it, and is asked about it again.'),
     unknown_to_wallet: t('The wallet service does not know it, and gets it again under the same id.'),

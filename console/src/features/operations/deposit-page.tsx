@@ -157,7 +157,10 @@ function DepositFacts({ code, deposit }: { code: string; deposit: Deposit }) {
             </span>,
           ],
           [t('Network'), network],
-          [t('Transaction'), <TransactionHash key="hash" hash={deposit.txHash} network={network} />],
+          [
+            t('Transaction'),
+            <TransactionHash key="hash" hash={deposit.txHash} network={network} index={deposit.index} />,
+          ],
           [t('On the chain at'), deposit.blockchainAt === null ? null : formatTimeInFull(deposit.blockchainAt)],
           [t('Recorded at'), formatTimeInFull(deposit.createdAt)],
           [t('Rate'), rateWords(deposit)],

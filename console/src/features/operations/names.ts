@@ -14,6 +14,9 @@ export function idsIn(trace: readonly PolicyTrace[], selectorTypes: readonly str
   return [...new Set(values.filter((value): value is string => typeof value === 'string'))]
 }
 
+/** The form of every id, which a policy may name an address by in place of the address. */
+const idForm = /^c[0-9a-z]{24}$/
+
 /**
  * Loads the names of the objects that a trace mentions, and no others. An object that the reader cannot read keeps its
  * id.
@@ -30,7 +33,7 @@ export function useTraceNames(code: string, trace: readonly PolicyTrace[], known
   })
   const addresses = useQueries({
     queries: idsIn(trace, ['sourceAddress'])
-      .filter((id) => !id.startsWith('0x'))
+      .filter((id) => idForm.test(id))
       .map((id) => addressQuery(code, id)),
   })
   const lists: Partial<Record<NameKind, { id: string; name: string; code?: string }[] | undefined>> = {

@@ -36,12 +36,6 @@ export function relationsQuery({ code, type, id }: Operation) {
   })
 }
 
-export const networksQuery = queryOptions({
-  queryKey: ['networks'],
-  queryFn: ({ signal }) => allOf(strongroom.networks.list({ limit: 100 }, { signal })),
-  staleTime: 300_000,
-})
-
 export const tokensQuery = queryOptions({
   queryKey: ['tokens'],
   queryFn: ({ signal }) => allOf(strongroom.tokens.list({ limit: 100 }, { signal })),

@@ -36,6 +36,6 @@ describe('the explorer of a network', () => {
   })
 
   it('is unknown without a network', () => {
-    expect(explorerUrl(undefined, '0xab')).toBeNull()
+    expect(explorerUrl(null, '0xab')).toBeNull()
   })
 })

@@ -99,7 +99,9 @@ function hintOf(outcome: Values['outcome']): string {
   const hints: Record<Values['outcome'], string> = {
     resume: t('The wallet service is asked about it again, or gets it again under the same id.'),
     settle: t('The transaction must be mined, with this sender, recipient, token and amount.'),
-    release: t('The wallet service must report a failure, or another transaction with the same nonce.'),
+    release: t(
+      'The wallet service must report a failure, or another transaction with the same nonce or of the same coins.',
+    ),
   }
   return hints[outcome]
 }

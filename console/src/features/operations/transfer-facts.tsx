@@ -15,7 +15,7 @@ type TransferFactsProps = { code: string; transfer: Transfer; sourceLabel: strin
 
 /** The source, the destination and the cost of a transfer. */
 export function TransferFacts({ code, transfer, sourceLabel }: TransferFactsProps) {
-  const { fromAddress, toAddress, counterparty, network, fee, txHash, txHashes } = transfer
+  const { fromAddress, toAddress, counterparty, network, fee, txHash, txIndex, txHashes } = transfer
   const replaced = txHashes.filter((hash) => hash !== txHash)
   return (
     <Card title={t('Payment')}>
@@ -48,7 +48,10 @@ export function TransferFacts({ code, transfer, sourceLabel }: TransferFactsProp
               <Fee key="limit" raw={transfer.payload.maxFee} network={network} />
             ),
           ],
-          [t('Transaction'), txHash === null ? null : <TransactionHash key="hash" hash={txHash} network={network} />],
+          [
+            t('Transaction'),
+            txHash === null ? null : <TransactionHash key="hash" hash={txHash} network={network} index={txIndex} />,
+          ],
           [
             t('Replaced transactions'),
             replaced.length === 0 ? null : (

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { vaultOf } from '../../lib/api.ts'
 import { said, t } from '../../lib/language.ts'
+import { spendsOutputs, useNetwork } from '../../lib/networks.ts'
 import { formatTimeInFull } from '../../lib/time.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -32,6 +33,7 @@ export function ReplaceTransaction({ code, transfer }: Props) {
 
 function ReplaceSheet({ code, transfer, way, onClose }: Props & { way: Way; onClose: () => void }) {
   const isFaster = way === 'speedUp'
+  const network = useNetwork(transfer.network)
   const query = useQuery({
     queryKey: ['transfer-replacement', code, transfer.id, transfer.txHash],
     queryFn: () => vaultOf(code).transfers.previewReplacement(transfer.id),
@@ -42,7 +44,11 @@ function ReplaceSheet({ code, transfer, way, onClose }: Props & { way: Way; onCl
     <Sheet title={isFaster ? t('Speed this transfer up?') : t('Cancel this transfer on chain?')} open onClose={onClose}>
       <p className="mb-3">
         {isFaster
-          ? t('The same payment is sent again with a higher fee. It is paid once, whichever transaction is mined.')
+          ? spendsOutputs(network)
+            ? t(
+                'The payment is sent again with a higher fee, or a transaction of the sender to itself pays for both. It is paid once.',
+              )
+            : t('The same payment is sent again with a higher fee. It is paid once, whichever transaction is mined.')
           : t('A transaction that moves nothing takes its place. If the payment is mined after all, it counts.')}
       </p>
       <DetailState query={query}>

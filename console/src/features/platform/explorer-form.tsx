@@ -6,11 +6,13 @@ import { Button } from '../../ui/button.tsx'
 import { inputClass, TextField } from '../../ui/field.tsx'
 import { ImageField } from '../../ui/image-field.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
+import { knownLinks } from './known-explorers.ts'
 
 /** The links of a network to a block explorer. Everything else about a network never changes. */
 export function ExplorerForm({ network, onDone }: { network: Network; onDone: () => void }) {
   const [transaction, setTransaction] = useState(network.explorerTxUrl ?? '')
   const [address, setAddress] = useState(network.explorerAddressUrl ?? '')
+  const known = knownLinks(network)
   const write = useWrite({
     write: () =>
       strongroom.networks.update(network.id, {
@@ -59,6 +61,18 @@ export function ExplorerForm({ network, onDone }: { network: Network; onDone: ()
         error={write.fields.get('explorerAddressUrl')}
         onChange={({ target }) => setAddress(target.value)}
       />
+      {known !== null && transaction === '' && address === '' && (
+        <Button
+          look="quiet"
+          className="mb-4"
+          onClick={() => {
+            setTransaction(known.explorerTxUrl)
+            setAddress(known.explorerAddressUrl)
+          }}
+        >
+          {t('Fill in those of {host}', { host: new URL(known.explorerTxUrl).host })}
+        </Button>
+      )}
       <WriteFailed write={write} shown={['explorerTxUrl', 'explorerAddressUrl']} />
       <Button type="submit" look="primary" busy={write.isPending}>
         {t('Save')}

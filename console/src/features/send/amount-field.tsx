@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { formatAmount } from '../../lib/amounts.ts'
 import { messageOf } from '../../lib/error-words.ts'
 import { t } from '../../lib/language.ts'
+import { spendsOutputs, useNetwork } from '../../lib/networks.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -23,6 +24,7 @@ type Props = {
 /** The amount, and the button "All" for the largest amount that can be sent. */
 export function AmountField({ code, draft, check, change, error }: Props) {
   const tokens = useQuery(tokensQuery)
+  const hasOutputs = spendsOutputs(useNetwork(draft.source?.network))
   const [busy, setBusy] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
   const balance = balanceOf(draft)
@@ -33,7 +35,8 @@ export function AmountField({ code, draft, check, change, error }: Props) {
     setFault(null)
     try {
       const isNativeCoin = token.contractAddress === null
-      const fee = isNativeCoin ? await estimate(code, draft, check, token) : null
+      const feeOf = (amount: bigint) => estimate(code, draft, check, fromRaw(amount, token))
+      const fee = !isNativeCoin ? null : hasOutputs ? await feeOfAll(BigInt(balance.available), feeOf) : await feeOf(1n)
       const most = spendable(balance, { isNativeCoin, fee })
       if (most === null) setFault(t('The fee is not known right now, so that "all" is not known either.'))
       else change({ amountText: formatAmount(most) })
@@ -60,7 +63,9 @@ export function AmountField({ code, draft, check, change, error }: Props) {
           }}
           hint={
             token?.contractAddress === null
-              ? t('"All" keeps twice the estimated fee, because the price of gas moves.')
+              ? hasOutputs
+                ? t('"All" keeps twice the estimated fee, because the price of space in blocks moves.')
+                : t('"All" keeps twice the estimated fee, because the price of gas moves.')
               : undefined
           }
         />
@@ -78,15 +83,14 @@ function whyNotAll(draft: Draft, token: Token | undefined, check: CheckedRecipie
   return token.contractAddress === null && !isKnown ? t('Choose the recipient first: the fee depends on it.') : null
 }
 
-/** Estimates the fee of the smallest amount. On chains with gas, every amount has the same fee. */
+/** Estimates the fee of an amount. On chains with gas, every amount has the same fee. */
 async function estimate(
   code: string,
   draft: Draft,
   check: CheckedRecipient | null,
-  token: Token,
+  amount: string,
 ): Promise<string | null> {
   const order = orderOf({ ...draft, amountText: '1', maxFeeText: '' }, check, null) as TransferOrder
-  const amount = fromRaw(1n, token)
   const { fee } = await queryClient.fetchQuery(previewQuery(code, { ...order, amount }))
   return fee?.amount ?? null
 }

@@ -4,6 +4,7 @@ import { Ban, CircleCheck, Clock } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { faultsOf } from '../../lib/forms.ts'
 import { said, t } from '../../lib/language.ts'
+import { spendsOutputs, useNetwork } from '../../lib/networks.ts'
 import { nameOf } from '../../lib/session.ts'
 import { Amount, Usd } from '../../ui/amount.tsx'
 import { Badge } from '../../ui/badge.tsx'
@@ -19,10 +20,12 @@ type Props = {
   /** True if the form has changed since. */
   isStale: boolean
   symbol: string
+  network: string | undefined
 }
 
 /** The outcome of the order before it is placed. */
-export function PreviewPanel({ code, order, isStale, symbol }: Props) {
+export function PreviewPanel({ code, order, isStale, symbol, network }: Props) {
+  const returnsRest = spendsOutputs(useNetwork(network))
   const preview = useQuery(previewQuery(code, order))
   return (
     <section
@@ -40,7 +43,7 @@ export function PreviewPanel({ code, order, isStale, symbol }: Props) {
         </p>
       ) : (
         <PreviewState query={preview}>
-          {preview.data && <Preview preview={preview.data} symbol={symbol} />}
+          {preview.data && <Preview preview={preview.data} symbol={symbol} returnsRest={returnsRest} />}
         </PreviewState>
       )}
     </section>
@@ -62,7 +65,7 @@ function PreviewState({ query, children }: { query: UseQueryResult<TransferPrevi
 
 const fieldWords = (): Record<string, string> => ({ toAddress: t('Recipient'), amount: t('Amount') })
 
-export function Preview({ preview, symbol }: { preview: TransferPreview; symbol: string }) {
+function Preview({ preview, symbol, returnsRest }: { preview: TransferPreview; symbol: string; returnsRest: boolean }) {
   const { fee, maxFee, remaining, usdValue, isFirstPayment, problems, availableDecimal } = preview
   return (
     <>
@@ -97,6 +100,7 @@ export function Preview({ preview, symbol }: { preview: TransferPreview; symbol:
               <Amount key="rest" decimal={remaining.token.amountDecimal} unit={remaining.token.asset} />
             ),
           ],
+          [t('Rest of the spent coins'), returnsRest ? t('comes back to the sender') : null],
           [
             t('Remains for gas'),
             remaining.nativeCoin && remaining.nativeCoin.asset !== remaining.token?.asset && (

@@ -103,7 +103,13 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
         </Button>
         {notNow !== undefined && order !== null && <p className="mt-2 text-quiet">{notNow}</p>}
       </form>
-      <PreviewPanel code={code} order={order === null ? null : settled} isStale={isStale} symbol={symbolOf(draft)} />
+      <PreviewPanel
+        code={code}
+        order={order === null ? null : settled}
+        isStale={isStale}
+        symbol={symbolOf(draft)}
+        network={draft.source?.network}
+      />
       {confirmed !== null && (
         <ConfirmSheet
           {...confirmed}

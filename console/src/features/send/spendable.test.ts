@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { spendable } from './spendable.ts'
+import { feeOfAll, spendable } from './spendable.ts'
 
 const coin = { isNativeCoin: true }
 const token = { isNativeCoin: false }
@@ -22,3 +22,18 @@ it.each([
     '123456789012.34567890123456789',
   ],
 ])('%s', (_, balance, gas, expected) => expect(spendable(balance, gas)).toBe(expected))
+
+it('estimates a fee that grows with what is spent, of what is left of it', async () => {
+  const amounts: bigint[] = []
+  const feeOf = (fees: (string | null)[]) => (amount: bigint) => {
+    amounts.push(amount)
+    return Promise.resolve(fees.shift() ?? null)
+  }
+  expect(await feeOfAll(1_000n, feeOf(['50', '70']))).toBe('70')
+  expect(amounts.splice(0)).toEqual([900n, 900n])
+  expect(await feeOfAll(1_000n, feeOf(['60', '50']))).toBe('60')
+  expect(amounts.splice(0)).toEqual([900n, 880n])
+  expect(await feeOfAll(1_000n, feeOf(['60', null]))).toBe('60')
+  expect(await feeOfAll(1_000n, feeOf(['600']))).toBe('600')
+  expect(await feeOfAll(1_000n, feeOf([null]))).toBeNull()
+})

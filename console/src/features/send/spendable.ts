@@ -1,5 +1,20 @@
 import { fromRaw } from '@strongroom/sdk'
 
+/**
+ * Estimates the fee of all that can be sent where it grows with what is spent: of most of it first, then of what that fee leaves.
+ * Returns null while the fee is unknown.
+ */
+export async function feeOfAll(
+  available: bigint,
+  feeOf: (amount: bigint) => Promise<string | null>,
+): Promise<string | null> {
+  const ofMost = await feeOf((available * 9n) / 10n)
+  if (ofMost === null) return null
+  const rest = available - 2n * BigInt(ofMost)
+  const ofRest = rest > 0n ? await feeOf(rest) : null
+  return ofRest !== null && BigInt(ofRest) > BigInt(ofMost) ? ofRest : ofMost
+}
+
 type Balance = { available: string; decimals: number }
 
 /**

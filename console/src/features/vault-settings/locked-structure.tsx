@@ -26,9 +26,14 @@ export function LockedStructure({ code, vault, isAdmin }: { code: string; vault:
       <section className="border-t border-line py-3">
         <h3 className="font-medium">{t('Networks')}</h3>
         <ul>
-          {vault.networks.map(({ id, name, coinType }) => (
-            <li key={id} className="py-1">
+          {vault.networks.map(({ id, name, coinType, addressCheck }) => (
+            <li key={id} className="flex flex-wrap items-center gap-2 py-1">
               {name} <span className="code text-quiet">{coinType}</span>
+              {addressCheck === 'derived' ? (
+                <Badge tone="good">{t('New addresses are derived from pinned keys')}</Badge>
+              ) : (
+                <Badge tone="neutral">{t('New addresses are as the wallet service answers')}</Badge>
+              )}
             </li>
           ))}
         </ul>

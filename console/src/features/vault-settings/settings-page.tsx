@@ -73,10 +73,6 @@ function State({ vault }: { vault: Vault }) {
             ),
           ],
           [t('Locked since'), vault.lockedAt === null ? null : formatTime(vault.lockedAt)],
-          [
-            t('New addresses'),
-            vault.addressCheck === 'derived' ? t('derived from pinned keys') : t('as the wallet service answers'),
-          ],
           [t('Created'), formatTime(vault.createdAt)],
         ]}
       />

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { AddressScope } from '../../../access/address-scope.ts'
 import type { Db } from '../../../db/client.ts'
-import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
+import { isMistyped, type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
 import { listKnown } from './queries.ts'
 import type { CheckedRecipient, RecipientQuestion } from './schema.ts'
 
@@ -22,8 +22,7 @@ export async function checkRecipients(db: Db, scope: AddressScope, recipients: A
     const type = network.type as NetworkType
     const onchain = parseOnchainAddress(address, type)
     if (onchain !== null) return { onchain: { ...onchain, networkId: network.id } }
-    const isMistyped = type === 'evm' && parseOnchainAddress(address.toLowerCase(), type) !== null
-    return { fault: isMistyped ? 'wrong_checksum' : 'not_an_address' }
+    return { fault: isMistyped(address, type) ? 'wrong_checksum' : 'not_an_address' }
   })
   const found = await listKnown(
     db,

@@ -17,6 +17,8 @@ const order: Payload = {
   amount: '1000000',
 }
 const hash = `0x${'ab'.repeat(32)}`
+const unknown = { txHash: null, txIndex: null }
+const known = { txHash: hash, txIndex: 2 }
 const reported = (more: Partial<WalletStatus> = {}): WalletStatus => ({
   status: 'queued',
   txHash: null,
@@ -72,15 +74,26 @@ describe('the status that a wallet service reports for a transfer', () => {
       { kind: 'wait', txHash: null },
     ],
   ])('%s', (_what, status, verdict) => {
-    expect(evaluateStatus(order, null, status)).toEqual(verdict)
+    expect(evaluateStatus(order, unknown, status)).toEqual({ txIndex: null, ...verdict })
   })
 
   it('keeps the hash that was named before', () => {
-    expect(evaluateStatus(order, hash, reported())).toEqual({ kind: 'wait', txHash: hash })
-    expect(evaluateStatus(order, hash, reported({ status: 'confirmed' }))).toMatchObject({
+    expect(evaluateStatus(order, known, reported())).toEqual({ kind: 'wait', txHash: hash, txIndex: 2 })
+    expect(evaluateStatus(order, known, reported({ status: 'confirmed' }))).toMatchObject({
       kind: 'confirm',
       txHash: hash,
+      txIndex: 2,
     })
+  })
+
+  it.each([
+    ['the output of the transaction that it names', { txHash: hash, index: 1 }, 1],
+    ['the output of the known transaction', { index: 1 }, 1],
+    ['no output of the known transaction', { txHash: hash }, 2],
+    ['no output of another transaction', { txHash: `0x${'cd'.repeat(32)}` }, null],
+  ])('takes in %s', (_what, changes, txIndex) => {
+    expect(evaluateStatus(order, known, reported(changes))).toMatchObject({ txIndex })
+    expect(evaluateStatus(order, unknown, reported({ index: 1 }))).toMatchObject({ txHash: null, txIndex: null })
   })
 
   it.each([
@@ -92,26 +105,26 @@ describe('the status that a wallet service reports for a transfer', () => {
     ['token', { contractAddress: null }],
   ])('T25 with another %s than ordered halts, whatever the status', (what, lie) => {
     for (const status of ['queued', 'broadcast', 'confirmed', 'failed'] as const) {
-      const verdict = evaluateStatus(order, null, reported({ status, txHash: hash, ...lie }))
+      const verdict = evaluateStatus(order, unknown, reported({ status, txHash: hash, ...lie }))
       expect(verdict).toEqual({ kind: 'halt', reason: `The wallet service reports another ${what} than ordered` })
     }
   })
 
   it('T25 with a token where the coin was ordered halts', () => {
     const coinOrder = { ...order, contractAddress: null }
-    expect(evaluateStatus(coinOrder, null, reported({ contractAddress: order.contractAddress })).kind).toBe('halt')
-    expect(evaluateStatus(coinOrder, null, reported({ contractAddress: null })).kind).toBe('wait')
+    expect(evaluateStatus(coinOrder, unknown, reported({ contractAddress: order.contractAddress })).kind).toBe('halt')
+    expect(evaluateStatus(coinOrder, unknown, reported({ contractAddress: null })).kind).toBe('wait')
   })
 
   it('T25 confirmed without a hash halts', () => {
-    expect(evaluateStatus(order, null, reported({ status: 'confirmed' })).kind).toBe('halt')
+    expect(evaluateStatus(order, unknown, reported({ status: 'confirmed' })).kind).toBe('halt')
   })
 
   it.each(['queued', 'broadcast', 'confirmed', 'failed'] as const)(
     'T75 with another hash is followed: %s',
     (status) => {
       const other = `0x${'cd'.repeat(32)}`
-      expect(evaluateStatus(order, hash, reported({ status, txHash: other }))).toMatchObject({ txHash: other })
+      expect(evaluateStatus(order, known, reported({ status, txHash: other }))).toMatchObject({ txHash: other })
     },
   )
 
@@ -122,6 +135,6 @@ describe('the status that a wallet service reports for a transfer', () => {
     ['token', { contractAddress: null }],
   ])('T75 with another hash and another %s halts', (_what, lie) => {
     const replaced = reported({ status: 'broadcast', txHash: `0x${'cd'.repeat(32)}`, ...lie })
-    expect(evaluateStatus(order, hash, replaced).kind).toBe('halt')
+    expect(evaluateStatus(order, known, replaced).kind).toBe('halt')
   })
 })

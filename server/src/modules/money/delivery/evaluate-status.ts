@@ -5,6 +5,7 @@ import type { Payload } from '../orders/payload.ts'
 export type WalletStatus = {
   status: 'queued' | 'broadcast' | 'confirmed' | 'failed'
   txHash: string | null
+  index?: number | null
   fee: string | null
   feePaidBy: string | null
   blockTime: string | null
@@ -21,10 +22,13 @@ type Ordered = Pick<Payload, 'amount' | 'toAddress' | 'fromAddress' | 'network' 
 /** `feePaidBy`: the address that paid, as the wallet service wrote it, if it is not the sender; null for the sender. */
 export type ReportedFee = { fee: bigint | null; feePaidBy: string | null }
 
+/** A transaction that was named, and the part of it that pays the transfer; null if it was not told. */
+export type Paying<Hash extends string | null = string | null> = { txHash: Hash; txIndex: number | null }
+
 export type StatusVerdict =
-  | { kind: 'wait'; txHash: string | null }
-  | ({ kind: 'confirm'; txHash: string; blockTime: Date | null } & ReportedFee)
-  | ({ kind: 'fail'; txHash: string | null; reason: string } & ReportedFee)
+  | ({ kind: 'wait' } & Paying)
+  | ({ kind: 'confirm'; blockTime: Date | null } & Paying<string> & ReportedFee)
+  | ({ kind: 'fail'; reason: string } & Paying & ReportedFee)
   | { kind: 'halt'; reason: string }
 
 /**
@@ -32,31 +36,38 @@ export type StatusVerdict =
  * stay reserved until people have reviewed it. A new hash is no contradiction, because a wallet may replace a transaction by
  * one with the same nonce (threat T75).
  *
- * @param knownTxHash the transaction hash that was reported earlier, if any
+ * @param known the transaction that was reported earlier, if any
  */
-export function evaluateStatus(order: Ordered, knownTxHash: string | null, reported: WalletStatus): StatusVerdict {
-  const reportedHash = reported.txHash === null ? null : txHashKey(reported.txHash)
+export function evaluateStatus(order: Ordered, known: Paying, reported: WalletStatus): StatusVerdict {
+  const { txHash, txIndex } = payingOf(known, reported)
   const mismatch = findMismatch(order, reported)
   if (mismatch !== null) return { kind: 'halt', reason: `The wallet service reports another ${mismatch} than ordered` }
   const fee = reported.fee === null ? null : BigInt(reported.fee)
   const isPaidBySender = isSameAddress(reported.feePaidBy ?? order.fromAddress, order.fromAddress)
   const feePaidBy = fee === null || isPaidBySender ? null : reported.feePaidBy
   if (reported.status === 'confirmed') {
-    const txHash = reportedHash ?? knownTxHash
     if (txHash === null)
       return { kind: 'halt', reason: 'The wallet service reports a confirmation without a transaction hash' }
-    return { kind: 'confirm', txHash, fee, feePaidBy, blockTime: readTime(reported.blockTime) }
+    return { kind: 'confirm', txHash, txIndex, fee, feePaidBy, blockTime: readTime(reported.blockTime) }
   }
   if (reported.status === 'failed') {
     return {
       kind: 'fail',
-      txHash: reportedHash ?? knownTxHash,
+      txHash,
+      txIndex,
       fee,
       feePaidBy,
       reason: reported.failureReason ?? 'The wallet service reports a failure',
     }
   }
-  return { kind: 'wait', txHash: reportedHash ?? knownTxHash }
+  return { kind: 'wait', txHash, txIndex }
+}
+
+/** Returns the transaction that pays the transfer now. An index without a hash is about the known one. */
+function payingOf(known: Paying, { txHash: reported, index = null }: WalletStatus): Paying {
+  const txHash = reported === null ? known.txHash : txHashKey(reported)
+  if (txHash === null) return { txHash, txIndex: null }
+  return { txHash, txIndex: index ?? (txHash === known.txHash ? known.txIndex : null) }
 }
 
 function findMismatch(order: Ordered, reported: WalletStatus): string | null {

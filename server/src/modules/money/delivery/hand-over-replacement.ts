@@ -75,9 +75,12 @@ async function forget(trx: Trx, { vaultId, id }: Claim): Promise<void> {
 /** The sentences for the codes of the protocol. The text of a wallet service stays in the log. */
 const sentences: Record<string, string> = {
   NOT_SIGNED: 'There is no transaction yet that could be replaced',
-  ALREADY_MINED: 'A transaction with this nonce is in a block already',
+  ALREADY_MINED: 'The transaction, or one that takes its place, is in a block already',
   ENDED: 'The wallet service has ended the transfer already',
   EARLIER_FIRST: 'An earlier transfer of the address must be mined first',
+  LATER_FIRST: 'A later transfer of the address spends its change, and would fail with it',
+  NO_CHANGE: 'Nothing comes back to the address that could pay a higher fee',
+  NOT_REPLACEABLE: 'This network replaces no transactions; a higher fee is possible, a cancellation is not',
   ABOVE_MAX_FEE: 'A replacement must pay more than the order permits',
   FEE_HIGH_ENOUGH: 'The transaction pays far more than what is usual now',
   INSUFFICIENT_FUNDS: 'The address cannot pay for a replacement',

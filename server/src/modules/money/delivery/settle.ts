@@ -22,7 +22,7 @@ import {
 } from '../transfers/move.ts'
 import { type LockedTransfer, lockAnswerable } from '../transfers/queries.ts'
 import { after, askAgainAt, type Claim, retryMillisecondsMax, workOnClaimed } from './claim.ts'
-import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
+import { evaluateStatus, type Paying, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
 import { coinOf, findPayers, type LockedCoin, lockedAccounts, raiseFeeAlarm } from './fees.ts'
 
 /**
@@ -100,16 +100,17 @@ const inOrderOf = (reports: Map<string, unknown>, transfers: LockedTransfer[]): 
 async function judge(trx: Trx, transfers: LockedTransfer[], reports: Map<string, WalletStatus>): Promise<Judged[]> {
   const judged = transfers.map((transfer) => ({
     transfer,
-    verdict: evaluateStatus(transfer.current, transfer.wallet_tx_hash, reports.get(transfer.id)!),
+    verdict: evaluateStatus(transfer.current, knownOf(transfer), reports.get(transfer.id)!),
   }))
-  const named = judged.flatMap(({ transfer, verdict }) =>
-    verdict.kind === 'halt' || verdict.txHash === null ? [] : [{ transfer, txHash: verdict.txHash }],
-  )
-  const taken = await hashesOfOthers(trx, named)
+  const named = judged.flatMap(({ transfer, verdict }) => {
+    if (verdict.kind === 'halt' || verdict.txHash === null) return []
+    return [{ transfer, txHash: verdict.txHash, txIndex: verdict.txIndex }]
+  })
+  const taken = await paidByOthers(trx, named)
   return judged.map(({ transfer, verdict }) => {
     if (verdict.kind === 'halt') return { transfer, verdict }
     const reason = taken.has(transfer.id)
-      ? 'The wallet service reports the transaction hash of another transfer'
+      ? `The wallet service reports the ${transfer.network_type === 'evm' ? 'transaction hash' : 'output'} of another transfer`
       : isReplacedTooOften(transfer, verdict.txHash)
         ? 'The wallet service reports ever new transaction hashes'
         : null
@@ -117,7 +118,12 @@ async function judge(trx: Trx, transfers: LockedTransfer[], reports: Map<string,
   })
 }
 
-type Waiting = { transfer: LockedTransfer; txHash: string | null }
+const knownOf = ({ wallet_tx_hash, tx_index }: LockedTransfer): Paying => ({
+  txHash: wallet_tx_hash,
+  txIndex: tx_index,
+})
+
+type Waiting = Paying & { transfer: LockedTransfer }
 
 /** Returns the transfers with news. The other transfers are not written, unless they were asked about. */
 async function keepAsking(
@@ -126,16 +132,16 @@ async function keepAsking(
   { vaultId, isFollowed, isAsked }: Reports,
   now: Date,
 ): Promise<Waiting[]> {
-  const steps = waiting.map(({ transfer, txHash }) => {
+  const steps = waiting.map(({ transfer, txHash, txIndex }) => {
     const to: Phase = txHash === null ? 'submitted' : 'broadcast'
     const newHash = txHash === transfer.wallet_tx_hash ? null : txHash
-    const isNews = to !== transfer.phase || newHash !== null
+    const isNews = to !== transfer.phase || newHash !== null || txIndex !== transfer.tx_index
     const timesAsked = isNews ? 0 : Math.min(transfer.asked + 1, 1_000)
-    const { columns, records } = followHash(trx, transfer, txHash, now)
+    const { columns, records } = followHash(trx, transfer, { txHash, txIndex }, now)
     const isPlanned = isFollowed && !isAsked && timesAsked === transfer.asked && willBeAsked(transfer, now)
     const next_attempt_at = isPlanned ? transfer.next_attempt_at : askAgainAt(now, timesAsked, isFollowed)
     const changes = { ...columns, halt_reason: null, attempts: 0, asked: timesAsked, next_attempt_at }
-    return { transfer, txHash, to, newHash, isNews: isNews || transfer.halt_reason !== null, changes, records }
+    return { transfer, txHash, txIndex, to, newHash, isNews: isNews || transfer.halt_reason !== null, changes, records }
   })
   const taken = isAsked ? steps : steps.filter(({ isNews }) => isNews)
   if (taken.length === 0) return []
@@ -199,16 +205,16 @@ function isReplacedTooOften(transfer: LockedTransfer, txHash: string | null): bo
 function followHash(
   trx: Trx,
   transfer: LockedTransfer,
-  txHash: string | null,
+  { txHash, txIndex: tx_index }: Paying,
   now: Date,
 ): { columns: DeliveryChanges; records: ReturnType<typeof toAuditRow>[] } {
   const { vault_id: vaultId, id: targetId, wallet_tx_hash: from } = transfer
   if (txHash === null || from === null || txHash === from)
-    return { columns: { wallet_tx_hash: txHash ?? from }, records: [] }
+    return { columns: { wallet_tx_hash: txHash ?? from, tx_index }, records: [] }
   const details = { from, to: txHash }
   const event = { vaultId, actorId: null, action: 'transfer.replaced', targetType: 'transfer', targetId, details, now }
   const replaced_tx_hashes = [...hashesOf(transfer, null)].filter((hash) => hash !== txHash)
-  return { columns: { wallet_tx_hash: txHash, replaced_tx_hashes }, records: [toAuditRow(trx, event)] }
+  return { columns: { wallet_tx_hash: txHash, tx_index, replaced_tx_hashes }, records: [toAuditRow(trx, event)] }
 }
 
 type Verdict = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }>
@@ -231,8 +237,8 @@ export async function endTransfers(trx: Trx, endings: Ending[], now: Date): Prom
   const records: ReturnType<typeof toAuditRow>[] = []
   const moves = booked.map(({ transfer, payerId, decided, coin, fee, isAffordable, ...verdict }): Moved => {
     const { vault_id: vaultId, id: operationId } = transfer
-    const { txHash } = verdict
-    const followed = followHash(trx, transfer, txHash, now)
+    const { txHash, txIndex } = verdict
+    const followed = followHash(trx, transfer, { txHash, txIndex }, now)
     records.push(...followed.records)
     const posted = isAffordable && fee !== null && coin !== null && payerId !== null ? { ...coin, amount: fee } : null
     return {
@@ -241,6 +247,7 @@ export async function endTransfers(trx: Trx, endings: Ending[], now: Date): Prom
       actorId: null,
       ...decided,
       txHash,
+      txIndex,
       ...(verdict.kind === 'confirm' ? { blockchainAt: verdict.blockTime } : { failureReason: verdict.reason }),
       changes: {
         fee: verdict.reportedFee?.toString() ?? null,
@@ -283,54 +290,75 @@ function bookedFee({ transfer, payerId, coin, ...verdict }: Ending, left: Map<st
   return { reportedFee, fee, isAffordable }
 }
 
-/** Returns the transfers that name the transaction of another transfer. On EVM networks one transfer is one transaction. */
-export async function hashesOfOthers(
-  trx: Trx,
-  named: { transfer: LockedTransfer; txHash: string }[],
-): Promise<Set<string>> {
-  const evm = named.filter(({ transfer }) => transfer.network_type === 'evm')
-  if (evm.length === 0) return new Set()
-  const vaultId = evm[0]!.transfer.vault_id
-  const hashes = evm.map(({ txHash }) => txHash)
+type Named = Paying<string> & { transfer: LockedTransfer }
+
+/**
+ * Returns the transfers that name what pays another transfer: on EVM networks a transaction, elsewhere the output, if the wallet
+ * service tells it.
+ */
+export async function paidByOthers(trx: Trx, named: Named[]): Promise<Set<string>> {
+  const exclusive = named.flatMap(({ transfer: { id, network_type }, txHash, txIndex }) => {
+    const isWhole = network_type === 'evm'
+    return isWhole || txIndex !== null ? [{ id, txHash, txIndex: isWhole ? null : txIndex }] : []
+  })
+  if (exclusive.length === 0) return new Set()
+  const vaultId = named[0]!.transfer.vault_id
+  const hashes = exclusive.map(({ txHash }) => txHash)
   // Two transfers that report the same hash concurrently do not see each other; these locks make one of them wait.
   await sql`${prepared}
     select pg_advisory_xact_lock(key) from (
       select distinct hashtextextended(${vaultId} || ' ' || hash, 2) as key from unnest(${hashes}::text[]) hash order by key
     ) k`.execute(trx)
-  const taken = new Set(
-    await listWithHashOfAnother(
-      trx,
-      vaultId,
-      evm.map(({ transfer, txHash }) => ({ id: transfer.id, txHash })),
-    ),
-  )
+  const taken = new Set(await listPaidByOthers(trx, vaultId, exclusive))
   const first = new Map<string, string>()
-  for (const { transfer, txHash } of evm) {
-    if (first.has(txHash)) taken.add(transfer.id)
-    else if (!taken.has(transfer.id)) first.set(txHash, transfer.id)
+  for (const { id, txHash, txIndex } of exclusive) {
+    const key = `${txHash} ${txIndex}`
+    if (first.has(key)) taken.add(id)
+    else if (!taken.has(id)) first.set(key, id)
   }
   return taken
 }
 
-export async function hasAnotherThisHash(
-  db: Db | Trx,
-  { vaultId, id, txHash }: { vaultId: string; id: string; txHash: string },
-): Promise<boolean> {
-  return (await listWithHashOfAnother(db, vaultId, [{ id, txHash }])).length > 0
+type OfNamed = Paying<string> & { id: string }
+
+/** Returns the ids of these transfers of which another transfer of the vault has or had the transaction, or has the output. */
+async function listPaidByOthers(trx: Trx, vaultId: string, named: OfNamed[]): Promise<string[]> {
+  const column = <T>(read: (paying: OfNamed) => T) => named.map(read)
+  const { rows } = await sql<{ id: string }>`${prepared}
+    select n.id from unnest(${column(({ id }) => id)}::text[], ${column(({ txHash }) => txHash)}::text[],
+      ${column(({ txIndex }) => txIndex)}::integer[]) n (id, hash, index)
+    cross join lateral (
+      select from transfer_hashes h where h.vault_id = ${vaultId} and h.tx_hash = n.hash and h.id <> n.id
+        and (n.index is null or exists (
+          select from transfers t where t.vault_id = h.vault_id and t.id = h.id and t.tx_index = n.index))
+      union all
+      select from transfers where n.index is null and replaced_tx_hashes <> '{}' and replaced_tx_hashes @> array[n.hash]
+        and vault_id = ${vaultId} and id <> n.id limit 1) other`.execute(trx)
+  return rows.map(({ id }) => id)
 }
 
-/** The ids of these transfers whose hash another transfer of the vault has or had. */
-async function listWithHashOfAnother(
+/**
+ * Returns the part of a transaction that may pay this transfer, and pays no other one.
+ * @param indexes the parts that pay the order, where a transaction may pay several
+ * @returns null when other transfers have them, or have the transaction and it is not known which part
+ */
+export async function findFree(
   db: Db | Trx,
-  vaultId: string,
-  named: { id: string; txHash: string }[],
-): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`${prepared}
-    select n.id from unnest(${named.map(({ id }) => id)}::text[], ${named.map(({ txHash }) => txHash)}::text[]) n (id, hash)
-    cross join lateral (
-      select from transfer_hashes where vault_id = ${vaultId} and tx_hash = n.hash and id <> n.id
-      union all
-      select from transfers where replaced_tx_hashes <> '{}' and replaced_tx_hashes @> array[n.hash]
-        and vault_id = ${vaultId} and id <> n.id limit 1) other`.execute(db)
-  return rows.map(({ id }) => id)
+  { vaultId, id, txHash, indexes }: { vaultId: string; id: string; txHash: string; indexes: number[] },
+): Promise<{ txIndex: number | null } | null> {
+  const { rows } = await sql<{ type: string; index: number | null }>`${prepared}
+    select n.type, case when o.tx_hash = ${txHash} then t.tx_index end as index from (
+      select id from transfer_hashes where vault_id = ${vaultId} and tx_hash = ${txHash}
+      union
+      select id from transfers where replaced_tx_hashes <> '{}' and replaced_tx_hashes @> array[${txHash}]
+        and vault_id = ${vaultId}) other
+    join transfers t on t.vault_id = ${vaultId} and t.id = other.id
+    join operations o on o.vault_id = ${vaultId} and o.id = other.id
+    join networks n on n.id = o.network_id
+    where other.id <> ${id}`.execute(db)
+  if (rows.length === 0) return { txIndex: indexes[0] ?? null }
+  if (rows.some(({ type, index }) => type === 'evm' || index === null)) return null
+  const taken = new Set(rows.map(({ index }) => index))
+  const txIndex = indexes.find((index) => !taken.has(index))
+  return txIndex === undefined ? null : { txIndex }
 }

@@ -76,6 +76,25 @@ describe('addresses of Bitcoin', () => {
     }
   })
 
+  it('receive no less than nodes relay, which preview and order say', async () => {
+    const { id: fromAddressId } = await create('bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3')
+    for (const path of ['transfers', 'transfers/preview'] as const) {
+      const answer = await vault.admin.post(`/vaults/main-vault/${path}`, {
+        fromAddressId,
+        toAddress: first,
+        amount: '0.00000293',
+      })
+      const message = 'must be at least 0.00000294: the network relays no smaller payment'
+      expect([answer.status, answer.body.details]).toEqual([400, [{ field: 'amount', message }]])
+    }
+    const least = await vault.admin.post('/vaults/main-vault/transfers/preview', {
+      fromAddressId,
+      toAddress: first,
+      amount: '0.00000294',
+    })
+    expect(least.status).toBe(200)
+  })
+
   it('are refused when the wallet service invents them', async () => {
     vault.wallet.answerWithAddress = () => `${first.slice(0, -1)}5`
     const body = { network: 'bitcoin', segments: { purpose: 'ops' }, token: 'BTC' }

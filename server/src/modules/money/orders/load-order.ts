@@ -1,5 +1,6 @@
 import { type AddressScope, subjectsOf } from '../../../access/address-scope.ts'
 import type { Db, Trx } from '../../../db/client.ts'
+import { leastAmountTo } from '../../../lib/dust.ts'
 import { badRequest, type FieldFault, faulty, forbidden } from '../../../lib/errors.ts'
 import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import { rawAmountMax } from '../../../lib/limits.ts'
@@ -123,6 +124,9 @@ export function planOrder(source: SourceRow, body: OrderBody): Order {
   else if (/^0x0{40}$/.test(to.key)) fault('toAddress', 'is the zero address, where funds are lost')
   else if (body.counterpartyId !== undefined && body.counterpartyId !== source.counterparty?.id)
     fault('counterpartyId', 'is not the counterparty that toAddress belongs to')
+  const least = to === null || source.contract_address !== null ? null : leastAmountTo(to.address, source.network_type)
+  if (least !== null && amount !== null && amount > 0n && amount < least)
+    fault('amount', `must be at least ${formatDecimal(least, decimals)}: the network relays no smaller payment`)
 
   if (faults.length > 0 || amount === null || to === null) throw faulty(faults)
   return { source: { ...source, token_id, token_code, decimals }, to, amount }

@@ -116,7 +116,7 @@ export async function listRows(
       o.address_id as "fromAddressId", a.address as "fromAddress", t.to_address as "toAddress",
       o.counterparty_name as "counterpartyName", n.slug as network, o.token_id as "tokenId", k.code as asset, k.decimals,
       o.amount, o.usd_value as "usdValue", o.payment_purpose as "paymentPurpose", o.note, t.payload, t.payload_hash,
-      o.tx_hash as "txHash", t.failure_reason as "failureReason", t.halt_reason as "haltReason", t.created_at,
+      o.tx_hash as "txHash", t.tx_index as "txIndex", t.failure_reason as "failureReason", t.halt_reason as "haltReason", t.created_at,
       ${select(columnsToDecide, { member, subject: 'p' })}
     from transfers t
     join payouts p on p.vault_id = t.vault_id and p.id = t.payout_id

@@ -27,7 +27,7 @@ import { SignedVote, Vote } from '../../rules/signatures/schema.ts'
 import { PayloadHash } from '../../rules/votes/schema.ts'
 import { TransferPayload } from '../orders/payload.ts'
 import { TransferPreview } from '../orders/schema.ts'
-import { decidedFields, decisionPolicyFields, votesFields } from '../transfers/schema.ts'
+import { decidedFields, decisionPolicyFields, TxIndex, votesFields } from '../transfers/schema.ts'
 
 export const payoutStatuses = ['awaiting_approval', 'approved', 'rejected', 'cancelled', 'expired', 'halted'] as const
 
@@ -246,6 +246,7 @@ export const PayoutRow = Closed(
     payload: Ref(TransferPayload),
     payloadHash: described(PayloadHash, 'SHA-256 (hex) of `payload`, the order of the transfer.'),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
+    txIndex: TxIndex,
     failureReason: Nullable(Text('WALLET_REFUSED: no gas')),
     haltReason: described(
       Nullable(Text('The wallet service reports another amount')),

@@ -21,6 +21,7 @@ const stuck = (changes: Partial<StuckTransfer> = {}): StuckTransfer => ({
   order,
   status: 'pending',
   knownTxHash: null,
+  knownTxIndex: null,
   earlierTxHashes: [],
   isOfPayout: false,
   lasting: null,
@@ -80,6 +81,7 @@ describe('settle', () => {
       {
         kind: 'settle',
         txHash: '0xab',
+        indexes: [],
         fee: 21_000n,
         feePaidBy: null,
         blockTime: new Date('2026-01-31T09:30:00.000Z'),
@@ -109,7 +111,7 @@ describe('release', () => {
     const failed = transfer({ status: 'failed', failureReason: 'REVERTED: so it is', fee: '9' })
     expect(judged('release', { transfer: failed }, { knownTxHash: '0xbb' })).toEqual([
       'failed',
-      { kind: 'fail', txHash: '0xaa', fee: 9n, feePaidBy: null, reason: 'REVERTED: so it is' },
+      { kind: 'fail', txHash: '0xaa', txIndex: null, fee: 9n, feePaidBy: null, reason: 'REVERTED: so it is' },
     ])
   })
 
@@ -179,7 +181,12 @@ describe('on a network without senders', () => {
   it('settles with a transaction that spends outputs of the sender only', () => {
     expect(judged('settle', { transaction: spends(output(), output({ index: 3 })) })).toEqual([
       'paid',
-      expect.objectContaining({ kind: 'settle', fee: 21_000n }),
+      expect.objectContaining({ kind: 'settle', fee: 21_000n, indexes: [0] }),
+    ])
+    const payments = [0, 1, 2].map((index) => payment({ index, amount: index === 1 ? '41' : '40' }))
+    expect(judged('settle', { transaction: { ...spends(output()), payments } })).toEqual([
+      'paid',
+      expect.objectContaining({ indexes: [0, 2] }),
     ])
   })
 

@@ -1,7 +1,7 @@
 import { isSameAddress, txHashKey } from '../../../lib/onchain-address.ts'
 import type { OperationStatus, Phase } from '../../../lib/operations.ts'
 import type { TransactionState, TransferStatus } from '../../registry/wallet-service/answers.ts'
-import { evaluateStatus, type ReportedFee, readTime } from '../delivery/evaluate-status.ts'
+import { evaluateStatus, type Paying, type ReportedFee, readTime } from '../delivery/evaluate-status.ts'
 import type { Payload } from '../orders/payload.ts'
 
 export const resolutionOutcomes = ['settle', 'release', 'resume'] as const
@@ -27,6 +27,8 @@ export type StuckTransfer = {
   status: OperationStatus
   /** The hash that the wallet service reported last. */
   knownTxHash: string | null
+  /** The part of this transaction that pays the transfer; null if it was not told. */
+  knownTxIndex: number | null
   /** The hashes that the wallet service reported before it. A replaced transaction may be mined, too. */
   earlierTxHashes: string[]
   /** True if the transfer waits for votes as a row of a payout. */
@@ -48,8 +50,9 @@ export type WalletAnswers = {
 
 /** The effect of a proven resolution. */
 export type ResolutionStep =
-  | ({ kind: 'settle'; txHash: string; blockTime: Date | null } & ReportedFee)
-  | ({ kind: 'fail'; txHash: string | null; reason: string } & ReportedFee)
+  /** `indexes`: the parts of the transaction that pay the order, where a transaction may pay several. */
+  | ({ kind: 'settle'; txHash: string; indexes: number[]; blockTime: Date | null } & ReportedFee)
+  | ({ kind: 'fail'; reason: string } & Paying & ReportedFee)
   | { kind: 'cancel' }
   | { kind: 'continue'; phase: Extract<Phase, 'waiting' | 'submitting' | 'submitted' | 'broadcast'> }
   /** Restores the rows of a transfer that has ended from the audit records. */
@@ -90,6 +93,8 @@ function judgeWaiting(outcome: ResolutionOutcome, stuck: StuckTransfer, { transf
   return { proof: 'never_handed_over', finding, step: { kind: 'cancel' } }
 }
 
+const knownOf = ({ knownTxHash: txHash, knownTxIndex: txIndex }: StuckTransfer): Paying => ({ txHash, txIndex })
+
 function ended({ status, lasting }: StuckTransfer): Verdict {
   if (lasting !== null) return stillDiffers(lasting)
   return { proof: 'ended', finding: `According to its audit records it is ${status}`, step: { kind: 'restore' } }
@@ -97,16 +102,17 @@ function ended({ status, lasting }: StuckTransfer): Verdict {
 
 function judgeSettlement({ order }: StuckTransfer, { transfer, transaction }: WalletAnswers): Verdict {
   if (transaction === null) return { refusal: 'The wallet service does not know the transaction, or does not tell' }
-  const { hash, status, fee = null, blockTime } = transaction
+  const { hash, status, from, fee = null, blockTime } = transaction
   if (status !== 'mined') return { refusal: `The wallet service reports the transaction as ${status}, not as mined` }
-  const mismatch = mismatchOf(order, transaction)
-  if (mismatch !== null) return { refusal: `The transaction was mined, and ${mismatch}` }
+  const paying = payingOf(order, transaction)
+  if ('mismatch' in paying) return { refusal: `The transaction was mined, and ${paying.mismatch}` }
   return {
     proof: 'paid',
     finding: `The transaction was mined, and pays what was recorded. ${aboutTransfer(transfer)}`,
     step: {
       kind: 'settle',
       txHash: txHashKey(hash),
+      indexes: from === null ? paying.indexes : [],
       fee: fee === null ? null : BigInt(fee),
       feePaidBy: null,
       blockTime: readTime(blockTime),
@@ -122,6 +128,7 @@ function aboutTransfer(transfer: TransferStatus | null): string {
 
 function judgeRelease(stuck: StuckTransfer, answers: WalletAnswers): Verdict {
   const { order, knownTxHash } = stuck
+  const known = knownOf(stuck)
   const { transfer, transaction, replacement } = answers
   const paying = findPaying(order, answers)
   if (paying !== null) return paying
@@ -129,18 +136,20 @@ function judgeRelease(stuck: StuckTransfer, answers: WalletAnswers): Verdict {
     if (transaction?.status === 'failed' && isSender(order, transaction)) {
       const reason = 'REVERTED: its transaction was mined and reverted'
       const fee = transaction.fee == null ? null : BigInt(transaction.fee)
-      const step = { kind: 'fail', txHash: txHashKey(transaction.hash), fee, feePaidBy: null, reason } as const
+      const failed = { txHash: txHashKey(transaction.hash), txIndex: null }
+      const step = { kind: 'fail', ...failed, fee, feePaidBy: null, reason } as const
       return { proof: 'failed', finding: 'Its transaction was mined and reverted', step }
     }
     return { refusal: 'The wallet service does not know the transfer, which does not prove that it was not sent' }
   }
   // Two hashes contradict each other, but both transactions are known to have moved nothing.
-  const reported = evaluateStatus(order, null, transfer)
+  const reported = evaluateStatus(order, { txHash: null, txIndex: null }, transfer)
   if (reported.kind === 'halt') return { refusal: reported.reason }
   if (reported.kind === 'fail') {
-    const { txHash, fee, feePaidBy, reason } = reported
+    const { txHash, txIndex, fee, feePaidBy, reason } = reported
     const finding = `The wallet service reports a failure: ${reason}`
-    return { proof: 'failed', finding, step: { kind: 'fail', txHash: txHash ?? knownTxHash, fee, feePaidBy, reason } }
+    const failed = txHash === null ? known : { txHash, txIndex }
+    return { proof: 'failed', finding, step: { kind: 'fail', ...failed, fee, feePaidBy, reason } }
   }
   const knownHashes = [knownTxHash, transfer.txHash, ...stuck.earlierTxHashes]
   const isOther = replacement !== null && !knownHashes.some((hash) => isHash(replacement, hash))
@@ -148,7 +157,7 @@ function judgeRelease(stuck: StuckTransfer, answers: WalletAnswers): Verdict {
     const place = replacement.from === null ? 'output was spent' : 'nonce was used'
     const reason = `REPLACED: its ${place} by the transaction ${replacement.hash}`
     const finding = `Its ${place} by another mined transaction: ${replacement.hash}`
-    const step = { kind: 'fail', txHash: knownTxHash, fee: null, feePaidBy: null, reason } as const
+    const step = { kind: 'fail', ...known, fee: null, feePaidBy: null, reason } as const
     return { proof: 'nonce_used', finding, step }
   }
   return { refusal: `The wallet service reports the transfer as ${transfer.status}` }
@@ -159,7 +168,7 @@ function judgeResumption(stuck: StuckTransfer, answers: WalletAnswers): Verdict 
   const { transfer } = answers
   if (lasting !== null) return stillDiffers(lasting)
   if (transfer !== null) {
-    const reported = evaluateStatus(order, knownTxHash, transfer)
+    const reported = evaluateStatus(order, knownOf(stuck), transfer)
     if (reported.kind === 'halt') return { refusal: `It would be halted again: ${reported.reason}` }
     const phase = knownTxHash === null ? 'submitted' : 'broadcast'
     const finding = `The wallet service has the transfer as ${transfer.status}, and is asked about it again`
@@ -179,28 +188,29 @@ function findPaying(order: Payload, { transaction, replacement, earlier }: Walle
     if (candidate.status === 'pending' && candidate === transaction && isSender(order, candidate)) {
       return { refusal: `Its transaction ${candidate.hash} is not final yet` }
     }
-    if (mismatchOf(order, candidate) === null) {
+    if ('indexes' in payingOf(order, candidate)) {
       return { refusal: `The transaction ${candidate.hash} pays what was ordered; settle the transfer with it` }
     }
   }
   return null
 }
 
-/** Returns the difference between a transaction and an order; null when the transaction pays the order. */
-function mismatchOf(order: Payload, transaction: TransactionState): string | null {
-  if (!isSender(order, transaction)) return 'its sender is another'
+/** Returns the parts of a transaction that pay the order, or its difference from the order. */
+function payingOf(order: Payload, transaction: TransactionState): { indexes: number[] } | { mismatch: string } {
+  if (!isSender(order, transaction)) return { mismatch: 'its sender is another' }
   const toRecipient = transaction.payments.filter(({ toAddress }) => isSameAddress(toAddress, order.toAddress))
-  if (toRecipient.length === 0) return 'it pays nothing to this recipient'
+  if (toRecipient.length === 0) return { mismatch: 'it pays nothing to this recipient' }
   const ofToken = toRecipient.filter((payment) =>
     isSameAddress(payment.contractAddress ?? '', order.contractAddress ?? ''),
   )
-  if (ofToken.length === 0) return 'it pays another token'
+  if (ofToken.length === 0) return { mismatch: 'it pays another token' }
   // The log of a token names its sender. The sender of the transaction may be another account that may spend the tokens.
   const fromSender = ofToken.filter(
     ({ fromAddress }) => fromAddress == null || isSameAddress(fromAddress, order.fromAddress),
   )
-  if (fromSender.length === 0) return 'it pays from another address'
-  return fromSender.some(({ amount }) => amount === order.amount) ? null : 'it pays another amount'
+  if (fromSender.length === 0) return { mismatch: 'it pays from another address' }
+  const indexes = fromSender.filter(({ amount }) => amount === order.amount).map(({ index }) => index)
+  return indexes.length === 0 ? { mismatch: 'it pays another amount' } : { indexes }
 }
 
 /** Returns true if the transaction has this sender. Where transactions have none, the sender owned all that it spends. */

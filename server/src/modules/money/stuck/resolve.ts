@@ -12,7 +12,7 @@ import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 import { lockAccounts } from '../delivery/fees.ts'
-import { endTransfers, hasAnotherThisHash, hashesOfOthers, payersOf } from '../delivery/settle.ts'
+import { endTransfers, findFree, paidByOthers, payersOf } from '../delivery/settle.ts'
 import type { Payload } from '../orders/payload.ts'
 import { changedMeanwhile, deciding, notProven } from '../resolutions/may-resolve.ts'
 import { compareWithRecord, type FeeLimit, readRecordedState } from '../transfers/compare-order.ts'
@@ -67,8 +67,11 @@ export async function gatherEvidence(
   assertStuck(delivery)
   const { stuck, difference } = await readStuck(deps.db, { vaultId, id, delivery })
   const wallet = await askWallet(await walletOfVault(deps, vaultId), { id, stuck, txHash })
-  const { proof, finding } = assertProven(judge(outcome, stuck, wallet))
-  if (txHash !== null && (await hasAnotherThisHash(deps.db, { vaultId, id, txHash: txHashKey(txHash) }))) throw taken()
+  const { proof, finding, step } = assertProven(judge(outcome, stuck, wallet))
+  if (txHash !== null) {
+    const indexes = step.kind === 'settle' ? step.indexes : []
+    if ((await findFree(deps.db, { vaultId, id, txHash: txHashKey(txHash), indexes })) === null) throw taken()
+  }
   const { order } = stuck
   const version = versionOf(delivery)
   const haltReason = delivery.halt_reason
@@ -138,16 +141,25 @@ async function carryOut(
   const decided = { actorId, resolution: { outcome, reason, proof, finding } }
   switch (next.kind) {
     case 'settle': {
-      const { txHash, fee, feePaidBy, blockTime } = next
-      if ((await hashesOfOthers(trx, [{ transfer, txHash }])).size > 0) throw taken()
+      const { txHash, indexes, fee, feePaidBy, blockTime } = next
+      const free = await findFree(trx, { vaultId: context.vaultId, id: transfer.id, txHash, indexes })
+      if (free === null || (await paidByOthers(trx, [{ transfer, txHash, ...free }])).size > 0) throw taken()
       const payer = await lockPayer(trx, transfer, feePaidBy, now)
-      const verdict = { kind: 'confirm', txHash, fee, feePaidBy, blockTime, feeLimit } as const
+      const verdict = { kind: 'confirm', txHash, ...free, fee, feePaidBy, blockTime, feeLimit } as const
       return endTransfers(trx, [{ transfer, ...verdict, ...payer, decided }], now)
     }
     case 'fail': {
-      const { txHash, fee, feePaidBy, reason: failure } = next
+      const { txHash, txIndex, fee, feePaidBy, reason: failure } = next
       const payer = await lockPayer(trx, transfer, feePaidBy, now)
-      const verdict = { kind: 'fail', txHash, fee, feePaidBy, reason: `RELEASED: ${failure}`, feeLimit } as const
+      const verdict = {
+        kind: 'fail',
+        txHash,
+        txIndex,
+        fee,
+        feePaidBy,
+        reason: `RELEASED: ${failure}`,
+        feeLimit,
+      } as const
       return endTransfers(trx, [{ transfer, ...verdict, ...payer, decided }], now)
     }
     case 'cancel':
@@ -170,7 +182,7 @@ async function carryOut(
         attempts: 0,
         next_attempt_at: next.phase === 'waiting' ? null : now,
         // The wallet service has forgotten the transfer and may sign another transaction.
-        ...(isSentAgain ? { wallet_tx_hash: null, replaced_tx_hashes: hashesOf(stuck) } : {}),
+        ...(isSentAgain ? { wallet_tx_hash: null, tx_index: null, replaced_tx_hashes: hashesOf(stuck) } : {}),
       })
       return recordResumption(trx, transfer, { ...decided, phase: next.phase, txHash: stuck.knownTxHash }, now)
     }
@@ -218,6 +230,7 @@ async function readStuck(
     order,
     status,
     knownTxHash: delivery.wallet_tx_hash,
+    knownTxIndex: delivery.tx_index,
     earlierTxHashes: delivery.replaced_tx_hashes,
     isOfPayout: delivery.payout_id !== null,
     lasting,

@@ -24,6 +24,7 @@ export type Movement = {
   now: Date
   failureReason?: string
   txHash?: string | null
+  txIndex?: number | null
   blockchainAt?: Date | null
   /** Other delivery columns that are set at the end, such as the fee. */
   changes?: DeliveryChanges
@@ -95,11 +96,18 @@ function postingsOf({ transfer, to, extraPostings = [] }: Move): Posting[] {
 
 function recordOf(trx: Trx, { transfer, to, event, actorId, resolution, ...movement }: Move, now: Date) {
   const { vault_id: vaultId, id: targetId, status: from } = transfer
-  const { failureReason = null, txHash = null, blockchainAt = null, changes: { fee = null } = {} } = movement
+  const {
+    failureReason = null,
+    txHash = null,
+    txIndex = null,
+    blockchainAt = null,
+    changes: { fee = null } = {},
+  } = movement
+  const output = txIndex === null ? {} : { txIndex }
   const action = `transfer.${recordedAs[event] ?? event}`
   const decided = resolution === undefined ? {} : { resolution }
   const chain = to === 'confirmed' || to === 'failed' ? { fee, blockchainAt } : {}
-  const details = { from, to, reason: failureReason, txHash, ...chain, ...decided }
+  const details = { from, to, reason: failureReason, txHash, ...output, ...chain, ...decided }
   return toAuditRow(trx, { vaultId, actorId, now, action, targetType: 'transfer', targetId, details })
 }
 

@@ -56,6 +56,7 @@ export type TransferRow = DetailColumns & {
   fee_usd_value: string | null
   failure_reason: string | null
   halt_reason: string | null
+  tx_index: number | null
   replaced_tx_hashes: string[]
   stuck_since: Date | null
   screening: ShownScreening | null
@@ -125,6 +126,7 @@ const columnsWithoutVotes: Columns<UnvotedRow, AddressScope> = {
   fee_usd_value: () => sql`o.fee_usd_value`,
   failure_reason: () => sql`t.failure_reason`,
   halt_reason: () => sql`t.halt_reason`,
+  tx_index: () => sql`t.tx_index`,
   replaced_tx_hashes: () => sql`t.replaced_tx_hashes`,
   stuck_since: () => sql`t.stuck_since`,
   payout_id: () => sql`t.payout_id`,
@@ -208,6 +210,8 @@ export type LockedTransfer = {
   vault_locked: boolean
   payload_hash: Buffer
   wallet_tx_hash: string | null
+  /** The part of this transaction that pays the transfer; null if the wallet service does not tell. */
+  tx_index: number | null
   /** The earlier hashes of the transfer, oldest first. */
   replaced_tx_hashes: string[]
   halt_reason: string | null
@@ -255,7 +259,7 @@ async function lockWhere(trx: Trx, vaultId: string, which: RawBuilder<unknown>):
     select o.vault_id, o.id, o.status, t.phase, o.owner_id, o.initiator_id, o.address_id, o.token_id, o.amount, t.expires_at,
       d.next_attempt_at, k.enabled and not ${isWithheld(sql`o.vault_id`, sql`k.id`)} as token_enabled,
       v.locked_at is not null as vault_locked, t.payload_hash,
-      t.wallet_tx_hash, t.replaced_tx_hashes, t.halt_reason, t.payout_id,
+      t.wallet_tx_hash, t.tx_index, t.replaced_tx_hashes, t.halt_reason, t.payout_id,
       coalesce(d.attempts, 0) as attempts, coalesce(d.asked, 0) as asked, t.fee, t.fee_owed, t.fee_address_id,
       t.replacement_due, n.id as network_id,
       n.type as network_type, ${currentOrder} as current
@@ -381,13 +385,13 @@ const isAmong = (ids: string[]) => (ids.length === 1 ? sql`t.id = ${ids[0]}` : s
 /** The state of a delivery. */
 export type DeliveryState = Pick<
   LockedTransfer,
-  'status' | 'phase' | 'halt_reason' | 'wallet_tx_hash' | 'replaced_tx_hashes' | 'payout_id'
+  'status' | 'phase' | 'halt_reason' | 'wallet_tx_hash' | 'tx_index' | 'replaced_tx_hashes' | 'payout_id'
 >
 
 /** Returns the present state of the delivery, without a lock. */
 export async function findDeliveryState(db: Db | Trx, vaultId: string, id: string): Promise<DeliveryState | null> {
   const { rows } = await sql<DeliveryState>`
-    select o.status, t.phase, t.halt_reason, t.wallet_tx_hash, t.replaced_tx_hashes, t.payout_id
+    select o.status, t.phase, t.halt_reason, t.wallet_tx_hash, t.tx_index, t.replaced_tx_hashes, t.payout_id
     from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
     where t.vault_id = ${vaultId} and t.id = ${id}`.execute(db)
   return rows[0] ?? null

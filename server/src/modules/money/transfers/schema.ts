@@ -30,6 +30,12 @@ import { ScreeningBeside } from '../screening/schema.ts'
 const Text = (example: string) => Type.String({ examples: [example] })
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
+export const TxIndex = described(
+  Nullable(Type.Integer({ minimum: 0, examples: [1] })),
+  'Number of the output of the transaction that pays the recipient, from 0, where one transaction may pay several ' +
+    'transfers; null if the wallet service does not tell.',
+)
+
 /** The policy that decided on a transfer or a payout. */
 export const decisionPolicyFields = {
   decisionPolicyId: Nullable(Id),
@@ -137,6 +143,7 @@ export const Transfer = Closed(
       'Instant at which the order went to the wallet service, in UTC; null until the wallet service has answered that it has it.',
     ),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
+    txIndex: TxIndex,
     txHashes: described(
       Type.Array(Text('0x7f9c3f5b5d3a')),
       'All hashes that the wallet service has named, oldest first; the last one is `txHash`. A wallet may replace a ' +

@@ -9,6 +9,7 @@ export function toHistoryItem(row: HistoryRow): Static<typeof HistoryItem> {
   const other = { id: row.other_id, label: row.other_label }
   return {
     ...operationFields(row),
+    txIndex: row.tx_index,
     direction: isOut ? 'out' : 'in',
     operationType: row.type,
     status: row.status,

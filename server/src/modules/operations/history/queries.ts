@@ -39,6 +39,7 @@ export type HistoryRow = OperationColumns & {
   payout_id: string | null
   external_id: string | null
   confirmed_at: Date | null
+  tx_index: number | null
   /** Set for a deposit that the chain took back. */
   orphaned_at: Date | null
 }
@@ -64,7 +65,7 @@ async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<His
   const { rows } = await sql<HistoryRow & OtherSide>`${prepared}
     select o.id, o.type, o.status, n.slug as network, o.flow_type, o.counterparty_id, o.counterparty_name, o.tx_hash, o.amount,
       o.token_id, k.code as token_code, k.symbol as token_symbol, k.decimals, o.address_id, a.address, a.label,
-      t.to_address, t.to_address_key, d.from_address,
+      t.to_address, t.to_address_key, d.from_address, coalesce(t.tx_index, d.tx_index) as tx_index,
       n.type as network_type, n.id as network_id, (o.type = 'deposit' and ${isDust('o.amount', 'k')}) as is_dust, o.initiator_id,
       ${profileOfUser(sql`o.initiator_id`)} as initiator, t.expires_at,
       t.fee, o.fee_usd_value, coalesce(t.failure_reason, case when d.orphaned_at is not null then ${orphanedReason} end) as failure_reason,

@@ -30,6 +30,10 @@ export const HistoryItem = Closed(
     flowType: Enum(flowTypes),
     status: described(Enum(operationStatuses), 'Status of the operation; a deposit is always `confirmed`.'),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
+    txIndex: described(
+      Nullable(Type.Integer({ minimum: 0, examples: [1] })),
+      'Number of the part of the transaction that moves the amount, such as an output, from 0; null if it is not known.',
+    ),
     amount: RawAmount,
     amountDecimal: DecimalAmount,
     asset: Text('USDT'),

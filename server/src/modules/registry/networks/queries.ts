@@ -7,6 +7,11 @@ import { litecoinCoinType } from './coin-types.ts'
 
 export type NetworkRow = Omit<Selectable<Networks>, 'type'> & { type: NetworkType }
 
+/** `derived`: new addresses of the vault on the network must follow from a pinned key. */
+export const addressChecks = ['none', 'derived'] as const
+export type AddressCheck = (typeof addressChecks)[number]
+export type NetworkOfVault = NetworkRow & { vault_id: string; address_check: AddressCheck }
+
 /**
  * SQL: returns the key (lib/onchain-address.ts) of `text` on the network in the row `alias`, for text that arrives
  * before its network is known. Text that is not an address on it becomes a key that no address has.
@@ -67,20 +72,17 @@ export async function lockNetwork(trx: Trx, id: string): Promise<NetworkRow | nu
 }
 
 /** Returns the networks that are connected to the vaults, in the order of each vault. */
-export async function findNetworksOfVaults(
-  db: Db | Trx,
-  vaultIds: string[],
-): Promise<(NetworkRow & { vault_id: string })[]> {
+export async function findNetworksOfVaults(db: Db | Trx, vaultIds: string[]): Promise<NetworkOfVault[]> {
   if (vaultIds.length === 0) return []
   const rows = await db
     .selectFrom('vault_networks')
     .innerJoin('networks', 'networks.id', 'vault_networks.network_id')
     .selectAll('networks')
-    .select('vault_networks.vault_id')
+    .select(['vault_networks.vault_id', 'vault_networks.address_check'])
     .where('vault_networks.vault_id', 'in', vaultIds)
     .orderBy('vault_networks.position')
     .execute()
-  return rows as (NetworkRow & { vault_id: string })[]
+  return rows as NetworkOfVault[]
 }
 
 /** Returns the vaults that are connected to a network. */

@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { type Static, type TSchema, Type } from 'typebox'
-import { walletChangesMax } from '../../../lib/limits.ts'
+import { txIndexMax, walletChangesMax } from '../../../lib/limits.ts'
 import { rawAmountPattern } from '../../../lib/money.ts'
 
 /**
@@ -22,6 +22,8 @@ export const ShownAccountKey = Type.Object({
   xpub: Visible,
   key: Visible,
   signature: Visible,
+  /** The script of the addresses, on networks that have several. */
+  script: Type.Optional(OrNull(Visible)),
 })
 /** The public key of an account and the key that signed it, not checked yet. */
 export type ShownAccountKey = Static<typeof ShownAccountKey>
@@ -35,6 +37,8 @@ export const TransferStatus = Type.Object({
     Type.Literal('failed'),
   ]),
   txHash: OrNull(Visible),
+  /** The part of the transaction that pays the transfer, such as an output. */
+  index: Type.Optional(OrNull(Type.Integer({ minimum: 0, maximum: txIndexMax }))),
   fee: OrNull(Amount),
   feePaidBy: OrNull(Visible),
   confirmations: Type.Integer({ minimum: 0 }),
@@ -115,7 +119,7 @@ export const TransactionState = Type.Object({
   fee: Type.Optional(OrNull(Amount)),
   payments: Type.Array(
     Type.Object({
-      index: Type.Integer({ minimum: 0 }),
+      index: Type.Integer({ minimum: 0, maximum: txIndexMax }),
       fromAddress: Type.Optional(OrNull(Visible)),
       toAddress: Visible,
       contractAddress: OrNull(Visible),

@@ -10,7 +10,7 @@ import { newId } from '../../../lib/ids.ts'
 import { addressIndexAttemptsMax, pathIndexMax } from '../../../lib/limits.ts'
 import { type OnchainAddress, parseOnchainAddress } from '../../../lib/onchain-address.ts'
 import { audit } from '../../record/audit/record.ts'
-import type { NetworkRow } from '../../registry/networks/queries.ts'
+import type { NetworkOfVault } from '../../registry/networks/queries.ts'
 import { findTokensOfNetworks } from '../../registry/tokens/queries.ts'
 import { throwBadGateway } from '../../registry/wallet-service/call.ts'
 import type { Executor, Step } from '../../rules/votes/executor.ts'
@@ -98,7 +98,7 @@ async function settle<Value>(work: Promise<Value>): Promise<{ value: Value } | {
 
 type Creation = Static<typeof AddressCreation>
 
-export type Placement = { network: NetworkRow; plan: AddressPlan }
+export type Placement = { network: NetworkOfVault; plan: AddressPlan }
 
 /** The address for an index of a placement, the wallet service that derived it, and the key from which it follows. */
 export type Derivation = {
@@ -167,7 +167,13 @@ export async function deriveAddress(
     )
   if (index > pathIndexMax) throw conflict('limit_reached', 'All indexes of this combination of segments are in use')
   const order = { network: network.slug, coinType: network.coin_type, derivationPath: plan.pathAt(index) }
-  const used = await findUsedKey(deps, wallet, client, { ...order, type: network.type }, deadline)
+  const used = await findUsedKey(
+    deps,
+    wallet,
+    client,
+    { ...order, type: network.type, addressCheck: network.address_check },
+    deadline,
+  )
   await recordAskedPath(deps.db, vaultId, order.derivationPath, deps.clock())
   const { address } = await client.createAddress(order, deadline).catch(throwBadGateway)
   const onchain = parseOnchainAddress(address, network.type)
@@ -195,6 +201,7 @@ export async function insertAddress(
   const present = await keepWallet(trx, vaultId)
   if (present.halt_reason !== null && recoveredBy === undefined) throw haltedError(present.halt_reason)
   if (!isSameWallet(wallet, present) || wallet.wallet_key !== present.wallet_key) throw new OutdatedDerivationError()
+  if (used === null && (await isChecked(trx, vaultId, network.id))) throw new OutdatedDerivationError()
   if (used?.isNew) await pinNewKey(trx, used.key, by)
   await lockOnchainAddress(trx, network.id, onchain.key)
   const row = await trx
@@ -239,6 +246,17 @@ export async function insertAddress(
   const details = { network: network.slug, address, derivationPath, token: plan.token?.code ?? null, ...recovered }
   await audit(trx, by, 'address.created', { type: 'address', id: row.id }, details)
   return row.id
+}
+
+/** Returns true if addresses of the network must follow from a pinned key, now that the wallet service of the vault is kept. */
+async function isChecked(trx: Trx, vaultId: string, networkId: string): Promise<boolean> {
+  const { address_check } = await trx
+    .selectFrom('vault_networks')
+    .select('address_check')
+    .where('vault_id', '=', vaultId)
+    .where('network_id', '=', networkId)
+    .executeTakeFirstOrThrow()
+  return address_check === 'derived'
 }
 
 /** Pins the key of the first address of an account, which binds the wallet service to the key. */

@@ -40,10 +40,10 @@ export async function takeAddressIn(
   const placement = await placeAddress(deps.db, vaultId, body)
   const index = parsed.segments.find(({ route }) => route.dynamic)?.pathId ?? 0
   const { wallet, client } = await openWallet(deps, vaultId)
-  const { coin_type: coinType, type } = placement.network
+  const { coin_type: coinType, type, address_check: addressCheck } = placement.network
   const deadline = AbortSignal.timeout(walletCallTimeoutMilliseconds)
   const order = { network: slug, coinType, derivationPath }
-  const used = await findUsedKey(deps, wallet, client, { ...order, type }, deadline)
+  const used = await findUsedKey(deps, wallet, client, { ...order, type, addressCheck }, deadline)
   const { address } = await client.createAddress(order, deadline)
   const onchain = parseOnchainAddress(address, type)
   if (onchain === null || onchain.key !== keyOf(listed, type))

@@ -2,14 +2,14 @@ import { type Selectable, sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { AuthorityMarks, Routes, Variants, Vaults } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
-import { findNetworksOfVaults, type NetworkRow } from '../../registry/networks/queries.ts'
+import { findNetworksOfVaults, type NetworkOfVault } from '../../registry/networks/queries.ts'
 
 export type VaultRow = Selectable<Vaults>
 export type VariantRow = Selectable<Variants>
 export type RouteRow = Selectable<Routes> & { variants: VariantRow[] }
 type MarkRow = Selectable<AuthorityMarks>
 export type VaultWithStructure = VaultRow & {
-  networks: NetworkRow[]
+  networks: NetworkOfVault[]
   routes: RouteRow[]
   /** The mark of the authority of its wallet service; null when no authority was seen. */
   mark: MarkRow | null

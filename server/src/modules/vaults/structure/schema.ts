@@ -25,6 +25,7 @@ import {
   webhookSecretBytesMin,
   webhookSecretsLengthMax,
 } from '../../../lib/limits.ts'
+import { addressChecks } from '../../registry/networks/queries.ts'
 import { Network } from '../../registry/networks/schema.ts'
 import { TokenCode } from '../../registry/tokens/schema.ts'
 
@@ -115,6 +116,18 @@ const Protection = described(
     'and tokens suffice.',
 )
 
+const NetworkOfVault = Closed(
+  {
+    ...Network.properties,
+    addressCheck: described(
+      Enum(addressChecks),
+      '`derived`: each new address of the vault on the network must follow from a key that the wallet service is bound by. ' +
+        '`none`: it shows no keys of the network, or addresses that exist do not follow from them.',
+    ),
+  },
+  { $id: 'NetworkOfVault', description: 'A network with what the vault checks on it.' },
+)
+
 export const Vault = Closed(
   {
     id: Id,
@@ -160,13 +173,12 @@ export const Vault = Closed(
       'Set while the books and the wallet service differ, as after a restore: nothing is handed over and no address is made.',
     ),
     addressCheck: described(
-      Enum(['none', 'derived']),
-      '`derived`: each new address on an EVM network must follow from a key that the wallet service is bound by. `none`: it ' +
-        'shows no keys.',
+      Enum(addressChecks),
+      '`derived`: the wallet service is bound by keys; `networks` says of which networks. `none`: it shows no keys.',
     ),
     createdAt: Timestamp,
     updatedAt: Timestamp,
-    networks: described(Type.Array(Ref(Network)), 'The networks on which the vault can have addresses.'),
+    networks: described(Type.Array(Ref(NetworkOfVault)), 'The networks on which the vault can have addresses.'),
     routes: described(Type.Array(Ref(Route)), 'The segments of the derivation paths, in their order.'),
   },
   { $id: 'Vault', description: 'A vault with its networks and the structure of its derivation paths.' },
@@ -288,7 +300,7 @@ export const DerivationPathInput = Closed({
 
 export const ParsedDerivationPath = Closed(
   {
-    network: Ref(Network),
+    network: Ref(NetworkOfVault),
     segments: described(
       Type.Array(
         Closed({
@@ -306,4 +318,4 @@ export const ParsedDerivationPath = Closed(
   { $id: 'ParsedDerivationPath' },
 )
 
-export const vaultsComponents = [Variant, Route, Vault, ParsedDerivationPath]
+export const vaultsComponents = [Variant, Route, NetworkOfVault, Vault, ParsedDerivationPath]

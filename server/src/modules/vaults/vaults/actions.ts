@@ -15,8 +15,14 @@ import { insertSystemGroups } from '../../rules/policy-groups/actions.ts'
 import { findVault, lockVaultRow, type VaultRow, type VaultWithStructure } from '../structure/queries.ts'
 import type { ProtectionUpdate, VaultCreation, VaultUpdate } from '../structure/schema.ts'
 import { insertStructure, planOrThrow, summaryOf } from '../structure/write-structure.ts'
-import { listAccountKeys } from '../wallets/account-keys.ts'
-import { findNewestAddressId, type Probed, ProbeNeededError, pickSamples } from '../wallets/probe-wallet.ts'
+import { accountsOf, listAccountKeys } from '../wallets/account-keys.ts'
+import {
+  findNewestAddressId,
+  type Probed,
+  ProbeNeededError,
+  pickSamples,
+  pickUnchecked,
+} from '../wallets/probe-wallet.ts'
 import { forgetWalletMark } from '../wallets/wallet-marks.ts'
 import {
   differencesOfWallet,
@@ -228,11 +234,16 @@ async function probeWallet(
             'wallet_service_secret',
             walletServiceSecret,
           )
+    const { networks, routes } = (await findVault(trx, vault.id))!
+    const isBound = ({ address_check: check }: (typeof networks)[number]) => check === 'derived'
     throw new ProbeNeededError({
       wallet: { id: vault.id, wallet_service_url: walletServiceUrl, wallet_service_secret: secret },
       replaces: { ...vault, newestAddressId },
       samples: await pickSamples(trx, vault.id),
+      unchecked: await pickUnchecked(trx, vault.id),
       pinned: await listAccountKeys(trx, vault.id),
+      bound: networks.filter(isBound).map(({ slug }) => slug),
+      accounts: accountsOf({ networks: networks.filter((network) => !isBound(network)), routes }),
     })
   }
   const { candidate, difference, shown } = probed

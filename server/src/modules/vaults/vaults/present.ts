@@ -24,7 +24,7 @@ export function toVault(row: VaultWithStructure): Static<typeof Vault> {
     addressCheck: row.wallet_key === null ? 'none' : 'derived',
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
-    networks: row.networks.map(toNetwork),
+    networks: row.networks.map((network) => ({ ...toNetwork(network), addressCheck: network.address_check })),
     routes: row.routes.map(toRoute),
   }
 }

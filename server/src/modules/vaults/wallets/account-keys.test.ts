@@ -31,6 +31,8 @@ async function openVault(keys: typeof honest | null, more: object = {}): Promise
   wallet = vault.wallet
   await allowAll(vault, 'create_address')
 }
+const checks = async () =>
+  Object.fromEntries((await read()).networks.map(({ slug, addressCheck }) => [slug, addressCheck]))
 const keysOfVault = () => fakeKeysOf(`keys ${count}`)
 const url = () => `/vaults/${vault.code}` as const
 const read = async () => (await vault.admin.get(url())).body
@@ -220,16 +222,133 @@ describe('T61 a wallet service at the lock', () => {
     wallet.answerWithAddress = keysOfVault().address
     const made = await make()
     expect(made.address).toBe(keysOfVault().address('m/44/60/1/0'))
-    // Keys from which its addresses do not follow are refused.
+    // Keys from which its addresses do not follow bind nothing, and lock nobody out.
     wallet.keys = honest
     const secret = { walletServiceSecret: wallet.secret }
-    expect((await vault.admin.patch(url(), secret)).body.reason).toBe('wallet_differs')
+    const other = await vault.admin.patch(url(), secret)
+    expect([other.status, other.body.addressCheck, await checks()]).toEqual([200, 'none', { ethereum: 'none' }])
+    expect(await rows('select 1 from account_keys where vault_id = $1', [vault.id])).toEqual([])
     wallet.keys = keysOfVault()
     const bound = await vault.admin.patch(url(), secret)
     expect([bound.status, bound.body.addressCheck]).toEqual([200, 'derived'])
     wallet.answerWithAddress = () => fakeAddress('thief')
     await expectRefused(await order(), /does not follow/)
     expect(await differences()).toEqual([])
+  })
+})
+
+describe('T61 the networks of a vault', () => {
+  const variants = (names: [number, string][]) => names.map(([id, code]) => ({ id, code, name: code }))
+  const routes = {
+    network: {
+      order: 0,
+      name: 'Network',
+      variants: variants([
+        [60, 'ethereum'],
+        [0, 'bitcoin'],
+        [2, 'litecoin'],
+        [501, 'solana'],
+      ]),
+    },
+    purpose: { order: 1, name: 'Purpose', variants: variants([[1, 'ops']]) },
+    index: { order: 2, name: 'Index', dynamic: true },
+  }
+  const orderOn = (network: string) => vault.admin.post(`${url()}/addresses`, { network, segments: { purpose: 'ops' } })
+  const secret = () => ({ walletServiceSecret: wallet.secret })
+  const unchecked = { ethereum: 'none', bitcoin: 'none', litecoin: 'none', solana: 'none' }
+  /** The wallet service of an earlier version: it shows a key of every network, and names no script. */
+  const withoutScript = (keys: typeof honest): typeof honest => ({
+    ...keys,
+    show: (network, path, challenge) => keys.show(network, path, challenge, undefined, null),
+  })
+
+  it('T61 are checked where addresses follow from keys, and each address is derived', async () => {
+    await openVault(honest, { routes })
+    expect(await checks()).toEqual({ ...unchecked, ethereum: 'derived', bitcoin: 'derived', litecoin: 'derived' })
+    for (const [network, coinType] of [
+      ['bitcoin', 0],
+      ['litecoin', 2],
+    ] as const) {
+      const path = `m/44/${coinType}/1/0`
+      for (const lie of [fakeKeysOf('thief').address(path), keysOfVault().address(`m/44/${coinType}/1/7`)]) {
+        wallet.answerWithAddress = () => lie
+        await expectRefused(await orderOn(network), new RegExp(`does not follow from its key of m/44/${coinType}/1$`))
+      }
+      wallet.answerWithAddress = null
+      expect((await orderOn(network)).body).toMatchObject({
+        derivationPath: path,
+        address: keysOfVault().address(path),
+      })
+    }
+    expect(await differences()).toEqual([])
+    await rows(
+      `update addresses set address = $1, address_key = $1 where vault_id = $2 and derivation_path = 'm/44/2/1/0'`,
+      [fakeKeysOf('thief').address('m/44/2/1/0'), vault.id],
+    )
+    expect((await differences())[0]?.detail).toBe('its address does not follow from the key of m/44/2/1')
+  })
+
+  it('T61 of which the wallet service shows no script stay unchecked, until it does', async () => {
+    await openVault(null, { routes, isLocked: false })
+    wallet.keys = withoutScript(keysOfVault())
+    await vault.admin.post(`${url()}/lock`)
+    expect(await checks()).toEqual({ ...unchecked, ethereum: 'derived' })
+    // An older wallet service may derive addresses of another script.
+    wallet.answerWithAddress = () => 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
+    expect((await orderOn('bitcoin')).status).toBe(201)
+    wallet.answerWithAddress = null
+    expect((await vault.admin.patch(url(), secret())).body.reason).toBe('wallet_differs')
+    wallet.answerWithAddress = (path) =>
+      path.startsWith('m/44/0/') ? 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' : keysOfVault().address(path)
+    wallet.keys = keysOfVault()
+    // The address that exists does not follow: its network stays as it is, and nobody is locked out.
+    expect((await vault.admin.patch(url(), secret())).status).toBe(200)
+    expect(await checks()).toEqual({ ...unchecked, ethereum: 'derived', litecoin: 'derived' })
+    wallet.answerWithAddress = null
+    expect((await orderOn('bitcoin')).status).toBe(201)
+    expect(await differences()).toEqual([])
+  })
+
+  it('T61 that are bound stay bound: no other script, no other key and no silence unbind them', async () => {
+    await openVault(honest, { routes })
+    const made = (await orderOn('bitcoin')).body.address
+    expect(made).toBe(keysOfVault().address('m/44/0/1/0'))
+    for (const keys of [withoutScript(keysOfVault()), honest, null]) {
+      wallet.keys = keys
+      wallet.answerWithAddress = keysOfVault().address
+      expect((await vault.admin.patch(url(), secret())).body.reason).toBe('wallet_differs')
+    }
+    const { db } = test.deps
+    const update = db.updateTable('vault_networks').set({ address_check: 'none' }).where('vault_id', '=', vault.id)
+    await expect(update.execute()).rejects.toThrow('follow from pinned keys')
+    const removal = db.deleteFrom('vault_networks').where('vault_id', '=', vault.id)
+    await expect(removal.execute()).rejects.toThrow('follow from pinned keys')
+    await rows('alter table vault_networks disable trigger address_check_kept')
+    await rows(`update vault_networks set address_check = 'none' where vault_id = $1`, [vault.id])
+    await rows('alter table vault_networks enable trigger address_check_kept')
+    expect((await differences()).map(({ detail }) => detail).sort()).toEqual(
+      ['bitcoin', 'ethereum', 'litecoin'].map((network) => `addresses of its network ${network} are no longer checked`),
+    )
+  })
+
+  it.each([
+    ['refuses them', 400],
+    ['does not know them', 404],
+    ['fails', 500],
+  ])('T61 of which a wallet service with keys %s stay unchecked', async (_what, status) => {
+    await openVault(honest, { routes, isLocked: false })
+    wallet.answerKeysWith = (network) => (network === 'bitcoin' ? status : null)
+    expect((await vault.admin.post(`${url()}/lock`)).status).toBe(200)
+    expect(await checks()).toEqual({ ...unchecked, ethereum: 'derived', litecoin: 'derived' })
+  })
+
+  it('T61 about which a wallet service with keys is silent keep the vault a draft', async () => {
+    await openVault(honest, { routes, isLocked: false })
+    wallet.answerKeysWith = (network) => (network === 'bitcoin' ? 'silence' : null)
+    await expectRefused(await vault.admin.post(`${url()}/lock`), /did not answer in time$/)
+    expect(await read()).toMatchObject({ lockedAt: null, addressCheck: 'none' })
+    wallet.answerKeysWith = null
+    expect((await vault.admin.post(`${url()}/lock`)).status).toBe(200)
   })
 })
 

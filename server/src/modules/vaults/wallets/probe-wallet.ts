@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { AnswerNeededError, askingOutside } from '../../../db/ask-outside.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { type AccountKey, accountPathOf, evmAddressBelow } from '../../../lib/account-key.ts'
+import { type AccountKey, accountPathOf, addressBelow, isDerivable } from '../../../lib/account-key.ts'
 import { badGateway, badRequest, unavailable } from '../../../lib/errors.ts'
 import {
   accountKeysPinnedMax,
@@ -27,7 +27,13 @@ export type Candidate = {
   /** The state that must not change until the candidate is accepted: the present wallet service, its key, and the newest address. */
   replaces: PresentWallet & { newestAddressId: string | null }
   samples: Sample[]
+  /** Addresses of networks that are not checked yet: they stay so if one of these does not follow from a shown key. */
+  unchecked: Sample[]
   pinned: AccountKey[]
+  /** The networks whose addresses are checked. */
+  bound: string[]
+  /** The first accounts of the vault on the other networks. */
+  accounts: Account[]
 }
 
 /**
@@ -58,38 +64,42 @@ export function withProbe<Result>(
 
 /**
  * Returns the first account whose key differs or is no longer shown, or the first address that does not follow from its
- * key. A wallet service that shows keys is bound by them if no key is pinned yet.
+ * pinned key. A wallet service that shows the keys of a network is bound by them if the addresses of the network follow from
+ * them; otherwise the network stays unchecked, so that a vault with such addresses still works.
  */
 async function findKeyDifference(
   wallet: WalletClient,
-  { replaces, samples, pinned }: Candidate,
+  { replaces, samples, unchecked, pinned, bound, accounts }: Candidate,
 ): Promise<{ difference: Account | null; shown: ShownKeys | null }> {
-  const isBound = replaces.wallet_key !== null
-  const ofEvm = samples.filter(({ type }) => type === 'evm')
-  const paths = new Map(pinned.slice(0, accountKeysPinnedMax).map((key) => [key.derivationPath, key.network]))
-  for (const { network, derivationPath } of ofEvm) {
+  const derivable = [...samples, ...unchecked].filter(({ type }) => isDerivable(type))
+  const byPath = new Map<string, Account>(pinned.slice(0, accountKeysPinnedMax).map((key) => [key.derivationPath, key]))
+  for (const { network, type, derivationPath } of derivable) {
     const account = accountPathOf(derivationPath)
-    if (account !== null) paths.set(account, network)
+    if (account !== null) byPath.set(account, { network, type, derivationPath: account })
   }
-  const accounts = [...paths].map(([derivationPath, network]) => ({ network, derivationPath }))
+  for (const account of accounts) byPath.set(account.derivationPath, account)
   const deadline = AbortSignal.timeout(walletCallTimeoutMilliseconds)
-  const shown = await askAccountKeys(wallet, accounts, deadline, (error) =>
-    isBound || isSilence(error) || isForbiddenWallet(error) ? throwProbeError(error) : takeForNone(error),
+  const shown = await askAccountKeys(wallet, [...byPath.values()], deadline, (error, { network }) =>
+    bound.includes(network) || isSilence(error) || isForbiddenWallet(error)
+      ? throwProbeError(error)
+      : takeForNone(error),
   )
-  if (shown === null)
-    return { difference: isBound ? (accounts[0] ?? { network: '', derivationPath: 'm' }) : null, shown }
-  const other =
-    shown.walletKey === (replaces.wallet_key ?? shown.walletKey)
-      ? shown.keys.find((key) => {
-          const before = pinned.find(({ derivationPath }) => derivationPath === key.derivationPath)
-          return before !== undefined && before.xpub !== key.xpub
-        })
-      : shown.keys[0]
-  const foreign = ofEvm.find(({ derivationPath, addressKey }) => {
-    const key = shown.keys.find((candidateKey) => candidateKey.derivationPath === accountPathOf(derivationPath))
-    return key !== undefined && evmAddressBelow(key, derivationPath) !== addressKey
+  const keys = new Map(shown?.keys.map((key) => [key.derivationPath, key]))
+  const missing = [...byPath.values()].find(
+    ({ network, derivationPath }) => bound.includes(network) && !keys.has(derivationPath),
+  )
+  if (shown === null || missing !== undefined) return { difference: missing ?? null, shown: null }
+  const isOtherService = shown.walletKey !== (replaces.wallet_key ?? shown.walletKey)
+  const other = isOtherService
+    ? shown.keys[0]
+    : pinned.find(({ derivationPath, xpub }) => (keys.get(derivationPath)?.xpub ?? xpub) !== xpub)
+  const foreign = derivable.filter(({ derivationPath, addressKey }) => {
+    const key = keys.get(accountPathOf(derivationPath) ?? '')
+    return key !== undefined && addressBelow(key, derivationPath) !== addressKey
   })
-  return { difference: other ?? foreign ?? null, shown }
+  const difference = other ?? foreign.find(({ network }) => bound.includes(network)) ?? null
+  const kept = shown.keys.filter((key) => !foreign.some(({ network }) => network === key.network))
+  return { difference, shown: kept.length === 0 ? null : { walletKey: shown.walletKey, keys: kept } }
 }
 
 function throwProbeError(error: unknown): never {
@@ -166,6 +176,21 @@ export async function pickSamples(db: Db | Trx, vaultId: string): Promise<Sample
     join networks n on n.id = a.network_id
     order by a.created_at, a.id`.execute(db)
   return rows
+}
+
+/** Returns the first and the last address of each network whose addresses can follow from keys and are not checked yet. */
+export async function pickUnchecked(db: Db | Trx, vaultId: string): Promise<Sample[]> {
+  const edge = (order: 'asc' | 'desc') => sql`(
+    select a.derivation_path, a.address_key from addresses a
+    where a.vault_id = vn.vault_id and a.network_id = vn.network_id order by a.derivation_path ${sql.raw(order)} limit 1)`
+  const { rows } = await sql<Sample>`
+    select n.slug as network, n.type, n.coin_type as "coinType", a.derivation_path as "derivationPath",
+      a.address_key as "addressKey"
+    from vault_networks vn join networks n on n.id = vn.network_id
+    cross join lateral (${edge('asc')} union ${edge('desc')}) a
+    where vn.vault_id = ${vaultId} and vn.address_check = 'none'
+    order by vn.position, a.derivation_path`.execute(db)
+  return rows.filter(({ type }) => isDerivable(type))
 }
 
 type Prefix = { prefix: string; start: number; size: number }

@@ -1,20 +1,21 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
-import { type AccountKey, accountPathOf, evmAddressBelow, faultOfAccountKey } from '../../../lib/account-key.ts'
+import { type AccountKey, accountPathOf, addressBelow, faultOfAccountKey } from '../../../lib/account-key.ts'
 import { auditVerifyPageSubjectsMax } from '../../../lib/limits.ts'
 import { listRecordsOf, replay } from '../../record/audit/queries.ts'
 import type { SubjectDifference, SubjectReport } from '../../record/audit/verify-subjects.ts'
+import { findNetworksOfVaults } from '../../registry/networks/queries.ts'
 import { hashOfXpub, listAccountKeys } from './account-keys.ts'
 
 /**
- * Compares the keys to which the wallet service of a vault is bound with the record, and derives every address of an
- * EVM network from them. Without keys there is nothing to compare.
+ * Compares the keys to which the wallet service of a vault is bound with the record, and derives every address of the networks
+ * that they bind. Without keys there is nothing to compare.
  */
 export async function verifyAddresses(trx: Trx, vaultId: string): Promise<SubjectReport> {
   const differences: SubjectDifference[] = []
   const name = (targetType: 'vault' | 'address', targetId: string, detail: string) =>
     differences.push({ vaultId, targetType, targetId, detail })
-  const { walletKey, hashes } = await readRecord(trx, vaultId, (detail) => name('vault', vaultId, detail))
+  const { walletKey, hashes, networks } = await readRecord(trx, vaultId, (detail) => name('vault', vaultId, detail))
   const { wallet_key: present } = await trx
     .selectFrom('vaults')
     .select('wallet_key')
@@ -29,27 +30,42 @@ export async function verifyAddresses(trx: Trx, vaultId: string): Promise<Subjec
     else name('vault', vaultId, `its key of ${key.derivationPath} is not one that was recorded and signed`)
     hashes.delete(key.derivationPath)
   }
+  const bound = await listBound(trx, vaultId)
+  for (const network of networks) {
+    if (!bound.has(network)) name('vault', vaultId, `addresses of its network ${network} are no longer checked`)
+  }
   for (const path of hashes.keys()) name('vault', vaultId, `its key of ${path} is gone`)
   const checked = keys.size === 0 ? 0 : await deriveAll(trx, vaultId, keys, (id, detail) => name('address', id, detail))
   return { checked, differences }
 }
 
-type Recorded = { walletKey?: unknown; accountKeys?: { derivationPath: string; xpubHash: string }[] }
+/** Returns the networks of the vault whose addresses are checked. */
+async function listBound(trx: Trx, vaultId: string): Promise<Set<string>> {
+  const networks = await findNetworksOfVaults(trx, [vaultId])
+  return new Set(networks.filter(({ address_check }) => address_check === 'derived').map(({ slug }) => slug))
+}
 
-/** Returns the pinned keys according to the record: the key of the wallet service, and the hash of the public key of each account. */
+type Recorded = { walletKey?: unknown; accountKeys?: { network: string; derivationPath: string; xpubHash: string }[] }
+
+/**
+ * Returns the pinned keys according to the record: the key of the wallet service, the hash of the public key of each account, and
+ * their networks.
+ */
 async function readRecord(trx: Trx, vaultId: string, name: (detail: string) => void) {
   let walletKey: string | null = null
   const hashes = new Map<string, string>()
+  const networks = new Set<string>()
   const actions = ['vault.locked', 'vault.updated', 'vault.account_key_pinned']
   for await (const { details, fault, id } of replay(trx, vaultId, actions)) {
     if (fault !== null) name(`its audit record ${id}: ${fault}`)
     const recorded = details as Recorded
     if (typeof recorded.walletKey === 'string') walletKey ??= recorded.walletKey
-    for (const { derivationPath, xpubHash } of recorded.accountKeys ?? []) {
+    for (const { network, derivationPath, xpubHash } of recorded.accountKeys ?? []) {
+      networks.add(network)
       if (!hashes.has(derivationPath)) hashes.set(derivationPath, xpubHash)
     }
   }
-  return { walletKey, hashes }
+  return { walletKey, hashes, networks }
 }
 
 type Stored = { id: string; derivation_path: string; address_key: string; address: string }
@@ -66,7 +82,8 @@ async function deriveAll(
   for (;;) {
     const { rows } = await sql<Stored>`
       select a.id, a.derivation_path, a.address_key, a.address
-      from addresses a join networks n on n.id = a.network_id and n.type = 'evm'
+      from addresses a
+      join vault_networks vn on vn.vault_id = a.vault_id and vn.network_id = a.network_id and vn.address_check = 'derived'
       where a.vault_id = ${vaultId} and a.id > ${after}
       order by a.id limit ${auditVerifyPageSubjectsMax}`.execute(trx)
     const keyless: Stored[] = []
@@ -101,6 +118,6 @@ async function listUnrecorded(trx: Trx, vaultId: string, rows: Stored[]): Promis
 
 /** Returns true if an address follows from the key. The shown address and the compared key are two columns, and both must match. */
 function follows(key: AccountKey, { derivation_path: path, address_key: stored, address }: Stored): boolean {
-  const derived = evmAddressBelow(key, path)
+  const derived = addressBelow(key, path)
   return stored === derived && address.toLowerCase() === derived
 }
