@@ -11,7 +11,7 @@ import { TextField } from '../../ui/field.tsx'
 import { tokensQuery } from '../addresses/queries.ts'
 import { amountOf, balanceOf, type Draft, orderOf } from './draft.ts'
 import { previewQuery } from './queries.ts'
-import { spendable } from './spendable.ts'
+import { feeOfAll, spendable } from './spendable.ts'
 
 type Props = {
   code: string
