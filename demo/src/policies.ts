@@ -96,6 +96,13 @@ export function demoPolicies({ administrators, treasury, compliance }: Groups): 
     ...ofTreasury.map((policy) => ({ ...policy, groupId: treasury })),
     { code: 'admin-addresses', name: 'Administrators create addresses', ...newAddress, groupId: administrators },
     {
+      code: 'admin-counterparties',
+      name: 'Administrators enter counterparties',
+      actionType: 'counterparty_create',
+      ...allow,
+      groupId: administrators,
+    },
+    {
       code: 'compliance-addresses',
       name: 'Compliance asks administrators for addresses',
       actionType: 'create_address',

@@ -50,6 +50,7 @@ it('starts on an empty data directory and prints a link that signs the administr
   const { items } = await admin.vault('treasury').policies.list({ limit: 100 }).page()
   expect(items.map(({ code, effect, approvalThreshold }) => `${code} ${effect} ${approvalThreshold}`).sort()).toEqual([
     'admin-addresses allow 0',
+    'admin-counterparties allow 0',
     'admin-releases requireApproval 1',
     'compliance-addresses requireApproval 1',
     'eth-large requireApproval 2',
