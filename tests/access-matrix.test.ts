@@ -690,6 +690,7 @@ function filtersOf(queryNames: string[]): Filter[] {
   }
   // Reports accept lists where other operations accept one value.
   known.ownAddressId = known.addressId!
+  known.feePayerId = known.addressId!
   known.categories = known.category!
   return queryNames.flatMap((name) => {
     const valueIn = known[name] ?? known[name.replace(/s$/, '')]

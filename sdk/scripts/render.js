@@ -27,25 +27,44 @@ export function renderTypes(document, operations) {
 /** Members of an interface with their comments. */
 const member = /^(?: {2}\/\*\*[\s\S]*?\*\/\n)? {2}[\w'$-]+\??: [\s\S]*?\n(?= {2}\S|$(?![\s\S]))/gm
 
-/** The shortest text of members that is worth an extension. */
+/** The shortest text of members that is worth an extension, and one that leaves members of the other interface out. */
 const repeatedMin = 200
+const repeatedOfPartMin = 1_500
 
-/** Lets an interface extend the earlier interface with most of its members, because the package contains every line. */
-function withoutRepetition(text) {
+/**
+ * Lets an interface extend the earlier interface with most of its members, because the package contains every line. Without such
+ * an interface, it extends one that has most of its members and others, which it leaves out.
+ */
+export function withoutRepetition(text) {
   const earlier = []
   return text.replace(/^export interface (\w+) \{\n([\s\S]*?)^\}\n/gm, (whole, name, body) => {
     const members = body.match(member) ?? []
     if (members.join('') !== body) return whole
-    const contains = (other) => other.length >= repeatedMin && other.members.every((text) => members.includes(text))
-    const longest = earlier
-      .filter(contains)
-      .reduce((best, other) => (best.length >= other.length ? best : other), { length: 0 })
+    const queries = name.endsWith('Query') ? earlier.filter((other) => other.name.endsWith('Query')) : []
+    const base = longest(earlier.filter(isContainedIn(members))) ?? longest(queries.flatMap(partIn(members)))
     earlier.push({ name, members, length: body.length })
-    if (longest.length === 0) return whole
-    const rest = members.filter((text) => !longest.members.includes(text)).join('')
-    return `export interface ${name} extends ${longest.name} {${rest === '' ? '' : `\n${rest}`}}\n`
+    if (base === null) return whole
+    const rest = members.filter((text) => !base.members.includes(text)).join('')
+    return `export interface ${name} extends ${base.name} {${rest === '' ? '' : `\n${rest}`}}\n`
   })
 }
+
+const longest = (interfaces) =>
+  interfaces.reduce((best, other) => (best !== null && best.length >= other.length ? best : other), null)
+
+const isContainedIn = (members) => (other) =>
+  other.length >= repeatedMin && other.members.every((text) => members.includes(text))
+
+/** Returns what the parameters of another operation have in common with the members, under a name that leaves out the rest. */
+const partIn = (members) => (other) => {
+  const shared = other.members.filter((text) => members.includes(text))
+  const omitted = other.members.filter((text) => !members.includes(text)).map(nameOfMember)
+  const length = shared.join('').length
+  if (length < repeatedOfPartMin || length < other.length / 2) return []
+  return [{ name: `Omit<${other.name}, ${omitted.join(' | ')}>`, members: shared, length }]
+}
+
+const nameOfMember = (text) => `'${/^ {2}'?([\w$-]+)'?\??: /m.exec(text)[1]}'`
 
 /** Renders the table from which the methods are made at run time. */
 export function renderTable(operations) {

@@ -115,7 +115,8 @@ export class Campaign {
         if (maker !== undefined) await this.#make(maker, calling)
         for (let i = 0; i < insistences && this.#countOf(operation.operationId).taken === 0; i += 1) {
           const call = await this.#call(operation, calling)
-          if (call === 'not for them') break
+          // A draw may name what this person has not seen; the next draw may name what they made.
+          if (call === 'not for them') continue
           sequence.calls += 1
           if (call !== 'refused') sequence.taken.push(call)
         }

@@ -29,6 +29,7 @@ const changeErrors = [
   'administrator_required',
   'already_exists',
   'archived',
+  'category_field_link',
   'in_use',
   'last_administrator',
   'limit_reached',
