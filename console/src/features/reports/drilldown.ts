@@ -114,7 +114,9 @@ function operationsFilters({ type, search, report }: Shown, figure: Drilldown): 
   const ofReport = subject.filter(([name]) => isTaken(type, name as SearchName))
   for (const [name, value] of [...ofReport, ...Object.entries(more)]) {
     const target = listed[name]
-    if (target === undefined || !listOf(filters[target] ?? value).includes(value)) return null
+    if (target === undefined) return null
+    const permitted = listOf(filters[target] ?? value)
+    if (!listOf(value).every((part) => permitted.includes(part))) return null
     filters[target] = value
   }
   return filters

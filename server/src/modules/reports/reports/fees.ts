@@ -84,7 +84,7 @@ export const FeesOfPeriod = Closed(
   { $id: 'FeesOfPeriod' },
 )
 
-export const FeesSummary = Closed(figures, { $id: 'FeesSummary' })
+export const FeesSummary = Closed(figures, { $id: 'FeesSummary', description: 'Fees of the report together.' })
 
 export const FeesReport = Closed(
   {
