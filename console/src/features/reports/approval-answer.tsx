@@ -6,7 +6,6 @@ import { Named } from '../../ui/avatar.tsx'
 import type { Column } from '../../ui/data-table.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 import { SmallTable } from '../../ui/small-table.tsx'
-import { DrilldownLink } from './drilldown-link.tsx'
 import { formatCount } from './figures.tsx'
 
 /** The approvals of the transfers of a report, in figures. */
@@ -20,12 +19,8 @@ export function Approvals({ approvals }: { approvals: ActivityApprovals }) {
           [t('Approved'), formatCount(approvals.approvedOperations)],
           [t('Rejected'), formatCount(approvals.rejectedOperations)],
           [t('Cancelled'), formatCount(approvals.cancelledOperations)],
-          [
-            t('Still waiting'),
-            <DrilldownLink key="w" filters={{ statuses: 'awaiting_approval' }}>
-              {formatCount(approvals.pendingOperations)}
-            </DrilldownLink>,
-          ],
+          // No link: rows of payouts, which wait for the votes of their payout, are not counted here.
+          [t('Still waiting'), formatCount(approvals.pendingOperations)],
           [t('Time to decision, median'), seconds(approvals.medianApprovalSeconds)],
           [t('Time to decision, longest'), seconds(approvals.maximumApprovalSeconds)],
         ]}
@@ -51,11 +46,7 @@ function ByPolicy({ rows }: { rows: readonly PolicyApprovals[] }) {
       id: 'asked',
       header: t('Needed votes'),
       align: 'end',
-      cell: ({ policyId, operationsRequiringApproval }) => (
-        <DrilldownLink filters={{ decisionPolicyId: policyId }}>
-          {formatCount(operationsRequiringApproval)}
-        </DrilldownLink>
-      ),
+      cell: ({ operationsRequiringApproval }) => formatCount(operationsRequiringApproval),
     },
     { id: 'approved', header: t('Approved'), align: 'end', cell: (row) => formatCount(row.approvedOperations) },
     { id: 'rejected', header: t('Rejected'), align: 'end', cell: (row) => formatCount(row.rejectedOperations) },

@@ -9,13 +9,14 @@ import { type Column, DataTable, type More } from '../../ui/data-table.tsx'
 import { Empty } from '../../ui/list-states.tsx'
 import { OperationStatus } from '../../ui/operation-status.tsx'
 import { Card } from '../../ui/page.tsx'
-import { operationPath, useShownReport } from './drilldown-link.tsx'
+import { exceptionsSearchOf } from './drilldown.ts'
+import { ExceptionsLink, operationPath, useShownReport } from './drilldown-link.tsx'
 import { formatCount } from './figures.tsx'
 import { type Gap, gaps, gapWords } from './quality.ts'
 
 /** The gaps of a report as a list of tasks, each with a link to its operations. */
 export function DataQuality({ quality }: { quality: ReportDataQuality }) {
-  const { code, search } = useShownReport()
+  const shown = useShownReport()
   const open = gaps.filter((gap) => quality[gap] > 0)
   return (
     <Card title={t('Data quality')}>
@@ -30,14 +31,9 @@ export function DataQuality({ quality }: { quality: ReportDataQuality }) {
             <li key={gap} className="grid gap-x-4 sm:grid-cols-[4rem_1fr]">
               <span className="figures text-lg font-semibold sm:text-right">{formatCount(quality[gap])}</span>
               <span>
-                <Link
-                  to="/v/$code/reports/$type"
-                  params={{ code, type: 'operations_exceptions' }}
-                  search={{ ...search, exceptions: gap }}
-                  className="font-medium text-accent underline"
-                >
+                <ExceptionsLink search={exceptionsSearchOf(shown, gap)} className="font-medium text-accent underline">
                   {gapWords(gap).title}
-                </Link>
+                </ExceptionsLink>
                 <span className="block text-quiet">{gapWords(gap).todo}</span>
               </span>
             </li>

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { createContext, type ReactNode, useContext } from 'react'
 import { type Drilldown, type Place, placeOf, type Shown } from './drilldown.ts'
+import type { ReportSearch } from './parameters.ts'
 
 /** The report and the filters that the figures on this page come from. */
 const ShownReport = createContext<Shown | null>(null)
@@ -31,6 +32,24 @@ export function OperationsLink({ code, place: { page, search }, children }: Oper
       search={search as never}
       preload={false}
       className="underline decoration-line underline-offset-4 hover:decoration-accent"
+    >
+      {children}
+    </Link>
+  )
+}
+
+type ExceptionsLinkProps = { search: ReportSearch | null; className: string; children: ReactNode }
+
+/** A link to the report of exceptions; without parameters, because the report cannot list exactly what is meant, no link. */
+export function ExceptionsLink({ search, className, children }: ExceptionsLinkProps) {
+  const { code } = useShownReport()
+  if (search === null) return children
+  return (
+    <Link
+      to="/v/$code/reports/$type"
+      params={{ code, type: 'operations_exceptions' }}
+      search={search}
+      className={className}
     >
       {children}
     </Link>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Drilldown, type Place, placeOf, type Shown } from './drilldown.ts'
+import { type Drilldown, exceptionsSearchOf, type Place, placeOf, type Shown } from './drilldown.ts'
 import type { ReportSearch } from './parameters.ts'
 import type { ReportType } from './types.ts'
 
@@ -84,6 +84,15 @@ describe('the operations of a figure', () => {
     )
     expect(placeOf(narrowed, { feeKinds: 'cancellation' })).toBeNull()
     expect(placeOf(of('transaction_activity', { feeKinds: kinds }), {})).toEqual(operations({ feeKinds: kinds }))
+  })
+
+  it('that lack something are those of the subject of the report', () => {
+    const subject = of('counterparty_activity', { counterpartyId: 'c', period: 'last30' })
+    const filters = { counterpartyIds: 'c', period: 'last30', exceptions: 'uncategorizedOperations' }
+    expect(exceptionsSearchOf(subject, 'uncategorizedOperations')).toMatchObject(filters)
+    expect(exceptionsSearchOf(of('address_activity', { addressId: 'a' }), 'missingRates')).toMatchObject({
+      ownAddressIds: 'a',
+    })
   })
 
   it('leave out what others share where the report does, for a reader of a part of the vault', () => {

@@ -128,6 +128,12 @@ export function feesSearchOf(shown: Shown): ReportSearch | null {
   return filters === null ? null : { ...filters, dateBasis: shown.report.dateBasis }
 }
 
+/** Returns the parameters of the report of exceptions over the operations of another report; null if it cannot list exactly these. */
+export function exceptionsSearchOf(shown: Shown, exceptions: string): ReportSearch | null {
+  const filters = operationsFilters(shown, {})
+  return filters === null ? null : { ...filters, dateBasis: shown.report.dateBasis, exceptions }
+}
+
 /** Returns the last instant of a report. The end of a report is exclusive, that of Activity is inclusive. */
 function lastInstantBefore(at: string): string {
   return new Date(new Date(at).getTime() - 1).toISOString()

@@ -1,7 +1,7 @@
 import type { FeesOfKind } from '@strongroom/sdk'
-import { Link } from '@tanstack/react-router'
 import { t } from '../../lib/language.ts'
-import { useShownReport } from './drilldown-link.tsx'
+import { exceptionsSearchOf } from './drilldown.ts'
+import { ExceptionsLink, useShownReport } from './drilldown-link.tsx'
 import { formatCount } from './figures.tsx'
 
 /** Returns what a fee was paid for. */
@@ -20,16 +20,11 @@ export function feeKindChoices(): { value: FeesOfKind['kind']; label: string }[]
 
 /** The number of fees without a value, with a link to their operations; null without such fees. */
 export function FeesExceptions({ count }: { count: number }) {
-  const { code, search, report } = useShownReport()
+  const shown = useShownReport()
   if (count === 0) return formatCount(count)
   return (
-    <Link
-      to="/v/$code/reports/$type"
-      params={{ code, type: 'operations_exceptions' }}
-      search={{ ...search, dateBasis: report.dateBasis, exceptions: 'feesWithoutUsdRate' }}
-      className="text-accent underline"
-    >
+    <ExceptionsLink search={exceptionsSearchOf(shown, 'feesWithoutUsdRate')} className="text-accent underline">
       {formatCount(count)}
-    </Link>
+    </ExceptionsLink>
   )
 }
