@@ -31,7 +31,7 @@ export async function waysBesideProvider(trx: Trx, email: string): Promise<WaysB
 
 /**
  * Asks another platform administrator to have the people of a provider sign in through it alone, or to end that.
- * @throws 404, 409 when it is so already, is not active, or would lock out whoever could lift it
+ * @throws 404, 409 when it is so already, is not active, or would lock out the platform administrators who could lift it
  */
 export async function askToEnforce(trx: Trx, id: string, enforce: boolean, by: ByCaller): Promise<PlatformChangeRow> {
   await assertEnforceable(trx, id, enforce, by)

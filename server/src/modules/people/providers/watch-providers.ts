@@ -6,8 +6,8 @@ import { findProvider } from './queries.ts'
 import { readAnew } from './relying-party.ts'
 
 /**
- * Reads metadata and keys of each active provider that no node has read for five minutes, so that whoever operates the service
- * learns of a silent provider before people do.
+ * Reads metadata and keys of each active provider that no node has read for five minutes, so that operators learn of a
+ * silent provider before people do.
  */
 export async function watchProviders(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'sealer' | 'log'>): Promise<void> {
   const { db, clock, log } = deps

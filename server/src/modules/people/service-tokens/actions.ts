@@ -14,7 +14,7 @@ import type { CreateServiceToken } from './schema.ts'
 
 /**
  * Creates a service: its own user in the groups of the request, and the digest of the token with which it acts.
- * @throws 400 for a past expiry, a network that is none or the group `everyone`, 404 for a group that the vault does not have
+ * @throws 400 for a past expiry, text that is not a network, or the group `everyone`, 404 for a group that the vault does not have
  */
 export async function createServiceToken(
   trx: Trx,
