@@ -118,17 +118,22 @@ function auditors(stack: () => Stack, open: Open): void {
   })
 }
 
+/** Opens the sheet in which an administrator of the platform disables a treasurer. */
+async function openLeaver(open: Open) {
+  const { page, faults } = await open('admin', '/platform?part=people')
+  await page
+    .getByRole('row', { name: /third\.treasurer/ })
+    .getByRole('button', { name: 'Disable' })
+    .click()
+  return { page, dialog: page.getByRole('dialog'), faults }
+}
+
 function offboarding(stack: () => Stack, open: Open): void {
   describe('people who leave', () => {
     it('is signed out everywhere, which ends the sessions that are shown', async () => {
       const person = await open('thirdTreasurer', `/v/${vaultCode}`)
       await person.page.getByRole('heading', { level: 1 }).waitFor()
-      const { page, faults } = await open('admin', '/platform?part=people')
-      await page
-        .getByRole('row', { name: /third\.treasurer/ })
-        .getByRole('button', { name: 'Disable' })
-        .click()
-      const dialog = page.getByRole('dialog')
+      const { page, dialog, faults } = await openLeaver(open)
       await dialog
         .getByText(/last seen/)
         .first()
@@ -146,12 +151,7 @@ function offboarding(stack: () => Stack, open: Open): void {
     it('is disabled, which ends their sessions, and is let in again', async () => {
       const person = await open('thirdTreasurer', `/v/${vaultCode}`)
       await person.page.getByRole('heading', { level: 1 }).waitFor()
-      const { page, faults } = await open('admin', '/platform?part=people')
-      await page
-        .getByRole('row', { name: /third\.treasurer/ })
-        .getByRole('button', { name: 'Disable' })
-        .click()
-      const dialog = page.getByRole('dialog')
+      const { page, dialog, faults } = await openLeaver(open)
       await dialog.getByLabel('Reason').fill('Left the company')
       expect(await axeViolations(page)).toEqual([])
       await dialog.getByRole('button', { name: 'Disable' }).click()
