@@ -38,6 +38,8 @@ export const TransferState = Type.Object({
 })
 export type TransferState = Static<typeof TransferState>
 
+export const TransferStates = Type.Object({ transfers: Type.Array(TransferState, { maxItems: 100 }) })
+
 export const TransactionState = Type.Object({
   hash: Visible,
   status: Type.Union([Type.Literal('pending'), Type.Literal('mined'), Type.Literal('failed')]),

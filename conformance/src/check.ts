@@ -43,6 +43,7 @@ export type Section =
   | 'get-xpubnetworkderivationpathchallenge'
   | 'post-transfers'
   | 'get-transfersid'
+  | 'get-transfersids'
   | 'get-transferschangesafterlimitwait'
   | 'get-acceptedafterlimit'
   | 'replacing-a-transaction'

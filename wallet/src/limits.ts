@@ -12,6 +12,8 @@ export const pathLengthMax = 200
 export const transferIdLengthMax = 128
 export const networkNameLengthMax = 63
 export const bodyBytesMax = 64 * 1024
+/** The number of transfers in an answer about several. */
+export const statesMax = 100
 
 export const passphraseLengthMin = 12
 export const clientTokenLengthMin = 24

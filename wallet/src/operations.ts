@@ -20,7 +20,9 @@ import {
   TransactionState,
   TransferOrder,
   TransferParams,
+  TransferStates,
   TransferStatus,
+  TransfersQuery,
 } from './protocol.ts'
 import { Changes, ChangesQuery } from './transfers/change-protocol.ts'
 
@@ -52,6 +54,12 @@ export const operations = {
     path: '/transfers',
     summary: 'Orders a transfer. Idempotent by id; the same id with other fields is a 409.',
     schema: { body: TransferOrder, response: { 202: TransferStatus, 403: ErrorBody, 409: ErrorBody, ...common } },
+  },
+  listTransfers: {
+    method: 'get',
+    path: '/transfers',
+    summary: 'States of several ordered transfers. A transfer that was never accepted is left out. Optional for a wallet service.',
+    schema: { querystring: TransfersQuery, response: { 200: TransferStates, ...common } },
   },
   listChanges: {
     method: 'get',

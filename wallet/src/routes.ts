@@ -21,9 +21,9 @@ import type { SigningPage } from './signing/page.ts'
 import type { ChangeFeed } from './transfers/change-feed.ts'
 import { findReplacement } from './transfers/find-replacement.ts'
 import { listChanges } from './transfers/list-changes.ts'
-import { getTransfer, orderTransfer, readAmount } from './transfers/order-transfer.ts'
+import { getTransfer, listTransfers, orderTransfer, readAmount } from './transfers/order-transfer.ts'
 import { quoteReplacement, replaceTransaction } from './transfers/replace-transaction.ts'
-import { toTransferStatus } from './transfers/transfer-row.ts'
+import { type PresentedRow, toTransferStatus } from './transfers/transfer-row.ts'
 
 export type AppParts = {
   pool: pg.Pool
@@ -112,10 +112,18 @@ function transferRoutes(routes: Routes, { pool, keyring, authorities, chains, fe
     return changes
   })
 
-  routes.get(operations.getTransfer.path, { schema: operations.getTransfer.schema }, async (request) => {
-    const transfer = await getTransfer(pool, clientIdOf(request), request.params.id)
+  const present = async (transfer: PresentedRow) => {
     const replacedBy = await findReplacement(chains.get(transfer.network), transfer, log)
     return { ...toTransferStatus(transfer), ...(replacedBy === null ? {} : { replacedBy: { hash: replacedBy } }) }
+  }
+
+  routes.get(operations.getTransfer.path, { schema: operations.getTransfer.schema }, async (request) =>
+    present(await getTransfer(pool, clientIdOf(request), request.params.id)),
+  )
+
+  routes.get(operations.listTransfers.path, { schema: operations.listTransfers.schema }, async (request) => {
+    const transfers = await listTransfers(pool, clientIdOf(request), request.query.ids.split(','))
+    return { transfers: await Promise.all(transfers.map(present)) }
   })
 }
 

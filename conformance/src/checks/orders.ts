@@ -1,7 +1,8 @@
-import { expectAnswer, expectStatus, expectThat, TransferState, textOf } from '../answers.ts'
+import { expectAnswer, expectStatus, expectThat, TransferState, TransferStates, textOf } from '../answers.ts'
 import type { Category } from '../check.ts'
 import type { Answer } from '../http-exchange.ts'
 import { impossibleWatchSeconds, pollMilliseconds, unaffordable } from '../limits.ts'
+import { Blocked } from '../outcomes.ts'
 import type { TransferOrder, WalletUnderTest } from '../wallet-under-test.ts'
 
 const section = 'post-transfers' as const
@@ -57,6 +58,29 @@ export const orders: Category = {
       advice: 'Answer 404 for unknown ids only: Strongroom sends the order again after a 404.',
       async run({ call, nextId }) {
         expectStatus(await call('GET', `/transfers/${nextId()}`), 404)
+      },
+    },
+    {
+      id: 'orders.several',
+      title: 'GET /transfers?ids answers the same states as GET /transfers/{id}, of this client only (optional)',
+      section: 'get-transfersids',
+      rule: 'the state of each of the transfers, as GET /transfers/{id} answers it',
+      advice: 'Present a transfer in one place for all operations, and leave out ids that the client does not have.',
+      async run({ call, order, nextId }) {
+        const bodies = [await order(), await order()]
+        for (const body of bodies) expectStatus(await call('POST', '/transfers', { body }), 202)
+        const ids = bodies.map(({ id }) => id)
+        const path = `/transfers?${new URLSearchParams({ ids: [...ids, nextId()].join() })}`
+        const answer = await call('GET', path)
+        if ([404, 405, 501].includes(answer.status))
+          throw new Blocked('The wallet service does not offer GET /transfers?ids')
+        const { transfers } = expectAnswer(answer, 200, TransferStates)
+        const listed = transfers.map(({ id }) => id).sort()
+        expectThat(listed.join() === [...ids].sort().join(), `it lists ${listed.join(', ') || 'nothing'}`, answer)
+        for (const body of bodies) expectSameOrder(transfers.find(({ id }) => id === body.id)!, body, answer)
+        const foreign = await call('GET', path, { client: 'other' })
+        const { transfers: shown } = expectAnswer(foreign, 200, TransferStates)
+        expectThat(shown.length === 0, 'it shows another client the transfers', foreign)
       },
     },
     {
@@ -175,8 +199,12 @@ export const orders: Category = {
 
 /** Compares addresses without regard to case, because the order may have named them in lower case. */
 function expectEcho(answer: Answer, order: TransferOrder): void {
+  expectSameOrder(answer.json as Record<string, unknown> | undefined, order, answer)
+}
+
+function expectSameOrder(state: Record<string, unknown> | undefined, order: TransferOrder, answer: Answer): void {
   for (const field of ['id', 'network', 'fromAddress', 'toAddress', 'contractAddress', 'amount'] as const) {
-    const got = (answer.json as Record<string, unknown> | undefined)?.[field]
+    const got = state?.[field]
     const isSame = typeof got === 'string' ? got.toLowerCase() === order[field]?.toLowerCase() : got === order[field]
     expectThat(isSame, `${field} is ${JSON.stringify(got)}, but ${JSON.stringify(order[field])} was ordered`, answer)
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { idOfSequence, idPattern, newId } from './ids.ts'
+import { idOfSequence, idPattern, leastIdAt, newId } from './ids.ts'
 
 describe('ids', () => {
   it('have the form of a cuid and never repeat', () => {
@@ -12,6 +12,12 @@ describe('ids', () => {
     const times = [0, 1, 1_000, Date.UTC(2001, 8, 9), Date.UTC(2026, 0, 31), Date.UTC(2058, 11, 31)]
     const ids = times.map((time) => newId(new Date(time)))
     expect([...ids].sort()).toEqual(ids)
+  })
+
+  it('are less than the least id of a time if they were made before it, and no others are', () => {
+    const at = new Date('2026-01-31T09:30:00.000Z')
+    const [before, then] = [newId(new Date(at.getTime() - 1)), newId(at)]
+    expect([before < leastIdAt(at), then < leastIdAt(at)]).toEqual([true, false])
   })
 
   it('use every digit evenly in their random part', () => {

@@ -7,7 +7,7 @@ const digits = '0123456789abcdefghijklmnopqrstuvwxyz'
 
 /** Returns a new identifier. It sorts by creation time and is not a secret (contract 1.1). */
 export function newId(now: Date = new Date()): string {
-  let id = `c${now.getTime().toString(36).padStart(8, '0')}`
+  let id = leastIdAt(now)
   while (id.length < 25) {
     const byte = randomByte()
     // 252 = 7 * 36: bytes of 252 and above would favour the first digits.
@@ -15,6 +15,9 @@ export function newId(now: Date = new Date()): string {
   }
   return id
 }
+
+/** Returns the text that every identifier made before the time is less than, and no later one. */
+export const leastIdAt = (time: Date): string => `c${time.getTime().toString(36).padStart(8, '0')}`
 
 let stock = Buffer.alloc(0)
 let taken = 0
@@ -33,7 +36,7 @@ function randomByte(): number {
 
 /** Returns the identifier of a row that a sequence counts: unique by the sequence, sorted like every other id. */
 export function idOfSequence(createdAt: Date, sequence: bigint): string {
-  return `c${createdAt.getTime().toString(36).padStart(8, '0')}${sequence.toString(36).padStart(16, '0')}`
+  return `${leastIdAt(createdAt)}${sequence.toString(36).padStart(16, '0')}`
 }
 
 /** Returns the sequence within an identifier made by `idOfSequence`. */

@@ -107,6 +107,8 @@ export type FakeWallet = {
   answerKeysWith: ((network: string) => number | 'silence' | null) | null
   /** Changes the answer of GET /transfers/{id}. */
   mutateStatus: ((id: string, status: FakeStatus) => unknown) | null
+  /** Whether it offers GET /transfers?ids. */
+  offersStates: boolean
   /** The answers of GET /balances, by lower-case address and contract ('' for the coin); "0" for a missing entry. */
   balances: Map<string, string>
   /** The answer of POST /fees, in the smallest unit of the coin; null to return no fees, so that no order is refused for them. */
@@ -192,6 +194,12 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     if (route === 'POST /authority/cancel') return cancelAuthority(body)
     if (route === 'POST /stops') return wallet.refuseStops ?? [200, { stopped: [] }]
     if (route === 'POST /transfers') return submit(body as Order)
+    if (route === 'GET /transfers' && wallet.offersStates) {
+      const known = (url.searchParams.get('ids') ?? '').split(',').flatMap((id) => orders.get(id)?.status ?? [])
+      const shown = (status: FakeStatus) =>
+        wallet.mutateStatus === null ? status : wallet.mutateStatus(status.id, { ...status })
+      return [200, { transfers: known.map(shown) }]
+    }
     if (route.startsWith('GET /transfers/')) {
       const [name = '', part] = url.pathname.slice('/transfers/'.length).split('/')
       const id = decodeURIComponent(name)
@@ -326,6 +334,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     keys: null,
     answerKeysWith: null,
     mutateStatus: null,
+    offersStates: false,
     balances: new Map(),
     fee: null,
     refuseReplacement: null,

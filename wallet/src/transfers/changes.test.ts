@@ -92,6 +92,26 @@ test('a question without a cursor begins at this moment', async () => {
   ])
 })
 
+test('the states of several transfers are one answer, without ids that the client does not have', async () => {
+  const ids = await settled(2)
+  const states = async (list: string[], token = vaultToken) => {
+    const path = `/transfers?${new URLSearchParams({ ids: list.join() })}`
+    return await call<{ transfers: { id: string }[] }>(wallet.url, path, { token })
+  }
+  const { status, body } = await states([...ids, 'unknown'])
+  expect(status).toBe(200)
+  const alone = await Promise.all(ids.map((id) => call<{ id: string }>(wallet.url, `/transfers/${id}`)))
+  expect(new Map(body.transfers.map((state) => [state.id, state]))).toEqual(
+    new Map(alone.map(({ body }) => [body.id, body])),
+  )
+  expect((await states(ids, otherVaultToken)).body.transfers).toEqual([])
+  const hundred = Array.from({ length: 100 }, (_, index) => `many-${index}`)
+  expect([(await states(hundred)).status, (await states([...hundred, 'more'])).status]).toEqual([200, 400])
+  expect([(await states([''])).status, (await states(['a', ''])).status, (await states(['a b'])).status]).toEqual([
+    400, 400, 400,
+  ])
+})
+
 test('pages list every change once and end; a transfer that changes again moves to the end', async () => {
   const { cursor: first } = await ask()
   const ids = await settled(5)

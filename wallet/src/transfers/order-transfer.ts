@@ -155,8 +155,18 @@ function isSameSigned(stored: unknown, received: unknown): boolean {
   }
 }
 
-/** Reads a transfer. A transfer that is in no block waits for every lower nonce of its address. */
+/** Reads a transfer. @throws 404 for an id that the client does not have */
 export async function getTransfer(pool: pg.Pool, clientId: string, id: string): Promise<PresentedRow> {
+  const [transfer] = await listTransfers(pool, clientId, [id])
+  if (transfer === undefined) throw notFound('Transfer')
+  return transfer
+}
+
+/**
+ * Reads transfers of a client, without ids that the client does not have. A transfer that is in no block waits for every lower
+ * nonce of its address.
+ */
+export async function listTransfers(pool: pg.Pool, clientId: string, ids: string[]): Promise<PresentedRow[]> {
   const { rows } = await pool.query<PresentedRow>(
     `select t.*,
        array(select v.tx_hash from wallet.transactions v
@@ -168,11 +178,10 @@ export async function getTransfer(pool: pg.Pool, clientId: string, id: string): 
            and b.nonce < t.nonce and b.block_number is null
          order by b.nonce limit 1) end as waits_for
      from wallet.transfers t left join wallet.follows f on f.network = t.network
-     where t.client_id = $1 and t.id = $2`,
-    [clientId, id],
+     where t.client_id = $1 and t.id = any($2::text[])`,
+    [clientId, ids],
   )
-  if (!rows[0]) throw notFound('Transfer')
-  return rows[0]
+  return rows
 }
 
 export function readAmount(value: string, field = 'amount'): bigint {

@@ -140,6 +140,11 @@ const partsOf = (deps: Deps, connect: Connect) => ({
   atWallet: createTurnsOfKeys(handOversPerVaultMax),
   answered: answeredTogether(deps),
   followed: answeredTogether(deps),
+  known: together(deps, async (vaultId, claimed: Claim[]) => {
+    const ids = claimed.map(({ id }) => id)
+    const statuses = ids.length === 1 ? null : await (await connect(deps, vaultId)).listTransfers(ids)
+    return ids.map((id) => statuses?.get(id) ?? null)
+  }),
 })
 
 /** Applies answers of a wallet service together. Returns true for each answer that was news. */
@@ -167,11 +172,12 @@ async function advance(parts: Parts, claim: Claim): Promise<void> {
 }
 
 /** Hands over a replacement if one was decided; otherwise queries the status of the transfer, and posts the result. */
-async function follow({ deps, connect, followed }: Parts, claim: Claim): Promise<void> {
+async function follow({ deps, opened, known, followed }: Parts, claim: Claim): Promise<void> {
   const { vaultId, id, isFollowed } = claim
-  const wallet = await connect(deps, vaultId)
+  const wallet = await opened(vaultId, claim)
   if (claim.isReplacementDue && (await handOverReplacement(deps, wallet, claim))) return
-  const status = await wallet.getTransfer(id)
+  // Questions about transfers whose changes are followed begin together, and are sent together where the wallet service permits.
+  const status = (isFollowed ? await known(vaultId, claim) : null) ?? (await wallet.getTransfer(id))
   if (status === null) return await noteForgotten(deps, claim)
   // Answers without news change one narrow row each. Rows of transfers that change together leave no room in their pages.
   if (!isFollowed) await applyStatus(deps, claim, status)

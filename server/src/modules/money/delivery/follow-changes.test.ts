@@ -160,6 +160,34 @@ describe('changes of a wallet service', () => {
     expect(sent.filter((text) => text.includes('commit')).length).toBeLessThanOrEqual(4)
   })
 
+  it('let questions that begin together be one request where the wallet service permits; what is missing is asked alone', async () => {
+    const ids: string[] = []
+    while (ids.length < 10) ids.push(await inFlight())
+    await follow(begin)
+    bench.test.clock.advance(-30_000)
+    await bench.deliver()
+    const { wallet } = bench.vault
+    const [missing, final] = [ids[4]!, ids[5]!]
+    wallet.confirm(final)
+    wallet.offersStates = true
+    wallet.mutateStatus = (id, status) => (id === missing ? { ...status, id: 'another' } : status)
+    await bench.sql('update deliveries set next_attempt_at = $1 where id = any($2)', [bench.test.clock.now(), ids])
+    wallet.requests.length = 0
+    await bench.deliver()
+    wallet.offersStates = false
+    const paths = wallet.requests.map(({ path }) => path)
+    expect(paths.filter((path) => path.startsWith('/transfers?ids=')).length).toBeLessThanOrEqual(2)
+    expect(paths).toContain(`/transfers/${missing}`)
+    expect(paths.length).toBeLessThanOrEqual(4)
+    // The answer about another transfer counts for none, and that of the question alone is refused.
+    expect(await statusesOf([missing, final])).toEqual(['pending', 'confirmed'])
+    const rested = await bench.sql('select id from deliveries where id = any($1) and next_attempt_at > $2', [
+      ids,
+      new Date(bench.test.clock.now().getTime() + 100_000),
+    ])
+    expect(rested).toHaveLength(8)
+  })
+
   it('that repeat, go back or are old change nothing', async () => {
     const [id, other] = [await inFlight(), await inFlight()]
     const [queued, final] = [statusOf(id), confirmed(id)]

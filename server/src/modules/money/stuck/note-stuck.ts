@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { isOneOf } from '../../../db/one-of.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
+import { leastIdAt } from '../../../lib/ids.ts'
 import { sentPhases } from '../../../lib/operations.ts'
 import { notifyOfDelay } from '../../record/notifications/notification-rows.ts'
 
@@ -11,15 +12,16 @@ const stuckMax = 100
 export async function noteStuckTransfers({ db, clock, config, log }: Deps): Promise<void> {
   await inTransaction(db, async (trx) => {
     const now = clock()
+    const orderedBefore = new Date(now.getTime() - config.stuckAfterMinutes * 60_000)
     const pause = `${config.stuckAfterMinutes} minutes`
-    // Only unfinished transfers are read, through the queues.
+    // Only unfinished transfers that were ordered long enough ago are read, through the queues.
     const { rows } = await sql<{ vaultId: string; subjectId: string; initiatorId: string }>`
       update transfers t set stuck_since = d.stuck_since
       from (
         select s.vault_id, s.id, coalesce(s.sent_at, s.created_at) + ${pause}::interval as stuck_since from deliveries q
         join transfers s on s.vault_id = q.vault_id and s.id = q.id and ${isOneOf('s.phase', sentPhases)}
-        where q.queue in ('hand-over', 'follow') and s.stuck_since is null
-          and coalesce(s.sent_at, s.created_at) <= ${now}::timestamptz - ${pause}::interval
+        where q.queue in ('hand-over', 'follow') and q.id < ${leastIdAt(orderedBefore)} and s.stuck_since is null
+          and coalesce(s.sent_at, s.created_at) <= ${orderedBefore}
         order by s.vault_id, s.id limit ${stuckMax} for update of s skip locked
       ) d
       where t.vault_id = d.vault_id and t.id = d.id

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sendNotifications } from '../../../jobs/send-notifications.ts'
+import { leastIdAt } from '../../../lib/ids.ts'
 import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
@@ -208,15 +209,23 @@ describe('a transfer that waits for too long', () => {
     }
   })
 
-  it('is found through the queues', async () => {
+  it('is found through the queues, and the row of a transfer that was ordered lately is not read', async () => {
+    await waiting()
     const source = await readFile(new URL('note-stuck.ts', import.meta.url), 'utf8')
     expect(source).toContain('from deliveries q')
-    const plan = await bench.rolledBack(async (query) => {
-      await query('set local enable_seqscan = off')
-      return await query(`explain select s.id from deliveries q
-        join transfers s on s.vault_id = q.vault_id and s.id = q.id
-        where q.queue in ('hand-over', 'follow') and s.stuck_since is null`)
-    })
-    expect(JSON.stringify(plan)).toContain('deliveries_due')
+    expect(source).toContain('q.id < ${leastIdAt(orderedBefore)}')
+    const readRows = (before: Date) =>
+      bench.rolledBack(async (query) => {
+        await query('set local enable_seqscan = off')
+        await query('set local enable_hashjoin = off')
+        await query('set local enable_mergejoin = off')
+        const plan = await query(`explain (analyze, format json) select s.id from deliveries q
+          join transfers s on s.vault_id = q.vault_id and s.id = q.id
+          where q.queue in ('hand-over', 'follow') and q.id < '${leastIdAt(before)}' and s.stuck_since is null`)
+        expect(JSON.stringify(plan)).toContain('deliveries_due')
+        return /"Relation Name": ?"transfers".*?"Actual Loops": ?(\d+)/s.exec(JSON.stringify(plan))![1]
+      })
+    expect(await readRows(new Date(0))).toBe('0')
+    expect(Number(await readRows(new Date(bench.test.clock.now().getTime() + 60_000)))).toBeGreaterThan(0)
   })
 })

@@ -61,6 +61,9 @@ export const Changes = Type.Object({
   cursor: Type.String({ pattern: '^[A-Za-z0-9_-]{1,200}$' }),
 })
 
+/** Each state is checked by itself, as a change is. */
+export const TransferStates = Type.Object({ transfers: Type.Array(Type.Unknown(), { maxItems: walletChangesMax }) })
+
 const AcceptedEntry = Type.Union([
   Type.Object({ kind: Type.Literal('transfer'), id: Visible }),
   Type.Object({ kind: Type.Literal('address'), network: Visible, derivationPath: Text, address: Visible }),
@@ -245,6 +248,7 @@ export const checks = {
   shownAccountKey: checkOf(ShownAccountKey),
   transferStatus: checkOf(TransferStatus),
   changes: checkOf(Changes),
+  transferStates: checkOf(TransferStates),
   accepted: checkOf(Accepted),
   replayedEvents: checkOf(ReplayedEvents),
   replacementQuote: checkOf(ReplacementQuote),

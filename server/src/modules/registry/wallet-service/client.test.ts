@@ -444,3 +444,24 @@ describe('changes of transfers', () => {
     expect(seen).toHaveLength(1)
   })
 })
+
+describe('states of several transfers', () => {
+  const ask = () => client().listTransfers([queued.id, 'second'])
+
+  it('are asked for by their ids, and each is read by itself', async () => {
+    const second = { ...queued, id: 'second', status: 'broadcast', txHash: '0x1' }
+    answerWith(200, { transfers: [{ ...queued, status: 'lost' }, second, { ...queued, id: 'not asked for' }, null] })
+    expect([...(await ask())!]).toEqual([['second', second]])
+    expect(seen).toEqual([`GET /base/transfers?ids=${queued.id}%2Csecond`])
+  })
+
+  it.each([404, 405, 501])('are not offered when the answer is %i', async (status) => {
+    answerWith(status, { message: 'no' })
+    expect(await ask()).toBeNull()
+  })
+
+  it('are invalid in another form', async () => {
+    answerWith(200, { transfers: {} })
+    expect((await failureOf(ask())).kind).toBe('invalid')
+  })
+})

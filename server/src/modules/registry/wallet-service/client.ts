@@ -71,6 +71,11 @@ export type WalletClient = {
   /** Returns the status of a transfer; null when the service does not know the transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>
   /**
+   * Returns the statuses of transfers, by id. Returns null when not offered (404, 405, 501). A transfer that is missing in the
+   * answer, or whose entry is malformed, proves nothing: `getTransfer` tells.
+   */
+  listTransfers(ids: string[]): Promise<Map<string, TransferStatus> | null>
+  /**
    * Waits for changes after the cursor of an earlier answer. Returns null when not offered (404, 405, 501), 'lost' for an
    * unknown cursor.
    */
@@ -158,6 +163,7 @@ export function createWalletClient({
       return reply.status === 404 ? null : read(checks.authorityDocument, reply)
     },
     getTransfer: (id) => find(pathOf(id), (reply) => readTransfer(id, reply)),
+    listTransfers: (ids) => orNotOffered(askForTransfers(ids, repeatedly)),
     listChanges(question, stopping) {
       const deadline = AbortSignal.any([stopping, AbortSignal.timeout(question.wait * 1_000 + timeoutMilliseconds)])
       return askForChanges(question, (call) => once(call, deadline))
@@ -207,6 +213,17 @@ async function askForChanges(
   }
 }
 
+async function askForTransfers(
+  ids: string[],
+  ask: (call: Call) => Promise<Reply>,
+): Promise<Map<string, TransferStatus> | null> {
+  const path = `/transfers?${new URLSearchParams({ ids: ids.join() })}`
+  const reply = await ask({ method: 'GET', path, isNullOn404: true, bytesMax: walletChangesBytesMax })
+  if (reply.status === 404) return null
+  const { statuses } = readStatuses(read(checks.transferStates, reply).transfers)
+  return new Map(ids.flatMap((id) => (statuses.has(id) ? [[id, statuses.get(id)!] as const] : [])))
+}
+
 async function askForAccepted(
   after: string | null,
   ask: (call: Call) => Promise<Reply>,
@@ -250,14 +267,18 @@ function readTransfer(id: string, reply: Reply): TransferStatus {
 
 function readChanges(reply: Reply): Changes {
   const { changes, cursor } = read(checks.changes, reply)
+  return { ...readStatuses(changes), cursor }
+}
+
+function readStatuses(entries: unknown[]): Pick<Changes, 'statuses' | 'malformed'> {
   const statuses = new Map<string, TransferStatus>()
   let malformed = 0
-  for (const change of changes) {
-    if (checks.transferStatus(change) && change.id !== undefined && isPossible(change.blockTime))
-      statuses.set(change.id, withPlainReason(change))
+  for (const entry of entries) {
+    if (checks.transferStatus(entry) && entry.id !== undefined && isPossible(entry.blockTime))
+      statuses.set(entry.id, withPlainReason(entry))
     else malformed += 1
   }
-  return { statuses, malformed, cursor }
+  return { statuses, malformed }
 }
 
 function readTransaction(hash: string, reply: Reply): TransactionState {
