@@ -338,8 +338,16 @@ const orders: FaultyWallet[] = [
   ],
   ['orders.state', 'has another form in GET', edit(isState, (body) => ({ ...body, confirmations: undefined }))],
   ['orders.never-accepted', 'invents a state', during('orders.never-accepted', answerWith(isState, 200))],
-  ['orders.several', 'shows transfers to all', during('orders.several', rewrite(all(isStates, isSecondClient), asFirst))],
-  ['orders.several', 'leaves one out', edit(isStates, ({ transfers }) => ({ transfers: (transfers as Body[]).slice(1) }))],
+  [
+    'orders.several',
+    'shows transfers to all',
+    during('orders.several', rewrite(all(isStates, isSecondClient), asFirst)),
+  ],
+  [
+    'orders.several',
+    'leaves one out',
+    edit(isStates, ({ transfers }) => ({ transfers: (transfers as Body[]).slice(1) })),
+  ],
   ['orders.repeat', 'refuses repetitions', during('orders.repeat', fromTheSecond(isOrder, 409))],
   ['orders.concurrent', 'refuses repetitions', during('orders.concurrent', fromTheSecond(isOrder, 409))],
   ['orders.conflict', 'ignores other amounts', during('orders.conflict', fromTheSecond(isOrder, 202))],

@@ -58,7 +58,8 @@ export const operations = {
   listTransfers: {
     method: 'get',
     path: '/transfers',
-    summary: 'States of several ordered transfers. A transfer that was never accepted is left out. Optional for a wallet service.',
+    summary:
+      'States of several ordered transfers. A transfer that was never accepted is left out. Optional for a wallet service.',
     schema: { querystring: TransfersQuery, response: { 200: TransferStates, ...common } },
   },
   listChanges: {

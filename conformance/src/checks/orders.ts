@@ -62,7 +62,7 @@ export const orders: Category = {
     },
     {
       id: 'orders.several',
-      title: 'GET /transfers?ids answers the same states as GET /transfers/{id}, of this client only (optional)',
+      title: 'GET /transfers?ids answers the states of this client’s transfers only (optional)',
       section: 'get-transfersids',
       rule: 'the state of each of the transfers, as GET /transfers/{id} answers it',
       advice: 'Present a transfer in one place for all operations, and leave out ids that the client does not have.',
