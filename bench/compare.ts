@@ -10,6 +10,7 @@ import { createRecord } from './lib/record.ts'
 import type { Run } from './lib/run.ts'
 import * as ourStack from './lib/stack.ts'
 import { bearer, castVotes, orderTransfers, postBare } from './lib/transfers.ts'
+import { workOfOrders } from './lib/work.ts'
 import * as ourWorld from './lib/world.ts'
 
 /**
@@ -132,6 +133,8 @@ function transfers(): Measure<Run> {
     'bare posting': postBare,
     'transfers that need no vote': (run) => orderTransfers(run, '1'),
     'transfers that need three votes': (run) => orderTransfers(run, '20000'),
+    'transfers by CPU, no vote, with hand-over and mails': (run) => workOfOrders(run, '1'),
+    'transfers by CPU, three votes, with mails': (run) => workOfOrders(run, '20000'),
     votes: async (run) => {
       const perSecond = await castVotes(run)
       return perSecond.reduce((sum, rate) => sum + rate, 0) / perSecond.length

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { newId } from '../server/src/lib/ids.ts'
@@ -244,23 +243,6 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
 
 function sumOf(counts: Record<string, number>): number {
   return total(Object.values(counts))
-}
-
-/** Returns the CPU seconds of a process and of its children, including children that have ended. */
-function cpuOfTree(pid: number): number {
-  let ticks = 0
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    try {
-      const fields = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]!.split(' ')
-      const [ofProcess, ofEnded] = [fields.slice(11, 13), fields.slice(13, 15)]
-      if (Number(name) === pid) ticks += total([...ofProcess, ...ofEnded])
-      else if (Number(fields[1]) === pid) ticks += total(ofProcess)
-    } catch {
-      // The process has ended meanwhile.
-    }
-  }
-  return ticks / 100
 }
 
 function total(numbers: (number | string)[]): number {
