@@ -20,11 +20,10 @@ import {
   TransactionState,
   TransferOrder,
   TransferParams,
-  TransferStates,
   TransferStatus,
-  TransfersQuery,
 } from './protocol.ts'
 import { Changes, ChangesQuery } from './transfers/change-protocol.ts'
+import { TransferStates, TransfersQuery } from './transfers/states-protocol.ts'
 
 const common = { 400: ErrorBody, 401: ErrorBody, 500: ErrorBody, 503: ErrorBody }
 

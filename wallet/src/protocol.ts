@@ -1,13 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Authority, Authority1 } from './authority/documents.ts'
-import {
-  networkNameLengthMax,
-  pathIndexMax,
-  pathLengthMax,
-  spentOutputsMax,
-  statesMax,
-  transferIdLengthMax,
-} from './limits.ts'
+import { networkNameLengthMax, pathIndexMax, pathLengthMax, spentOutputsMax, transferIdLengthMax } from './limits.ts'
 
 /**
  * The messages of the wallet protocol. One schema validates, serialises and documents each message.
@@ -212,28 +205,6 @@ export const TransferStatus = Type.Object(
 export type TransferStatus = Static<typeof TransferStatus>
 
 export const TransferParams = Type.Object({ id: TransferId }, strict)
-
-export const TransfersQuery = Type.Object(
-  {
-    ids: Type.String({
-      minLength: 1,
-      maxLength: (transferIdLengthMax + 1) * statesMax,
-      pattern: `^[A-Za-z0-9._:-]+(,[A-Za-z0-9._:-]+){0,${statesMax - 1}}$`,
-      description: `Ids of 1 to ${statesMax} transfers, separated by commas.`,
-      examples: ['cmf0000000000000000000000,cmf0000000000000000000001'],
-    }),
-  },
-  strict,
-)
-export const TransferStates = Type.Object(
-  {
-    transfers: Type.Array(TransferStatus, {
-      maxItems: statesMax,
-      description: 'The state of each transfer of the client, in any order. Unknown ids are left out.',
-    }),
-  },
-  { ...strict, title: 'TransferStates' },
-)
 
 export const Replacement = Type.Object(
   {

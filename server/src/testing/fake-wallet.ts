@@ -107,7 +107,7 @@ export type FakeWallet = {
   answerKeysWith: ((network: string) => number | 'silence' | null) | null
   /** Changes the answer of GET /transfers/{id}. */
   mutateStatus: ((id: string, status: FakeStatus) => unknown) | null
-  /** Whether it offers GET /transfers?ids. */
+  /** True if it offers GET /transfers?ids. */
   offersStates: boolean
   /** The answers of GET /balances, by lower-case address and contract ('' for the coin); "0" for a missing entry. */
   balances: Map<string, string>
