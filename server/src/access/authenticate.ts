@@ -15,7 +15,7 @@ export type Authenticated = {
   serviceToken: TokenUse | null
 }
 type SessionTimes = { id: string; lastSeenAt: Date; endsAt: Date }
-/** The last use of a service token that was written. */
+/** The last use of a service token, as it is stored. */
 export type TokenUse = { vaultId: string; id: string; lastUsedAt: Date | null; lastUsedFrom: string | null }
 
 type MembershipRow = {
@@ -47,9 +47,9 @@ type Row = MembershipRow & {
 }
 
 /**
- * Resolves a session or service token and, when the path names a vault, the caller's memberships in it. It takes one indexed
- * round trip per request, so that a removed membership or session ends with the next request on every node. A service token with
- * networks is unknown elsewhere.
+ * Resolves a session or service token and, when the path names a vault, the caller's memberships in it. It reads the
+ * database once per request, through indexes, so that a removed membership or session ends with the next request on every node.
+ * A service token that is limited to networks is not valid from any other network.
  */
 export async function authenticate(
   db: Db,

@@ -5,8 +5,8 @@ import { databaseConnectMilliseconds } from '../lib/limits.ts'
 import { DatabaseClient } from './database-client.ts'
 
 /**
- * The epoch of the schema with which this version works. A migration that nodes of the previous version cannot work with raises
- * it, here and in the function `schema_epoch` of the database.
+ * The epoch of the schema with which this version works. When nodes of the previous version cannot work with a migration, the
+ * migration raises the epoch, here and in the function `schema_epoch` of the database.
  */
 export const schemaEpoch = 1
 
@@ -17,7 +17,7 @@ export const epochOption = `-c strongroom.epoch=${schemaEpoch}`
 const epochLock = 7_365_001
 
 const lookAgainMilliseconds = 1_000
-/** The name of the connections of nodes, including versions before epochs. */
+/** The application name of the connections of nodes. Versions before epochs use it too. */
 const nodeName = 'strongroom'
 
 export type HeldEpoch = { release(): Promise<void> }
@@ -95,8 +95,8 @@ async function readEpoch(client: pg.Client): Promise<number> {
 /**
  * Runs a migration. A migration that raises the epoch of a database in use runs while no node runs, and no node can start
  * meanwhile.
- * @param waits true to wait until the nodes have ended instead of a failure
- * @throws Error with the nodes that still run
+ * @param waits true to wait until the nodes have ended, false to fail while a node runs
+ * @throws Error that names the nodes that still run
  */
 export async function migrateAlone(
   url: string,
@@ -129,7 +129,7 @@ async function takeEpoch(client: pg.Client, waits: boolean, say: (line: string) 
     const { rows } = await client.query('select pg_try_advisory_lock($1) as is_taken', [epochLock])
     const nodes = await listNodes(client)
     if (rows[0].is_taken && nodes.length === 0) return
-    // Without a node, another process is migrating. This process then has nothing to migrate.
+    // When no node runs, another process holds the lock to migrate. Afterwards this process has nothing to migrate.
     const running = `Nodes of an earlier version still run: ${nodes.join(', ')}.`
     if (nodes.length > 0 && !waits) {
       throw new Error(`${running} Stop them and migrate again, or wait for them with "strongroom migrate --wait"`)
@@ -140,7 +140,7 @@ async function takeEpoch(client: pg.Client, waits: boolean, say: (line: string) 
   }
 }
 
-/** Returns the nodes by the address from which they connect, as far as this role sees it, with the number of their connections. */
+/** Returns the addresses from which nodes connect, as far as this role sees them, each with its number of connections. */
 async function listNodes(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ host: string; connections: string }>(
     `select coalesce(host(client_addr), 'an unknown address') as host, count(*) as connections from pg_stat_activity

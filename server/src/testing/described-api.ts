@@ -14,7 +14,7 @@ export function withoutReferences(document: SharedDocument): OpenApiDocument {
     if (!('$ref' in found)) return found
     const prefix = `#/components/${kind}/`
     const component = found.$ref.startsWith(prefix) ? shared[found.$ref.slice(prefix.length)] : undefined
-    if (component === undefined) throw new Error(`${found.$ref} is referred to and does not exist`)
+    if (component === undefined) throw new Error(`The document refers to ${found.$ref}, which does not exist`)
     return component
   }
   const paths: OpenApiDocument['paths'] = {}

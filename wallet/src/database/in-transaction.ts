@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** Runs `work` in one transaction on one connection; every error rolls back and is thrown on. */
+/** Runs `work` in one transaction on one connection; an error rolls the transaction back and is thrown again. */
 export async function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
   const tx = await pool.connect()
   let broken: Error | undefined

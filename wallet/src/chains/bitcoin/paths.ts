@@ -1,6 +1,6 @@
 import type { ParsedPath } from '../../keys/derivation-path.ts'
 
-/** Returns the BIP-84 path that a path names: `m/44/2/0/7` is `m/84'/2'/0'/7`. The first three levels are hardened. */
+/** Returns the BIP-84 path of a derivation path: `m/44/2/0/7` is `m/84'/2'/0'/7`. The first three levels are hardened. */
 export function toBip84Path({ coinType, indexes }: ParsedPath): string {
   const [account, ...rest] = indexes
   return [`m/84'/${coinType}'/${account}'`, ...rest].join('/')
@@ -12,7 +12,7 @@ type AccountKey = { xpub: string; fingerprint: number }
 /**
  * Returns the output descriptor (BIP-380) of the keys below an account, with which a standard wallet restores them:
  * `wpkh([fingerprint/84h/2h/0h]xpub…/0/*)#checksum` for the addresses `m/44/2/0/0/…`. The last index is left to the wallet
- * that reads the descriptor; an account without a further index is a key itself.
+ * that reads the descriptor; the descriptor of an account without further indexes has the key of the account itself.
  */
 export function descriptorOf({ xpub, fingerprint }: AccountKey, { coinType, indexes }: ParsedPath): string {
   const [account, ...rest] = indexes
@@ -32,7 +32,7 @@ export function checksumOf(descriptor: string): string {
   let state = 1n
   let group = 0
   const positions = [...descriptor].map((character) => characters.indexOf(character))
-  if (positions.includes(-1)) throw new Error('a descriptor has other characters')
+  if (positions.includes(-1)) throw new Error('the descriptor has a character that BIP-380 does not permit')
   positions.forEach((position, at) => {
     state = step(state, position & 31)
     group = group * 3 + (position >> 5)

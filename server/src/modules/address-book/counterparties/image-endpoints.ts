@@ -38,14 +38,14 @@ export function gatedImageEndpoints<Body extends TSchema>(
   const gate = createGate(deps, executors)
   const action = `${kind}_update` as const
   const rules =
-    `For administrators of the vault, and gated like any other update, by policies of action type \`${action}\`; 202 with the ` +
+    `For administrators of the vault, and decided like any other update by policies of action type \`${action}\`; 202 with the ` +
     'approval request when votes are required.'
   const answers = { 200: answer, 202: WaitingAction }
   const errors = gateErrors('archived', 'changed_concurrently', ...(kind === 'counterparty' ? (['held'] as const) : []))
 
   api.send.put(`replace${name}Image`, `/vaults/:code/${path}/:id/image`, {
     summary: `Replace the image of ${noun}`,
-    description: `${rules} Answers ${answered}, whose \`avatarUri\` is the address of the image. ${imageRules}`,
+    description: `${rules} Returns ${answered}, whose \`avatarUri\` is the address of the image. ${imageRules}`,
     ...imageUpload,
     errors: [...errors, 'limit_reached'],
     answers,
@@ -58,7 +58,7 @@ export function gatedImageEndpoints<Body extends TSchema>(
 
   api.send.delete(`delete${name}Image`, `/vaults/:code/${path}/:id/image`, {
     summary: `Delete the image of ${noun}`,
-    description: `${rules} An image URL on another host is removed too.`,
+    description: `${rules} Also removes an image URL on another host.`,
     errors,
     answers,
     handler: ({ params: { id }, ...by }, http) =>

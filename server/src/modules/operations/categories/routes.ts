@@ -46,9 +46,9 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
   api.post('createOperationCategory', '/vaults/:code/operation-categories', {
     summary: 'Create an operation category',
     description:
-      'For administrators of the vault. Fields, grants and approvers are added afterwards. By default it applies to ' +
-      'both types of operation, everybody who sees an operation sees its values, and the owner or initiator of the ' +
-      'operation assigns and edits. 409 when the vault has a category of this key.',
+      'For administrators of the vault. Fields, grants and approvers are added afterwards. By default the category applies ' +
+      'to both types of operation, everybody who sees an operation sees its values, and the owner or initiator of the ' +
+      'operation assigns and edits. 409 when the vault has a category with this key.',
     access: 'administrator',
     errors: ['already_exists', 'limit_reached', 'quorum_unreachable'],
     body: CategoryCreation,
@@ -73,8 +73,8 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
   api.patch('updateOperationCategory', '/vaults/:code/operation-categories/:id', {
     summary: 'Update an operation category',
     description:
-      'Also archives and restores it. For administrators, and for members with `canEdit`; scopes and approval ' +
-      'settings are for administrators only. 409 for an archived category, unless the change contains `archived: ' +
+      'Also archives or restores the category. For administrators, and for members with `canEdit`; scopes and ' +
+      'approval settings are for administrators only. 409 for an archived category, unless the change contains `archived: ' +
       'false`.',
     errors: [
       'administrator_required',
@@ -96,8 +96,8 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
   api.post('addCategoryField', '/vaults/:code/operation-categories/:id/fields', {
     summary: 'Add a field to an operation category',
     description:
-      'For administrators, and for members with `canEdit`. Key and type cannot be changed later. A `currencyFieldKey` ' +
-      'that names no select or text field of the category is a 400 with code CATEGORY_FIELD_LINK.',
+      'For administrators, and for members with `canEdit`. Key and type cannot be changed later. 400 with code ' +
+      'CATEGORY_FIELD_LINK when `currencyFieldKey` does not name a select or text field of the category.',
     errors: [
       'category_field_link',
       'administrator_required',
@@ -119,8 +119,8 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
   api.patch('updateCategoryField', '/vaults/:code/operation-categories/:id/fields/:fieldId', {
     summary: 'Update a field of an operation category',
     description:
-      'Also archives and restores it. For administrators, and for members with `canEdit`; only administrators can ' +
-      'turn `sensitive` off. Recorded values do not change; once there are some, the scale cannot change.',
+      'Also archives or restores the field. For administrators, and for members with `canEdit`; only administrators ' +
+      'can turn `sensitive` off. Recorded values do not change; the scale of a field with recorded values is final.',
     params: categoryFieldParams,
     errors: [
       'category_field_link',

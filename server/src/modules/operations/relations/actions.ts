@@ -19,9 +19,9 @@ type Body = Static<typeof RelationBody>
 /**
  * Relates two operations that the member sees; the member must own one of them or administer the vault.
  *
- * @throws 400 for the same operation twice, an amount out of range, and a token that is not that of both; 404 for an
- *   operation that does not exist or that the member may not see; 403 when the member owns neither; 409 for what
- *   `checkRelation` refuses
+ * @throws 400 when both operations are the same, the amount is out of range or the token is not the token of both operations;
+ *   404 when an operation does not exist or the member may not see it; 403 when the member owns neither operation; 409 when
+ *   `checkRelation` refuses the relation
  */
 export async function createRelation(trx: Trx, body: Body, by: ByMember): Promise<RelationRow> {
   const { member, now } = by
@@ -80,7 +80,7 @@ export async function createRelation(trx: Trx, body: Body, by: ByMember): Promis
 
 type StoredRelation = Omit<RelationRow, 'created_by'>
 
-/** @throws 404 when the member does not see both ends, 403 when another user created it and they do not administer the vault */
+/** @throws 404 when the member does not see both ends, 403 when they neither created it nor administer the vault */
 export async function deleteRelation(trx: Trx, id: string, { member, now }: ByMember): Promise<void> {
   const row = orNotFound(await findRelation(trx, visibleScopeOf(member), id), 'Operation relation')
   if (!member.isAdmin && row.created_by_id !== member.userId) {
@@ -104,7 +104,7 @@ const toEnd = (row: OperationRow): End => ({
   amount: BigInt(row.amount),
 })
 
-/** Adds the relation to the feeds of the users who see its source by name. */
+/** Adds the relation to the feeds of the users whom its source names: the owner, the initiator and the approvers. */
 async function insertReaders(trx: Trx, row: StoredRelation): Promise<void> {
   await sql`
     insert into operation_relation_readers (vault_id, user_id, relation_created_at, relation_id)

@@ -16,8 +16,8 @@ const known = new Map<string, Known>()
 
 /**
  * Returns the client of a provider. Its metadata are read again every ten minutes, after each failure, and when its settings
- * differ. A failure counts for five seconds, so that nobody has the provider called more often.
- * @throws ProviderError when the provider does not answer as one
+ * differ. A failure is kept for five seconds, so that nobody can make this service call the provider more often.
+ * @throws ProviderError when the provider does not answer or its answer is not valid
  */
 export async function relyingPartyOf(
   deps: Pick<Deps, 'config' | 'clock' | 'sealer'>,
@@ -38,7 +38,7 @@ export async function relyingPartyOf(
   })
 }
 
-/** Reads metadata and keys of a provider now, and keeps them if it answers. What is kept stays otherwise. @throws ProviderError */
+/** Reads the metadata and keys of a provider now. Without an answer, the earlier ones are kept. @throws ProviderError */
 export async function readAnew(deps: Pick<Deps, 'config' | 'clock' | 'sealer'>, provider: ProviderRow): Promise<void> {
   const readAt = deps.clock().getTime()
   const party = await discover(deps, provider)
@@ -46,7 +46,7 @@ export async function readAnew(deps: Pick<Deps, 'config' | 'clock' | 'sealer'>, 
   known.set(provider.id, { settings: settingsFor(provider), readAt, hasFailed: false, party: Promise.resolve(party) })
 }
 
-/** Has the metadata of a provider read again at the next sign-in, unless they were read just now. */
+/** Makes the next sign-in read the metadata of a provider again, unless they were read just now. */
 export function forgetRelyingParty({ clock }: Pick<Deps, 'clock'>, providerId: string): void {
   const found = known.get(providerId)
   if (found !== undefined && clock().getTime() - found.readAt >= providerReloadSeconds * 1000) known.delete(providerId)
@@ -72,7 +72,7 @@ async function discover(deps: Pick<Deps, 'config' | 'clock' | 'sealer'>, provide
   // The library compares the issuer too; this comparison does not depend on its switches.
   if (server.issuer !== provider.issuer) throw new ProviderError('discovery_issuer')
   assertEndpoints(server, isPlain)
-  // The keys of the provider decide what counts: a list that is ten minutes old must not refuse a new algorithm.
+  // The list of the provider may be ten minutes old and must not refuse a new algorithm, so the list of this service counts.
   const { supportsPKCE: _, ...metadata } = server
   const client = new oidc.Configuration(
     { ...metadata, id_token_signing_alg_values_supported: [...signatureAlgorithms] },
@@ -85,7 +85,7 @@ async function discover(deps: Pick<Deps, 'config' | 'clock' | 'sealer'>, provide
   return { client, keys: createKeySet({ url: server.jwks_uri!, fetch, clock: deps.clock }) }
 }
 
-/** A provider over HTTPS names no endpoint without encryption. @throws ProviderError */
+/** Refuses metadata of an HTTPS provider that name an endpoint without encryption. @throws ProviderError */
 function assertEndpoints(server: oidc.ServerMetadata, isPlain: boolean): void {
   for (const url of [server.authorization_endpoint, server.token_endpoint, server.jwks_uri]) {
     if (typeof url !== 'string' || !URL.canParse(url)) throw new ProviderError('discovery_endpoints')

@@ -24,8 +24,8 @@ export function scimRoutes(app: App, deps: Deps): void {
   }
 
   api.get('getScimConfig', '/ServiceProviderConfig', {
-    summary: 'Get what directories may use',
-    description: 'For directories: PATCH, filters and ETags, but neither bulk requests nor sorting nor passwords.',
+    summary: 'Get the supported features of SCIM',
+    description: 'For directories. PATCH, filters and ETags are supported; bulk requests, sorting and passwords are not.',
     answers: { 200: ScimDescription },
     handler: async () => serviceProviderConfig(origin()),
   })
@@ -47,7 +47,7 @@ export function scimRoutes(app: App, deps: Deps): void {
 
   api.get('listScimSchemas', '/Schemas', {
     summary: 'List the schemas of resources for directories',
-    description: 'For directories: the attributes that are kept.',
+    description: 'For directories. A schema lists the attributes that the service keeps.',
     answers: { 200: ScimList },
     handler: async () => listOf(schemas(origin())),
   })
@@ -63,7 +63,7 @@ export function scimRoutes(app: App, deps: Deps): void {
 
   api.get('listScimUsers', '/Users', {
     summary: 'List the people of the directory',
-    description: 'For directories: the people whom the calling directory named, by id.',
+    description: 'For directories. Returns the people whom the calling directory added, in the order of their ids.',
     querystring: ScimListQuery,
     answers: { 200: ScimList },
     handler: async (db, { directory, query }) => {
@@ -80,7 +80,7 @@ export function scimRoutes(app: App, deps: Deps): void {
 
   api.get('getScimUser', '/Users/:id', {
     summary: 'Get a person of the directory',
-    description: 'For directories: a person whom the calling directory named.',
+    description: 'For directories. Returns a person whom the calling directory added.',
     querystring: ScimQuery,
     errors: [404],
     answers: { 200: ScimUser },
@@ -91,8 +91,8 @@ export function scimRoutes(app: App, deps: Deps): void {
   api.post('createScimUser', '/Users', {
     summary: 'Add a person to the directory',
     description:
-      'For directories. The person gets an account by their address, which is in no vault; an account that exists already keeps ' +
-      'its rights and gets none. The address must be of a domain of the directory.',
+      'For directories. A new account for the address of the person is in no vault. An existing account keeps its rights and ' +
+      'gets no new ones. The address must be of a domain of the directory.',
     body: SentUser,
     errors: ['already_exists'],
     answers: { 201: ScimUser },
@@ -107,7 +107,8 @@ export function scimRoutes(app: App, deps: Deps): void {
   api.put('replaceScimUser', '/Users/:id', {
     summary: 'Replace a person of the directory',
     description:
-      'For directories. `active: false` disables the account with the next request; the address of the account does not change.',
+      'For directories. `active: false` disables the account, and its next request is refused. The address of the account does ' +
+      'not change.',
     body: SentUser,
     errors: [404, 'already_exists', 'last_administrator', 'version_changed'],
     answers: { 200: ScimUser },
@@ -121,8 +122,8 @@ export function scimRoutes(app: App, deps: Deps): void {
   api.patch('patchScimUser', '/Users/:id', {
     summary: 'Change a person of the directory',
     description:
-      'For directories, in the forms that they send: operations and names in any case, booleans as texts, values without a path. ' +
-      '`active: false` disables the account with the next request.',
+      'For directories. Accepts the forms that directories send: operations and names in any case, booleans as texts, and values ' +
+      'without a path. `active: false` disables the account, and its next request is refused.',
     body: SentPatch,
     errors: [404, 'already_exists', 'last_administrator', 'version_changed'],
     answers: { 200: ScimUser },
@@ -135,7 +136,7 @@ export function scimRoutes(app: App, deps: Deps): void {
 
   api.delete('deleteScimUser', '/Users/:id', {
     summary: 'Remove a person from the directory',
-    description: 'For directories. The account is disabled with the next request, and stays on the record.',
+    description: 'For directories. Disables the account, whose next request is refused. The account itself is kept.',
     errors: [404, 'last_administrator', 'version_changed'],
     answers: { 204: null },
     handler: (trx, { params, directory, now }, http) =>

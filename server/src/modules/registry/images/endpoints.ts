@@ -76,7 +76,7 @@ export function imageEndpoints<Level extends AccessLevel, Path extends string, B
 
   api.delete(`delete${name}Image`, `${path}/image`, {
     summary: `Delete the image of ${noun}`,
-    description: `${who} An image URL on another host is removed too. Without an image nothing changes.`,
+    description: `${who} Also removes an image URL on another host. Without an image nothing changes.`,
     errors,
     answers: { 200: answer },
     handler: (trx, input) => handle(trx, input, null),

@@ -79,7 +79,7 @@ async function connectNetworks(trx: Trx, vaultId: string, plan: Plan, by: ByCall
     else {
       faults.push({
         field: `${network.field}.id`,
-        message: 'is no network of the registry; a platform administrator adds it',
+        message: 'is not a network of the registry; a platform administrator must add it',
       })
     }
   }
@@ -153,12 +153,12 @@ export async function addVariant(
     .execute()
     .catch(
       onViolation('variants_vault_id_route_id_path_id_key', () =>
-        conflict('already_exists', `The route has a variant with the id ${planned.pathId} already`),
+        conflict('already_exists', `The route already has a variant with the id ${planned.pathId}`),
       ),
     )
     .catch(
       onViolation('variants_vault_id_route_id_code_key', () =>
-        conflict('already_exists', `The route has a variant with the code ${planned.code} already`),
+        conflict('already_exists', `The route already has a variant with the code ${planned.code}`),
       ),
     )
   const { pathId, code, token } = planned

@@ -21,13 +21,13 @@ import { type PresentWallet, type WalletOfVault, walletOf } from './wallet-setti
 /** An address of the vault that the new wallet service must know too. */
 type Sample = { network: string; type: NetworkType; coinType: number; derivationPath: string; addressKey: string }
 
-/** A wallet service that shall replace the present one, and the questions for it. */
+/** A wallet service that may replace the present wallet service, and the addresses and accounts that it is asked for. */
 export type Candidate = {
   wallet: WalletOfVault
   /** The state that must not change until the candidate is accepted: the present wallet service, its key, and the newest address. */
   replaces: PresentWallet & { newestAddressId: string | null }
   samples: Sample[]
-  /** Addresses of networks that are not checked yet: they stay so if one of these does not follow from a shown key. */
+  /** Addresses of unchecked networks. A network stays unchecked if one of its addresses does not follow from a shown key. */
   unchecked: Sample[]
   pinned: AccountKey[]
   /** The networks whose addresses are checked. */
@@ -37,8 +37,8 @@ export type Candidate = {
 }
 
 /**
- * A candidate after its answers, the first account or address for which it has another key or address, and the keys to
- * which it is bound.
+ * The result of a probe: the candidate, the first account or address that differs from the present wallet service, and the keys
+ * to which the candidate is bound.
  */
 export type Probed = { candidate: Candidate; difference: Account | null; shown: ShownKeys | null }
 
@@ -48,7 +48,7 @@ export class ProbeNeededError extends AnswerNeededError<Candidate> {}
 /**
  * Runs a change. If the change needs a probe of a wallet service, this asks the wallet service while no transaction is
  * open, and runs the change again.
- * @throws 502 or 503 when the wallet service does not answer as it should
+ * @throws 502 or 503 when the wallet service does not answer or its answer is not valid
  */
 export function withProbe<Result>(
   deps: Pick<Deps, 'config' | 'sealer'>,
@@ -64,7 +64,7 @@ export function withProbe<Result>(
 
 /**
  * Returns the first account whose key differs or is no longer shown, or the first address that does not follow from its
- * pinned key. A wallet service that shows the keys of a network is bound by them if the addresses of the network follow from
+ * pinned key. A wallet service that shows the keys of a network is bound to them if the addresses of the network follow from
  * them; otherwise the network stays unchecked, so that a vault with such addresses still works.
  */
 async function findKeyDifference(
@@ -111,7 +111,7 @@ function throwProbeError(error: unknown): never {
 }
 
 /**
- * Returns the first sample that has another address in the wallet service. A few samples are asked for at once, all
+ * Returns the first sample for which the wallet service has another address. It asks for a few samples at once, and for all
  * within one time limit.
  */
 async function findDifference(wallet: WalletClient, samples: Sample[]): Promise<Account | null> {
@@ -135,7 +135,7 @@ async function isSame(wallet: WalletClient, sample: Sample, deadline: AbortSigna
   return onchain.key === addressKey
 }
 
-/** Returns the id of the newest address of a vault; null without addresses. */
+/** Returns the id of the newest address of a vault; null when the vault has no address. */
 export async function findNewestAddressId(db: Db | Trx, vaultId: string): Promise<string | null> {
   const row = await db
     .selectFrom('addresses')
@@ -149,9 +149,9 @@ export async function findNewestAddressId(db: Db | Trx, vaultId: string): Promis
 }
 
 /**
- * Returns the first and the last address of a vault and random addresses. Indexes are gap-free under a prefix between the floors of
- * the vault, so a random number up to the sum of these ranges is a random address. Indexes of the database find it in a vault of any
- * size. In a vault with very many prefixes the choice is limited to the prefixes that follow a random prefix.
+ * Returns the first and the last address of a vault and random addresses. Under a prefix, the indexes between two floors of the vault
+ * have no gaps, so a random number below the sum of these ranges selects a random address. Indexes of the database find it in a vault
+ * of any size. In a vault with very many prefixes the choice is limited to the prefixes that follow a random prefix.
  */
 export async function pickSamples(db: Db | Trx, vaultId: string): Promise<Sample[]> {
   let prefixes = await listPrefixes(db, vaultId, '')
