@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 type Fault = 'none' | 'down' | 'dropSend' | 'dropSendAnswer'
 type Call = { id: number; method: string; params: string[] }
 /**
- * `lacks`: methods that the node does not have. `asked`: how many calls of each method arrived, alone or in a batch; `requests`: in how
- * many requests. `l1Fee`: the fee for the network below it that each receipt names, as nodes of the OP stack do.
+ * `lacks`: methods that the node does not have. `asked`: the number of calls of each method, alone or in a batch. `requests`: the
+ * number of requests. `l1Fee`: the fee for the network below that every receipt has, as on a rollup of the OP stack.
  */
 type Control = {
   fault: Fault
@@ -18,8 +18,8 @@ type Control = {
 }
 
 /**
- * A proxy between the wallet and the node that cuts connections: all of them (`down`), those that broadcast before the
- * node receives the transaction (`dropSend`), or after it has (`dropSendAnswer`).
+ * A proxy between the wallet and the node that cuts connections: all of them (`down`), or those of a broadcast, either before the
+ * node receives the transaction (`dropSend`) or after it received it (`dropSendAnswer`).
  */
 export async function startNodeProxy(rpcUrl: string) {
   const control: Control = { fault: 'none', l1Fee: null, lacks: [], sent: [], chainIdsAsked: 0, asked: {}, requests: 0 }
@@ -64,6 +64,6 @@ export async function startNodeProxy(rpcUrl: string) {
   }
 }
 
-/** The receipts of an answer name another fee; other answers have no such field. */
+/** Adds the fee to the receipts of an answer. Other answers have no field `effectiveGasPrice`. */
 const withFee = (text: string, l1Fee: string | null) =>
   l1Fee === null ? text : text.replaceAll('"effectiveGasPrice":', `"l1Fee":"${l1Fee}","effectiveGasPrice":`)

@@ -12,8 +12,8 @@ import { unlessUnknown } from './seen-block.ts'
 type MinedHash = { mined_kind: Transaction['kind'] | null; mined_raw: string | null; mined_hash: string | null }
 
 /**
- * The transfers whose transactions are in the blocks, and those whose nonce was passed by another transaction. One that was
- * signed and is not known to be broadcast may be mined as well.
+ * Returns the transfers whose transactions are in the blocks, and the transfers whose nonce was passed although none of their
+ * transactions is in the blocks. A signed transaction may be mined although no broadcast of it is recorded.
  */
 export async function findInBlocks(
   chain: Node,
@@ -84,7 +84,7 @@ const outcomeOf = (row: TransferRow, transaction: Transaction, receipt: Transact
   failure: failureOf(row, transaction, receipt),
 })
 
-/** A transaction can be mined and still have moved nothing: it reverted, or the token ignored it. */
+/** Returns the reason why a mined transaction moved nothing: it reverted, or the token ignored it. Returns null if it moved funds. */
 function failureOf(row: TransferRow, { kind }: Transaction, receipt: TransactionReceipt): string | null {
   if (kind === 'cancellation')
     return 'CANCELLED: a transaction that moves nothing was mined with the nonce of the transfer'

@@ -32,7 +32,7 @@ async function mails() {
   return sent
 }
 
-describe('POST /users/{id}/disable and enable', () => {
+describe('POST /users/{id}/disable and /users/{id}/enable', () => {
   it('T47 ends sessions and devices before the next request, and enabling restores memberships', async () => {
     const { vault } = bench
     const leaver = await addMember(bench.test, vault, 'leaver@example.org', ['treasury'])
@@ -68,7 +68,7 @@ describe('POST /users/{id}/disable and enable', () => {
     expect(await bench.audited('user.enabled', leaver.userId)).toBe(2)
   })
 
-  it('lists service tokens and invitations, and mails administrators of a vault only those of their vault', async () => {
+  it('lists service tokens and invitations, and the mail to the administrators of a vault names only those of their vault', async () => {
     await mails()
     const { vault } = bench
     const maker = await addMember(bench.test, vault, 'maker@example.org', ['administrators'])
@@ -125,7 +125,7 @@ describe('POST /users/{id}/disable and enable', () => {
     await enable(admin.userId)
   })
 
-  it('refuses the caller, strangers and unknown ids', async () => {
+  it('refuses the account of the caller, unknown ids, requests without a reason, and callers who are not platform administrators', async () => {
     expect((await disable(platform.userId)).body.reason).toBe('other_person_required')
     expect((await disable('nobody')).body.reason).toBe('not_found')
     expect((await enable('nobody')).body.reason).toBe('not_found')
@@ -169,7 +169,7 @@ describe('POST /users/{id}/disable and enable', () => {
 })
 
 describe('votes of people who left', () => {
-  it('do not count: the transfer shows that, its initiator gets a mail, and enabling restores the votes', async () => {
+  it('do not count; when too few people are left, the transfer shows it and its initiator gets a mail; enabling restores the votes', async () => {
     const { owner, firstApprover, secondApprover, thirdApprover } = bench
     const address = await bench.fundedAddress()
     const { body: transfer } = await bench.order(address.id, '500')
@@ -197,7 +197,7 @@ describe('votes of people who left', () => {
     expect((await bench.read(transfer.id)).status).not.toBe('awaiting_approval')
   })
 
-  it('do not count when a person left the group: the initiator gets a mail, unless the person is back before', async () => {
+  it('do not count when the person left the group; the initiator gets a mail, unless the person returns first', async () => {
     const { owner, secondApprover, thirdApprover, approversId, vault } = bench
     const address = await bench.fundedAddress()
     const { body: transfer } = await bench.order(address.id, '500')

@@ -15,8 +15,8 @@ type Answer = { state: string; search: string; cookie: string | undefined }
 type Needed = Pick<Deps, 'db' | 'config' | 'clock' | 'sealer' | 'publicOrigin'>
 
 /**
- * Reads what a browser brings back from a provider: exchanges the code and checks the ID token. It works once for each begun
- * sign-in, in the browser that began it, for ten minutes. @throws ProviderError
+ * Reads the answer of a provider that a browser returns: exchanges the code and checks the ID token. An answer is valid once for
+ * each sign-in, in the browser that began the sign-in, for ten minutes. @throws ProviderError
  */
 export async function readProviderAnswer(
   deps: Needed,
@@ -24,7 +24,7 @@ export async function readProviderAnswer(
   { state, search, cookie }: Answer,
 ): Promise<{ begun: Begun; token: IdToken }> {
   const begun = openBegun(deps, { cookie, state, providerId: provider.id })
-  // The code is exchanged with the settings of the row, so that a trial of others would say nothing of them.
+  // The code is exchanged with the settings of the row. A trial that began with other settings would prove nothing about them.
   if (begun.isTrial && begun.settings !== digestOfSettings(provider)) throw new ProviderError('trial_changed')
   const now = deps.clock()
   if (!(await inTransaction(deps.db, (trx) => consumeAnswer(trx, `state ${state}`, new Date(begun.expiresAt)))))
@@ -52,7 +52,7 @@ async function exchange(
   return readIdToken(keys, answers.id_token!, { provider, nonce: begun.nonce, now })
 }
 
-/** Notes an answer of a provider as used, until it has expired for sure. Returns false if it was used before. */
+/** Stores an answer of a provider as used, until it has certainly expired. Returns false if it was used before. */
 export async function consumeAnswer(trx: Trx, answer: string, expiresAt: Date): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto('used_provider_answers')

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-/** The weights of the one family that pages are set in. */
+/** The weights of the font family of all pages. */
 export type Weight = 'regular' | 'bold'
 
 /** The width of a UTF-16 unit of printable text at size 1. */
 export type Widths = Float64Array
 
-/** The fields that are read of a font that pdfkit opened to embed it. */
+/** The fields of an embedded font of pdfkit that this file uses. */
 type Embedded = {
   id: string
   font: {
@@ -39,8 +39,8 @@ function load(weight: Weight): Buffer {
 }
 
 /**
- * A weight of the font, of which a document embeds the glyphs that it draws. Glyphs are found by the character, without the
- * layout of pdfkit: a statement may have tens of millions of cells.
+ * A weight of the font in one document, which embeds only the glyphs that it draws. Glyphs are looked up by character, without the
+ * layout engine of pdfkit, because a statement may have tens of millions of cells.
  */
 export class Face {
   readonly widths: Widths = new Float64Array(0x10000)
@@ -62,7 +62,7 @@ export class Face {
     return this.#embedded.id
   }
 
-  /** Returns true if the font has a glyph for the character, whose width is known from then on. */
+  /** Returns true if the font has a glyph for the character, and stores its width. */
   has(unit: number): boolean {
     const { font } = this.#embedded
     if (!font.hasGlyphForCodePoint(unit)) return false
@@ -70,7 +70,7 @@ export class Face {
     return true
   }
 
-  /** Returns the inside of a literal string (ISO 32000-1, 7.3.4.2) that draws printable text. */
+  /** Returns printable text as the content of a literal string (ISO 32000-1, 7.3.4.2). */
   encode(text: string): string {
     let encoded = ''
     for (let i = 0; i < text.length; i += 1) {
@@ -80,7 +80,7 @@ export class Face {
     return encoded
   }
 
-  /** Embeds the glyph with its width, and with its character for readers who copy or search the text. */
+  /** Embeds the glyph with its width and its character, so that readers can copy and search the text. */
   #include(unit: number): string {
     const { font, subset, unicode, widths, scale } = this.#embedded
     const glyph = font.glyphForCodePoint(unit)
@@ -130,7 +130,7 @@ export function createPrintable(faces: Record<Weight, Face>): (text: string) => 
   return (text) => {
     if (/^[\x20-\x5B\x5D-\x7E]*$/.test(text)) return text
     let printable = ''
-    // Text that looks like such an escape is distinguished from an escape.
+    // The backslash of text that looks like an escape is escaped itself, so that the two differ.
     const marked = text.replace(/\\(?=u\{)/g, spellOut(0x5c)).replaceAll('\r\n', '\n')
     for (const character of marked.normalize('NFC')) {
       const point = character.codePointAt(0)!

@@ -12,12 +12,12 @@ const notice = { size: 9, height: 16 }
 const fact = { size: 8.5, lineHeight: 12, labelWidth: 150, gray: 0.38 }
 
 /**
- * PDF on A4 in an embedded font, in the words of its reader: title block, what leads from the opening to the closing, facts, a chart
- * where the report has buckets of time, then the tables. The header of
- * a table is repeated on every page, the decimal points of a column are below each other, long text is wrapped, and rows that
- * belong together are kept on a page. The head of every page identifies the report by subject, interval and filters. The foot
- * has the page number, the number of pages and the id of the report, and on the last page the hash of the content. Times are
- * shown to the second on the clocks of the zone.
+ * Renders a report as a PDF on A4, in an embedded font and in the language of its reader: the title block, the table that leads from
+ * the opening to the closing balance, facts, a chart if the report has buckets of time, then the other tables. The header of a table
+ * is repeated on every page, the decimal points of a column are aligned, long text is wrapped, and rows that belong together are
+ * kept on a page. The head of every page identifies the report by subject, interval and filters. The foot has the page number, the
+ * number of pages and the id of the report, and on the last page the hash of the content. Times are shown to the second in the time
+ * zone of the report.
  */
 export async function* renderPdf(
   document: ReportDocument,

@@ -74,7 +74,7 @@ describe('in a protected vault without governance', () => {
     expect(outcome(await bare(allowing('again'), admin, headers))).toEqual(refused)
   })
 
-  it('a passkey signs the content of the request, too', async () => {
+  it('the signature of a passkey covers the content of the request', async () => {
     const headers = await confirmationOf(admin, key, governance())
     const other = { ...governance(), body: { ...governance().body, threshold: 1 } }
     expect(outcome(await bare(other, admin, headers))).toEqual(refused)
@@ -83,7 +83,7 @@ describe('in a protected vault without governance', () => {
     expect(outcome(await bare({ ...governance(), body: {} }, admin, headers))).toEqual([400, 'validation_failed'])
     const ofNothing = await confirmationOf(admin, key, { method: 'put', url: governance().url })
     expect(outcome(await bare(governance(), admin, ofNothing))).toEqual(refused)
-    // Order and space of the JSON are none of its content.
+    // The order of names and the white space of the JSON are not part of its content.
     const reordered = Object.fromEntries(Object.entries(allowing('ordered').body!).toReversed())
     const confirmation = await confirmationOf(admin, key, { ...allowing('ordered'), body: reordered })
     expect((await bare(allowing('ordered'), admin, confirmation)).status).toBe(201)
@@ -101,7 +101,7 @@ describe('in a protected vault without governance', () => {
     expect((await bare({ ...allowing('strict'), body: blockTransfers })).status).toBe(201)
   })
 
-  it('a service changes nothing by itself', async () => {
+  it('a service cannot change a rule by itself', async () => {
     expect(outcome(await bare(allowing('by-robot'), robot))).toEqual([403, 'person_required'])
   })
 })

@@ -38,7 +38,7 @@ function policy(effect: PolicyEffect, selectors: Selector[] = [], rest: Partial<
 const outlook = (...policies: PolicySnapshot[]) => outlooksOf(policies, me).transfer
 
 describe('the outlook of a member on each action', () => {
-  it('is denied without a policy, and each action has its own answer', () => {
+  it('is deny when no policy matches, and each action has an outlook of its own', () => {
     const { transfer, create_address: address } = outlooksOf([policy('allow')], me)
     expect([transfer, address]).toEqual(['allow', 'deny'])
   })
@@ -52,14 +52,14 @@ describe('the outlook of a member on each action', () => {
     expect(outlook(policy('allow', [], { approvalThreshold: 2 }))).toBe('approval')
   })
 
-  it('depends when a fact of the action decides, such as its time', () => {
+  it('is depends when the decision needs a fact of the action, such as its time', () => {
     expect(outlook(policy('allow', [large]))).toBe('depends')
     expect(outlook(policy('allow', [always]))).toBe('depends')
     expect(outlook(policy('allow'), policy('requireApproval', [large]))).toBe('depends')
     expect(outlook(policy('allow'), policy('block', [large]))).toBe('depends')
   })
 
-  it('does not depend on facts that cannot change the answer', () => {
+  it('is not depends when no fact of the action can change the decision', () => {
     expect(outlook(policy('allow'), policy('allow', [large]))).toBe('allow')
     expect(outlook(policy('requireApproval'), policy('requireApproval', [large]))).toBe('approval')
     expect(outlook(policy('block'), policy('allow', [large]))).toBe('deny')
@@ -67,12 +67,12 @@ describe('the outlook of a member on each action', () => {
     expect(outlook(policy('allow', [large, others]))).toBe('deny')
   })
 
-  it('knows the initiators who need no votes', () => {
+  it('is allow when the votes are waived for the initiator', () => {
     const waived = policy('requireApproval', [], { adminBypass: true })
     expect([outlooksOf([waived], me).transfer, outlooksOf([waived], admin).transfer]).toEqual(['approval', 'allow'])
   })
 
-  it('is the one decision that all orders have, or depends', () => {
+  it('is either depends or the decision on every order', () => {
     const selectors = fc.subarray([mine, others, large, { selectorType: 'token', value: 'ETH' }], { maxLength: 2 })
     const anyPolicy = fc
       .tuple(fc.constantFrom<PolicyEffect>('allow', 'block', 'requireApproval'), selectors, fc.boolean())

@@ -7,7 +7,7 @@ export const outlooks = ['allow', 'approval', 'deny', 'depends'] as const
 export type Outlook = (typeof outlooks)[number]
 
 /**
- * Decides about every action when only the initiator is known; pure.
+ * Returns the outlook on every action when only the initiator is known; pure.
  *
  * @param candidates the enabled policies of every action in the groups of the initiator
  */
@@ -23,9 +23,9 @@ export function outlooksOf(candidates: PolicySnapshot[], initiator: Initiator): 
 }
 
 /**
- * Decides once with the policies that match for certain, and once with each policy in addition that may match. That covers
- * every combination: more matching policies only ever move a decision from denied to allowed, to approval, to blocked, and
- * how far is settled by a single one of them.
+ * Decides once with the policies that certainly match, and once more for each policy that may match, with that policy added. This
+ * covers every combination: further matching policies move a decision only upwards in the order denied, allowed, approval, blocked,
+ * and a single policy determines how far.
  */
 function outlookOf(policies: PolicySnapshot[], initiator: Initiator): Outlook {
   const facts: Facts = factsOfInitiator(initiator, new Date(0))

@@ -65,7 +65,7 @@ export function createAddressExecutor(deps: Deps, { onAddressCreated }: Hooks): 
             if (!(error instanceof OutdatedDerivationError)) throw error
           }
         }
-        throw unavailable('overloaded', 'Too many addresses are being created here', 1)
+        throw unavailable('overloaded', 'Too many addresses of this path are being created at the moment', 1)
       })
     },
 

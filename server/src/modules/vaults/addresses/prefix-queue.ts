@@ -15,9 +15,9 @@ const queues = new Map<string, Waiter[]>()
  * Runs `work` after all earlier work of the same key in this process, so that concurrent creations do not compete for
  * one index. This only saves time: the database keeps indexes unique and gap-free.
  *
- * Waiting has a limit, and `deadline` is the limit of waiting and work together. When the wallet service gives no
+ * Waiting has a time limit, and `deadline` limits the time of waiting and work together. When the wallet service gives no
  * answer, all waiting creations are refused at once, because each of them would time out as well.
- * @throws 503 when too many wait already, or the turn does not come in time
+ * @throws 503 when too many creations already wait, or when the turn does not come in time
  */
 export async function inTurn<Result>(key: string, work: (deadline: AbortSignal) => Promise<Result>): Promise<Result> {
   const startedAt = performance.now()
@@ -60,6 +60,6 @@ function turnIn(queue: Waiter[]): Promise<void> {
 }
 
 const retrySeconds = 5
-const tooMany = () => unavailable('overloaded', 'Too many addresses are being created here', retrySeconds)
+const tooMany = () => unavailable('overloaded', 'Too many addresses of this path are being created at the moment', retrySeconds)
 const silentWallet = () =>
   unavailable('wallet_service_silent', 'The wallet service does not answer right now', retrySeconds)
