@@ -41,7 +41,7 @@ import type { Member } from './caller.ts'
 const member: Viewer = { userId: 'me', readsAll: false, groupIds: ['team', 'everyone'], vault: { id: 'vault' } }
 const admin: Viewer = { ...member, userId: 'admin', readsAll: true }
 
-/** The parts of a scope: `own`, `shared`, `vault`, whose, and the folder. */
+/** Describes a scope: `vault` for the whole vault, `of` its owner, `shared`, and `in` its folder. */
 function partsOf({ vaultId, isWholeVault, ownerId, includesShared, folderId }: AddressScope): string {
   expect(vaultId).toBe('vault')
   const parts = [isWholeVault ? 'vault' : '', ownerId === null ? '' : `of ${ownerId}`, includesShared ? 'shared' : '']
@@ -66,7 +66,7 @@ describe('addressScopeOf', () => {
     [{ folderId: 'f', access: 'shared' }, 'shared, in f'],
     [{ folderId: 'f', access: 'all' }, 'of me, shared, in f'],
   ]
-  it.each(forMember)('of a member who requests %j is %s', (wanted, parts) => {
+  it.each(forMember)('gives a member who requests %j the scope: %s', (wanted, parts) => {
     expect(partsOf(addressScopeOf(member, wanted))).toBe(parts)
   })
 
@@ -82,12 +82,12 @@ describe('addressScopeOf', () => {
     [{ userId: 'admin' }, 'of admin'],
     [{ userId: 'me', folderId: 'f' }, 'of me, in f'],
   ]
-  it.each(forAdmin)('of an administrator who requests %j is %s', (wanted, parts) => {
+  it.each(forAdmin)('gives an administrator who requests %j the scope: %s', (wanted, parts) => {
     expect(partsOf(addressScopeOf(admin, wanted))).toBe(parts)
   })
 
   it.each([{ userId: 'other' }, { userId: '' }, { userId: 'Me' }, { userId: 'other', access: 'shared' as const }])(
-    'T39 is refused to a member who requests %j',
+    'T39 refuses the scope of another owner to a member who requests %j',
     (wanted) => {
       expect(() => addressScopeOf(member, wanted)).toThrow(AppError)
       expect(() => addressScopeOf(member, wanted)).toThrow(expect.objectContaining({ status: 403 }))
@@ -109,11 +109,11 @@ describe('other scopes', () => {
       expect(allVisible(addressScopeOf(member, wanted))).toEqual(visibleScopeOf(member))
       expect(allVisible(addressScopeOf(admin, wanted))).toEqual(visibleScopeOf(admin))
     }
-    // Of one owner is what an administrator asked for; what they may see stays the vault.
+    // The administrator requested the addresses of one owner, but may still see the whole vault.
     expect(allVisible(addressScopeOf(admin, { userId: 'me' }))).toEqual(visibleScopeOf(admin))
   })
 
-  it('subjectsOf names the person and each of their groups, and no name can pass for another', () => {
+  it('subjectsOf names the person and each of their groups, and an id cannot imitate another subject', () => {
     expect(subjectsOf(member)).toEqual(['user:me', 'group:team', 'group:everyone'])
     const sly = subjectsOf({ userId: 'x', groupIds: ['user:me'] })
     expect(sly.filter((subject) => subjectsOf(member).includes(subject))).toEqual([])
@@ -135,7 +135,7 @@ describe('SQL of a scope', () => {
     return { sql: sql.replace(/\s+/g, ' '), parameters }
   }
 
-  it('comes in one part or two, each of the vault; a folder is one part for every request', () => {
+  it('has one or two parts, each limited to the vault; with a folder it has one part for every request', () => {
     const partsFor = (viewer: Viewer, folderId?: string) =>
       (['own', 'shared', 'all'] as const).map((access) =>
         addressParts(addressScopeOf(viewer, { access, folderId }), 'a'),
@@ -182,7 +182,7 @@ describe('SQL of a scope', () => {
     expect(asAdmin.sql.match(/can_transfer/g)).toHaveLength(2)
   })
 
-  it('keeps values out of the text', () => {
+  it('passes values as parameters, never within the SQL', () => {
     const sly: Viewer = { ...member, userId: "x' or true --", groupIds: ["y'"] }
     const { sql } = compiled(isAddressInScope(addressScopeOf(sly, { folderId: "z'", access: 'all' }), 'a'))
     expect(sql).not.toContain("'")
@@ -190,7 +190,7 @@ describe('SQL of a scope', () => {
 })
 
 describe('the type of a scope', () => {
-  /** All that a scope consists of, but not made by address-scope.ts. */
+  /** An object with all fields of a scope that address-scope.ts did not make. */
   const parts = {
     vaultId: 'vault',
     viewer: { userId: 'me', readsAll: true, subjects: ['user:me'] },
@@ -219,7 +219,7 @@ describe('the type of a scope', () => {
     listTransfers,
   }
   type Readers = typeof readers
-  /** Names of the readers that take parts, or a vault, for a scope. */
+  /** The names of the readers that accept such an object, or the id of a vault, in place of a scope. */
   type Lax = {
     [Name in keyof Readers]: typeof parts extends Parameters<Readers[Name]>[1]
       ? Name
@@ -235,10 +235,10 @@ describe('the type of a scope', () => {
     expectTypeOf<ReturnType<typeof addressScopeOf>>().toExtend<AddressScope>()
   })
 
-  it('T39 is asked for by every reader of owned data', () => {
+  it('T39 is required by every reader of owned data', () => {
     expectTypeOf<Lax>().toBeNever()
     expectTypeOf<Parameters<Readers[keyof Readers]>[1]>().toEqualTypeOf<AddressScope>()
-    // A transfer is visible to its approvers too, so it is found for a member.
+    // A transfer is visible to its approvers too, so its reader requires a member instead of a scope.
     expectTypeOf<Parameters<typeof findTransfer>[1]>().toEqualTypeOf<Member>()
     for (const reader of Object.values(readers)) expect(reader.length).toBeGreaterThanOrEqual(2)
   })

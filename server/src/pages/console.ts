@@ -63,7 +63,7 @@ export async function registerConsole(app: App, folder: string): Promise<void> {
   for (const path of drawnForAnybody) {
     app.get(path, files, async (request, reply) => {
       if (path !== '/verify' && hasCookie(request)) return sendConsole(request, reply)
-      // The page needs no session: a browser without one would report the refusal as an error.
+      // The page needs no session, but its preloads do. A browser without a session would report their refusal as an error.
       const page = await readFile(join(folder, 'index.html'), 'utf8')
       await addHeaders(request, reply)
       return reply.type('text/html; charset=utf-8').send(page.replace(/<link rel="preload"[^>]*>/, ''))
@@ -87,8 +87,8 @@ async function addHeaders(request: FastifyRequest, reply: FastifyReply): Promise
   if (links !== '') reply.header('link', links)
   reply
     .header('content-security-policy', consolePolicy)
-    // The page of a wallet service returns the signed data from the window that the console opened for it. No other page keeps
-    // a reference to a window of ours.
+    // The page of a wallet service returns the signed data from the window that the console opened for it. No other page
+    // keeps a reference to a window of the console.
     .header('cross-origin-opener-policy', 'same-origin-allow-popups')
     .header('cache-control', 'no-cache')
 }

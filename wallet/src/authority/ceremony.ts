@@ -25,7 +25,7 @@ type Place = { pool: pg.Pool; directory: string | undefined; around: Surrounding
 /** Digits of the fingerprint that a person reads from another screen and types. */
 const typedDigits = 8
 
-/** Pins version 1, once somebody has shown that they read its fingerprint. */
+/** Pins version 1, after a person has typed the first digits of its fingerprint. */
 export async function initAuthority(place: Place, name: string, file: string, fingerprint?: string): Promise<void> {
   const { clientId, directory } = await enter(place, name)
   const document = parseAuthority(await readJson(file))
@@ -63,7 +63,7 @@ export async function showPending(place: Place, name: string): Promise<void> {
     waitingLine(pending),
     ...pending.signedBy.map((person) => `signed       by ${person}`),
     ...rejected,
-    `cancel       ${rejected.length} of the ${needed} signatures of ${authority.change.group} that cancel it are kept here`,
+    `cancel       needs ${needed} signatures of ${authority.change.group}; ${rejected.length} have arrived here`,
     ...describe(pending.authority),
   ]
   for (const line of lines) place.print(line)
@@ -159,7 +159,7 @@ function describe(document: AnyAuthority): string[] {
     `delay        the next version waits ${delayHoursOf(document)} hours`,
     ...contactsOf(document).map(({ person, email }) => `contact      ${email} of ${person}`),
     trustsServicePage(document)
-      ? 'WARNING      keys of the service’s page count: whoever holds the service serves the page where they sign'
+      ? 'WARNING      keys of the page of the service are valid: who controls the service controls the page where people sign'
       : 'pages        only keys of the page of this wallet service sign',
     ...authority.addresses.map(({ network, address }) => `listed       ${address} on ${network}`),
     ...rules.flatMap(({ network, contractAddress, initiators, perDay, floors, ...token }) => [

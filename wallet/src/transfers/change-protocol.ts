@@ -15,7 +15,7 @@ const Cursor = {
 export const ChangesQuery = Type.Object(
   {
     after: Type.Optional(
-      Type.String({ ...Cursor, description: 'The cursor of the answer before; left out: begin at this moment.' }),
+      Type.String({ ...Cursor, description: 'The cursor of the previous answer. Without it, the changes begin at this moment.' }),
     ),
     limit: Type.Optional(
       Type.String({
@@ -27,7 +27,7 @@ export const ChangesQuery = Type.Object(
     wait: Type.Optional(
       Type.String({
         pattern: '^(1?[0-9]|2[0-5])$',
-        description: `For how many seconds the answer may wait for the first change: 0 to ${changeWaitSecondsMax}; 0 when left out.`,
+        description: `Seconds that the answer may wait for the first change: 0, which is the default, to ${changeWaitSecondsMax}.`,
         examples: ['25'],
       }),
     ),
@@ -41,7 +41,7 @@ export const Changes = Type.Object(
       maxItems: changesMax,
       description: 'The present state of each transfer, in the order in which they changed last.',
     }),
-    cursor: Type.String({ ...Cursor, description: 'Names what was read; opaque, and of this client only.' }),
+    cursor: Type.String({ ...Cursor, description: 'The position after these changes. It is opaque, and valid for this client only.' }),
   },
   { ...strict, title: 'Changes' },
 )

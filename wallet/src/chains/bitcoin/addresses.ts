@@ -2,14 +2,14 @@ import { createHash, ECDH } from 'node:crypto'
 import { Address, OutScript } from '@scure/btc-signer'
 import type { UtxoParameters } from './parameters.ts'
 
-/** The script that an address stands for, in the one spelling of the address that is stored. */
+/** An address in the spelling that is stored, and the script of an output that pays it. */
 export type Recipient = { address: string; script: Uint8Array }
 
 /**
- * Reads an address of the main network: P2PKH, P2SH, P2WPKH, P2WSH and taproot. Bech32 is written in lower case afterwards.
- * Later witness versions are refused, because everybody could spend what is paid to them today.
+ * Reads an address of the main network: P2PKH, P2SH, P2WPKH, P2WSH or taproot. Returns a Bech32 address in lower case.
+ * Later witness versions are refused, because today everybody could spend the outputs that pay them.
  *
- * Returns null when the text is no address of the network.
+ * Returns null when the text is not an address of the network.
  */
 export function readAddress(text: string, { prefixes }: UtxoParameters): Recipient | null {
   try {
@@ -23,7 +23,7 @@ export function readAddress(text: string, { prefixes }: UtxoParameters): Recipie
   }
 }
 
-/** Returns the only kind of address that this wallet makes for itself: P2WPKH (BIP-84). */
+/** Returns the P2WPKH address of a key (BIP-84). This wallet derives no other kind of address. */
 export function addressOf(publicKey: Uint8Array, { prefixes }: UtxoParameters): string {
   return Address(prefixes).encode({ type: 'wpkh', hash: hash160(publicKey) })
 }
@@ -33,7 +33,7 @@ export function scriptOf(publicKey: Uint8Array): Uint8Array {
   return OutScript.encode({ type: 'wpkh', hash: hash160(publicKey) })
 }
 
-/** Returns the address of a script, or null when it has none in this family. */
+/** Returns the address of a script; null when the script has no address in this family of networks. */
 export function addressOfScript(script: Uint8Array, { prefixes }: UtxoParameters): string | null {
   try {
     const decoded = OutScript.decode(script)
@@ -43,14 +43,14 @@ export function addressOfScript(script: Uint8Array, { prefixes }: UtxoParameters
   }
 }
 
-/** Returns the least amount of an output with this script that nodes relay. */
+/** Returns the smallest amount that nodes relay in an output with this script. */
 export function dustOf(script: Uint8Array, { dustRate }: Pick<UtxoParameters, 'dustRate'>): bigint {
   const isWitness = script[0] === 0 || script[0] === taprootVersion
   const size = outputBytes(script) + (isWitness ? 67 : 148)
   return (BigInt(size) * dustRate) / 1_000n
 }
 
-/** An amount of 8 bytes, the length of the script in one, and the script. */
+/** Returns the size of an output: 8 bytes of amount, 1 byte of script length, and the script. */
 export const outputBytes = (script: Uint8Array): number => 9 + script.length
 
 /** The instruction OP_1, with which the script of a taproot output begins. */
@@ -60,7 +60,7 @@ function hash160(bytes: Uint8Array): Uint8Array {
   return createHash('ripemd160').update(createHash('sha256').update(bytes).digest()).digest()
 }
 
-/** Returns true if the curve has a point with this x. Coins that are paid to another taproot program are lost. */
+/** Returns true if the curve has a point with this x. Coins that are paid to a taproot program without such a point are lost. */
 function isPoint(x: Uint8Array): boolean {
   try {
     ECDH.convertKey(Buffer.concat([Buffer.from([0x02]), x]), 'secp256k1')

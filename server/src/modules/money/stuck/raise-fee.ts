@@ -32,7 +32,7 @@ import type { ReplacementOrder } from './schema.ts'
 
 type FeeAmount = ReturnType<typeof toAssetAmount>
 
-/** A replacement that may cost more than was decided; made by the server, shown to voters and hashed. */
+/** A replacement that may cost more than the policies decided on. The server makes it, and voters see it and vote on its hash. */
 type RaisePayload = {
   replacement: ReplacementAction
   txHash: string | null
@@ -49,7 +49,7 @@ type Wish = { member: Member; id: string; replacement: ReplacementAction; body: 
 
 /**
  * Returns the replacement that the policies must decide on, because it may cost more than they decided on before; null when
- * they need not.
+ * no decision is needed.
  * @throws 403 for all but the initiator, the owner of the source address and administrators; 404, 409
  */
 export async function findRaise(
@@ -75,7 +75,7 @@ export async function findRaise(
   }
 }
 
-/** Replaces the transaction of a transfer above the limit of its order, after the policies have decided on the new limit. */
+/** Replaces the transaction of a transfer at a fee above the limit of its order, after the policies decided on the new limit. */
 export const raiseFeeExecutor: Executor = {
   async prepare(db, { vaultId }, step) {
     const { targetId } = step
@@ -170,7 +170,7 @@ function assertMayRaise(replacement: ReplacementAction): void {
   if (replacement === 'speed-up') throw conflict('above_signed_fee', signedFeeRefusal)
 }
 
-/** @throws 409 when people signed a lower limit, or when the limit was raised meanwhile, so that a new request is needed */
+/** @throws 409 when people signed a lower limit, or when the limit was raised since the request, so that a new one is needed */
 function assertRaisable({ payload, feeLimit: { maxFee: permitted } }: RecordedOrder, step: Step): void {
   const { replacement, maxFee, permitted: known } = payloadOf(step)
   if (isSignedOrder(payload)) assertMayRaise(replacement)

@@ -325,7 +325,7 @@ describe('T57 a status that was written as a row', () => {
     await bench.sql(`update operations set status = 'pending' where id = $1`, [id])
     await bench.sql(`update transfers set phase = 'queued' where id = $1`, [id])
     await bench.enqueue(id)
-    expect(await named(id)).toEqual(['it went on without the votes that were asked for'])
+    expect(await named(id)).toEqual(['it went on without the required votes'])
     await bench.deliver()
     expect(bench.vault.wallet.transfer(id)).toBeNull()
   })

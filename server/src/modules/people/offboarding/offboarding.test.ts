@@ -125,7 +125,7 @@ describe('POST /users/{id}/disable and /users/{id}/enable', () => {
     await enable(admin.userId)
   })
 
-  it('refuses the account of the caller, unknown ids, requests without a reason, and callers who are not platform administrators', async () => {
+  it('refuses the account of the caller, unknown ids, a missing reason, and other callers than platform administrators', async () => {
     expect((await disable(platform.userId)).body.reason).toBe('other_person_required')
     expect((await disable('nobody')).body.reason).toBe('not_found')
     expect((await enable('nobody')).body.reason).toBe('not_found')
@@ -169,7 +169,7 @@ describe('POST /users/{id}/disable and /users/{id}/enable', () => {
 })
 
 describe('votes of people who left', () => {
-  it('do not count; when too few people are left, the transfer shows it and its initiator gets a mail; enabling restores the votes', async () => {
+  it('do not count; the transfer shows when too few are left, its initiator gets a mail, and enabling restores the votes', async () => {
     const { owner, firstApprover, secondApprover, thirdApprover } = bench
     const address = await bench.fundedAddress()
     const { body: transfer } = await bench.order(address.id, '500')

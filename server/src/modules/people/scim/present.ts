@@ -22,7 +22,7 @@ export function toScimUser(row: PersonRow, origin: string, query: ScimQuery = {}
   return chosen({ schemas: [userSchema], id: row.user_id, ...toPerson(row), meta }, query)
 }
 
-/** Returns a group with the members that were read; without any it has none. */
+/** Returns a group with the members that were read. Without members it has no field `members`. */
 export function toScimGroup(row: GroupRow, members: GroupMember[], origin: string, query: ScimQuery): ScimGroup {
   const meta = {
     resourceType: 'Group' as const,
@@ -48,13 +48,13 @@ export function rangeOf({ startIndex = 1, count = scimPageItemsDefault }: ScimLi
   return { startIndex: start, range: { offset: start - 1, limit: Math.min(Math.max(0, count), scimPageItemsMax) } }
 }
 
-/** Returns the names of attributes in lower case, without URNs and parts. */
+/** Returns the names of attributes in lower case, without URNs and sub-attributes. */
 function topOf(text: string): Set<string> {
   const names = text.split(',').map((name) => /[^.:]*(?:\.[^.:]*)?$/.exec(name.trim())![0])
   return new Set(names.map((name) => name.split('.')[0]!.toLowerCase()))
 }
 
-/** Leaves out attributes that the directory did not ask for. The forms and the id stay. */
+/** Leaves out attributes that the directory did not ask for. `schemas` and `id` always stay. */
 function chosen({ schemas, id, ...rest }: Resource, { attributes, excludedAttributes }: ScimQuery): Resource {
   const [wanted, unwanted] = [attributes, excludedAttributes].map((text) => (text === undefined ? null : topOf(text)))
   const kept = Object.entries(rest).filter(([name]) =>

@@ -20,7 +20,7 @@ const same = (requirements: RecordedRequirement[], votes = yes('ann', 'ben')): A
   requirements,
   votes,
 })
-const short = 'it went on without the votes that were asked for'
+const short = 'it went on without the required votes'
 
 describe('T57 an approval in the tables is compared with its audit records', () => {
   it.each<[what: string, stored: ApprovalState, expected: string | null]>([

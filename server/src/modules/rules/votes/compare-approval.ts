@@ -23,7 +23,7 @@ export type ApprovalState = { requirements: RecordedRequirement[]; votes: CastVo
 /** `requirements` is null for a request of a version of the service that did not record them. */
 type RecordedApproval = { requirements: RecordedRequirement[] | null; votes: CastVote[] }
 
-/** The audit record of the creation of a subject, or the fault of its records. */
+/** Returns the audit record of the creation of a subject, or the fault that its records have. */
 export function readCreation(
   records: TargetRecord[],
   action: 'transfer.requested' | 'approval_request.created' | 'payout.requested',
@@ -52,10 +52,10 @@ export function differenceOfApproval(
     return 'its requirements or their voters were changed'
   }
   if (!isSame(stored.votes, recorded.votes)) return 'its votes were changed'
-  return isApproved && !hasEnoughVotes(recorded) ? 'it went on without the votes that were asked for' : null
+  return isApproved && !hasEnoughVotes(recorded) ? 'it went on without the required votes' : null
 }
 
-/** Without recorded requirements, at least one vote must be recorded. */
+/** If the record holds no requirements, it must hold at least one vote. */
 function hasEnoughVotes({ requirements, votes }: RecordedApproval): boolean {
   const approvers = new Set(votes.filter(({ decision }) => decision === 'approve').map(({ userId }) => userId))
   if (requirements === null) return approvers.size > 0
