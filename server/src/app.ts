@@ -146,7 +146,7 @@ import { registerProviderPages } from './pages/provider-sign-in.ts'
 import { registerReference } from './pages/reference.ts'
 import { registerPages } from './pages/sign-in.ts'
 
-/** Composes every component and every module of the service, in one visible list. */
+/** Builds the application from the components and the routes of all modules, which the lists below name. */
 export async function createApp(deps: Deps): Promise<App> {
   const app = await createServer(deps, components)
   app.decorate('assertConfirmed', (trx, request, confirming) =>
@@ -316,7 +316,7 @@ function executorsOf(deps: Deps): Required<Executors> {
     ...counterpartyGroupExecutors,
     ...categoryExecutors,
     ...holdExecutors,
-    // Events that arrived before their address are credited when it is created; the addresses do not import deposits.
+    // The creation of an address credits the events that arrived before it. It happens here, as addresses do not import deposits.
     create_address: createAddressExecutor(deps, {
       onAddressCreated: (trx, { vault_id: vaultId, network_id: networkId, address_key: addressKey }) =>
         creditUnmatchedEvents(

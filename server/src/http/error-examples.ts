@@ -107,7 +107,7 @@ const words: Partial<Record<Reason, Words>> = {
   wallet_differs: 'The new wallet service has another address or key for m/44/60/1/0 on ethereum',
   would_lock_out: {
     message:
-      'Two platform administrators, you among them, must be able to sign in after it, one of them without a provider',
+      'After this change two platform administrators, including you, must be able to sign in, one of them without a provider',
     details: 'Could not sign in: person@example.org',
   },
   wrong_state: 'The request is approved already',

@@ -33,7 +33,7 @@ type Schema = {
   anyOf?: Schema[]
 }
 
-/** The paths to every string of a body that is not one of a list of constants; `*` stands for a key that is free. */
+/** Returns the paths to all strings of a body except those with listed values; `*` stands for any key. */
 function textsOf(schema: Schema, path: string[] = [], inside: string[] = []): string[][] {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.split('/').at(-1)!
@@ -55,7 +55,7 @@ function textsOf(schema: Schema, path: string[] = [], inside: string[] = []): st
   ]
 }
 
-/** The body with a text in one place, which replaces the value there. */
+/** Returns the body with the value in one place replaced by a text. */
 function put(body: unknown, [step, ...rest]: string[], text: string): unknown {
   if (step === undefined) return text
   if (step === '0') return [put(Array.isArray(body) ? body[0] : undefined, rest, text)]
@@ -64,7 +64,7 @@ function put(body: unknown, [step, ...rest]: string[], text: string): unknown {
 }
 
 describe('T71 every text of every request', () => {
-  it('refuses an override of the direction of writing, and reports where it is', async () => {
+  it('refuses a character that overrides the direction of writing, and names its field', async () => {
     const accepted: string[] = []
     let texts = 0
     for (const [path, operations] of Object.entries(document.paths)) {
@@ -91,7 +91,7 @@ describe('T71 every text of every request', () => {
     expect(texts).toBeGreaterThan(150)
   })
 
-  it('refuses it in parts without a schema: the values of a category, the payload of a step', async () => {
+  it('refuses the character in parts without a schema: the values of a category and the payload of a step', async () => {
     const values = await person.put(
       '/vaults/main-vault/operations/transfer/cmi8h2k1p0a1b2c3d4e5f6g7h/categories/cmi8h2k1p0a1b2c3d4e5f6g7h',
       { values: { cost_center: `cc${override}100` } },

@@ -6,7 +6,7 @@ import { imageBytesMax, imagePixelsMax } from './limits.ts'
 
 const signature = Buffer.from('89504e470d0a1a0a', 'hex')
 
-/** A whole JPEG file up to its first scan, whose data is empty. */
+/** Returns a complete JPEG file with a single scan, which has no data. */
 function jpegOf(width: number, height: number, { frame = 0xc0, before = Buffer.alloc(0) } = {}): Buffer {
   const sof = Buffer.from([0xff, frame, 0, 11, 8, height >> 8, height & 255, width >> 8, width & 255, 1, 1, 0x11, 0])
   const sos = Buffer.from([0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0])
@@ -50,7 +50,7 @@ function extended(width: number, height: number, flags = 0): Buffer {
   return data
 }
 
-describe('an image', () => {
+describe('readImageFile', () => {
   const jfif = Buffer.concat([Buffer.from([0xff, 0xe0, 0, 16]), Buffer.from('JFIF\0'), Buffer.alloc(9)])
   it.each<[string, Buffer, string, number, number]>([
     ['PNG', pngOf('a', 30, 20), 'image/png', 30, 20],
@@ -66,7 +66,7 @@ describe('an image', () => {
       9,
       8,
     ],
-  ])('of type %s is recognised by its bytes', (_, bytes, mediaType, width, height) => {
+  ])('recognises an image of type %s by its bytes', (_, bytes, mediaType, width, height) => {
     expect(readImageFile(bytes)).toEqual({ mediaType, width, height })
   })
 
@@ -81,12 +81,12 @@ describe('an image', () => {
   }
   const webp = webpOf(['VP8 ', lossy(4, 4)])
   it.each<[string, Buffer, string]>([
-    ['nothing', Buffer.alloc(0), 'no image'],
+    ['an empty file', Buffer.alloc(0), 'no image'],
     ['text', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'no image'],
     ['GIF', Buffer.from('GIF89a\x01\x00\x01\x00'), 'no image'],
     ['the first bytes of a PNG alone', signature, 'not one whole still image'],
     ['a PNG that breaks off', png.subarray(0, -1), 'not one whole still image'],
-    ['a PNG with something behind it', Buffer.concat([png, Buffer.from('<script>')]), 'not one whole still image'],
+    ['a PNG with bytes after its end', Buffer.concat([png, Buffer.from('<script>')]), 'not one whole still image'],
     ['a PNG without data', Buffer.concat([png.subarray(0, 33), pngChunk('IEND')]), 'not one whole still image'],
     [
       'a PNG without a header',
@@ -94,30 +94,30 @@ describe('an image', () => {
       'not one',
     ],
     ['a PNG with two headers', withChunk('IHDR', Buffer.alloc(13)), 'not one whole still image'],
-    ['a PNG that moves', withChunk('acTL', Buffer.alloc(8)), 'not one whole still image'],
+    ['an animated PNG', withChunk('acTL', Buffer.alloc(8)), 'not one whole still image'],
     ['a PNG that unpacks to gigabytes', sized(60_000, 60_000), 'pixels'],
-    ['a PNG of no width', sized(0, 1), 'pixels'],
+    ['a PNG without width', sized(0, 1), 'pixels'],
     ['a PNG that is one pixel too high', sized(1, imagePixelsMax + 1), 'pixels'],
     ['a JPEG that breaks off', jpegOf(4, 4).subarray(0, -2), 'not one whole still image'],
-    ['a JPEG with something behind it', Buffer.concat([jpegOf(4, 4), Buffer.from('PK')]), 'not one whole still image'],
+    ['a JPEG with bytes after its end', Buffer.concat([jpegOf(4, 4), Buffer.from('PK')]), 'not one whole still image'],
     ['a JPEG without a size', Buffer.from('ffd8ffda000801010000003f00ffd9', 'hex'), 'not one whole still image'],
     ['a JPEG with a segment that is too long', Buffer.from('ffd8ffe0ffffffd9', 'hex'), 'not one whole still image'],
     ['a JPEG that is too wide', jpegOf(65_535, 1), 'pixels'],
     ['a WebP that is shorter than it says', webp.subarray(0, -2), 'not one whole still image'],
-    ['a WebP with something behind it', Buffer.concat([webp, Buffer.from('PK')]), 'not one whole still image'],
-    ['a WebP that moves', webpOf(['VP8X', extended(9, 8, 2)], ['VP8 ', lossy(9, 8)]), 'not one whole still image'],
+    ['a WebP with bytes after its end', Buffer.concat([webp, Buffer.from('PK')]), 'not one whole still image'],
+    ['an animated WebP', webpOf(['VP8X', extended(9, 8, 2)], ['VP8 ', lossy(9, 8)]), 'not one whole still image'],
     ['a WebP of two sizes', webpOf(['VP8X', extended(900, 8)], ['VP8 ', lossy(9, 8)]), 'not one whole still image'],
     [
       'a WebP without an image',
       webpOf(['VP8X', extended(9, 8)], ['EXIF', Buffer.alloc(40)]),
       'not one whole still image',
     ],
-    ['one that is too large', Buffer.concat([png, Buffer.alloc(imageBytesMax)]), `${imageBytesMax} bytes`],
-  ])('is not %s', (_, bytes, fault) => {
+    ['a file that is too large', Buffer.concat([png, Buffer.alloc(imageBytesMax)]), `${imageBytesMax} bytes`],
+  ])('refuses %s', (_, bytes, fault) => {
     expect(readImageFile(bytes)).toEqual({ fault: expect.stringContaining(fault) })
   })
 
-  it('is not a part of another, whatever its length', () => {
+  it('refuses every file that breaks off, at whatever length', () => {
     for (const whole of [png, jpegOf(4, 4), webp])
       for (let length = 0; length < whole.length; length += 1)
         expect(readImageFile(whole.subarray(0, length)), String(length)).toHaveProperty('fault')

@@ -74,7 +74,7 @@ export const Accepted = Type.Object(
         'In the order in which they were accepted; nothing is ever inserted before an entry that was listed.',
     }),
     count: Type.Integer({ minimum: 0, description: 'Number of all entries.' }),
-    cursor: Type.String({ ...Cursor, description: 'Names all that was accepted up to the last entry; opaque.' }),
+    cursor: Type.String({ ...Cursor, description: 'The position after the last entry. It is opaque.' }),
     database: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z0-9_-]{1,100}$',

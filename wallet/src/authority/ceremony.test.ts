@@ -107,7 +107,7 @@ test('T81 the pending version is shown with its signers, and with the people who
   expect(before.slice(0, 4)).toEqual([
     'signed       by dora',
     'signed       by emil',
-    `cancel       needs 1 signatures of ${late.change.group}; 0 have arrived here`,
+    `cancel       signatures of ${late.change.group}: 1 needed, 0 kept here`,
     'authority of the vault vault-late, version 2',
   ])
 
@@ -121,5 +121,5 @@ test('T81 the pending version is shown with its signers, and with the people who
   await rejections.note(clientId, signVote(team.ben, about))
   const after = await pending()
   expect(after.filter((line) => line.startsWith('rejected'))).toEqual([`rejected     by emil at ${kept.vote.signedAt}`])
-  expect(after).toContain(`cancel       needs 1 signatures of ${late.change.group}; 1 have arrived here`)
+  expect(after).toContain(`cancel       signatures of ${late.change.group}: 1 needed, 1 kept here`)
 })

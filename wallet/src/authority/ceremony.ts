@@ -63,7 +63,7 @@ export async function showPending(place: Place, name: string): Promise<void> {
     waitingLine(pending),
     ...pending.signedBy.map((person) => `signed       by ${person}`),
     ...rejected,
-    `cancel       needs ${needed} signatures of ${authority.change.group}; ${rejected.length} have arrived here`,
+    `cancel       signatures of ${authority.change.group}: ${needed} needed, ${rejected.length} kept here`,
     ...describe(pending.authority),
   ]
   for (const line of lines) place.print(line)

@@ -1,7 +1,7 @@
 import { type Address, getAddress, type Hex, isAddress, zeroAddress } from 'viem'
 import { badField } from '../../errors.ts'
 
-/** Parses an address in EIP-55 form; a single case is accepted, a wrong checksum is refused as a typing error. */
+/** Parses an address. Letters of a single case are accepted; in mixed case, a wrong EIP-55 checksum is refused as a typing error. */
 export function readAddress(field: string, value: string): Address {
   if (!/^0x[0-9a-fA-F]{40}$/.test(value)) throw badField(field, 'must be 0x and 40 hexadecimal digits')
   const digits = value.slice(2)

@@ -12,14 +12,14 @@ export function recipientRoutes(app: App, deps: Deps): void {
   api.calculate('checkRecipients', '/vaults/:code/recipients/check', {
     summary: 'Check recipients',
     description:
-      'Compares addresses with the address book, the addresses of the vault that the caller sees and those that the caller has ' +
-      'paid (an administrator or auditor: that any member has paid), before a payment, a payout or an import. It changes nothing, ' +
-      'and says nothing about addresses that the caller may not see.',
+      'Compares addresses with the address book, with the addresses of the vault that the caller sees, and with the addresses ' +
+      'that the caller has paid; for an administrator or auditor, with those that any member has paid. Use it before a payment, a ' +
+      'payout or an import. It changes nothing, and reveals nothing about addresses that the caller may not see.',
     errors: [],
     body: RecipientQuestion,
     answers: {
       200: Closed({
-        items: described(Type.Array(Ref(CheckedRecipient)), 'A result for each address, in the order of the question.'),
+        items: described(Type.Array(Ref(CheckedRecipient)), 'A result for each address, in the order of the request.'),
       }),
     },
     handler: async (db, { member, body }) => ({

@@ -7,7 +7,7 @@ export const KnownAlike = Closed(
     address: Type.String({ examples: ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8'] }),
     name: described(
       Nullable(Type.String({ examples: ['Harbour Trading'] })),
-      'Name of the counterparty or label of the address; null for an address that was only paid, or has no label.',
+      'Name of the counterparty or label of the address; null when the address has neither, such as an address that was only paid.',
     ),
   },
   { $id: 'KnownAlike', description: 'A known address that begins and ends like another address.' },
@@ -19,15 +19,15 @@ export const RecipientQuestion = Closed(
   {
     recipients: Type.Array(
       Closed({
-        network: Type.String({ maxLength: 64, description: 'Slug of its network.', examples: ['ethereum'] }),
+        network: Type.String({ maxLength: 64, description: 'Slug of the network of the address.', examples: ['ethereum'] }),
         address: Type.String({ minLength: 1, maxLength: addressLengthMax, examples: [evmAddress] }),
       }),
-      { minItems: 1, maxItems: rowsPerPayoutMax, description: 'The addresses that may be paid.' },
+      { minItems: 1, maxItems: rowsPerPayoutMax, description: 'The addresses to check.' },
     ),
   },
   {
     $id: 'RecipientQuestion',
-    description: 'Addresses that may be paid, before anything is ordered.',
+    description: 'Addresses to check before they are paid.',
     examples: [{ recipients: [{ network: 'ethereum', address: evmAddress }] }],
   },
 )
@@ -38,11 +38,11 @@ export const CheckedRecipient = Closed(
   {
     address: described(
       Nullable(Type.String({ examples: [evmAddress] })),
-      'The address as its network writes it; null for a text that is not one.',
+      'The address in the spelling of its network; null for a text that is not an address.',
     ),
     fault: described(
       Nullable(Enum(recipientFaults)),
-      'Why it cannot be paid; null if it can. `wrong_checksum`: a character of it is not as it was.',
+      'Why the address cannot be paid; null if it can be paid. `wrong_checksum`: a character of the address is mistyped.',
     ),
     known: described(
       Nullable(
@@ -70,7 +70,7 @@ export const CheckedRecipient = Closed(
     }),
     lookAlikes: described(
       Type.Array(Ref(KnownAlike)),
-      'Up to three addresses that the caller knows or has paid and that begin and end alike; empty for a known address.',
+      'Up to three addresses that the caller knows or has paid and that begin and end like this address; empty for a known one.',
     ),
   },
   { $id: 'CheckedRecipient', description: 'Facts about an address that the caller may know before they pay it.' },

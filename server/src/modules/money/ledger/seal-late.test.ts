@@ -18,11 +18,11 @@ const seal = () =>
     sealLate(trx, { reason: 'An old node wrote beside the new schema', operator: 'root on host', now: new Date() }),
   )
 
-it('entries that no seal holds are sealed late, with a record, and only once', async () => {
+it('entries that no seal holds are sealed late, only once, and an audit record names them', async () => {
   await bench.fundedAddress({ usdt: '1' })
   await sealLedgerEntries(bench.test.deps)
   await bench.fundedAddress({ usdt: '2' })
-  // A node of a version before seals writes entries alone.
+  // A node of a version before seals writes entries without rows of ledger_unsealed.
   const missed = await bench.sql('delete from ledger_unsealed returning sequence')
   expect(missed.length).toBeGreaterThan(0)
   expect(await faults()).toEqual(['inserted'])
@@ -44,7 +44,7 @@ it('entries that no seal holds are sealed late, with a record, and only once', a
   ])
 })
 
-it('entries that wait for a seal, as those of every node do, are left alone', async () => {
+it('entries that wait for the next seal are not sealed late', async () => {
   await bench.fundedAddress({ usdt: '3' })
   expect(await seal()).toEqual([])
 })

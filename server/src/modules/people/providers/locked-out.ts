@@ -15,12 +15,12 @@ type Change = {
 type Administrator = { id: string; email: string; needsNoProvider: boolean; usesProvider: boolean }
 
 /**
- * Refuses a change after which platform administrators could not undo it: two of them must get in, one of them without a provider,
- * and so must the caller. Through a provider gets in who signed in through it within 30 days.
- * @throws 409 that names the platform administrators who would not get in
+ * Refuses a change that platform administrators could not undo: after it, two of them, including the caller, must be able to sign in,
+ * one of them without a provider. A person who signed in through a provider within 30 days is able to sign in through it.
+ * @throws 409 that names the platform administrators who could not sign in
  */
 export async function assertAdministratorsGetIn(trx: Trx, { enforcing, removing, by }: Change): Promise<void> {
-  // Two changes at the same time, each of which is harmless alone, wait for each other.
+  // Two concurrent changes may each be harmless and lock everybody out together, so one waits for the other.
   await sql`lock table break_glass_people in share row exclusive mode`.execute(trx)
   const administrators = await listAdministrators(trx, { enforcing, removing, since: daysBefore(by.now) })
   const within = administrators.filter(({ needsNoProvider, usesProvider }) => needsNoProvider || usesProvider)
@@ -29,7 +29,7 @@ export async function assertAdministratorsGetIn(trx: Trx, { enforcing, removing,
   const out = administrators.filter((administrator) => !within.includes(administrator)).map(({ email }) => email)
   throw conflict(
     'would_lock_out',
-    'Two platform administrators, you among them, must be able to sign in after it, one of them without a provider',
+    'After this change two platform administrators, including you, must be able to sign in, one of them without a provider',
     out.length === 0 ? 'Nobody could sign in without a provider' : `Could not sign in: ${out.sort().join(', ')}`,
   )
 }

@@ -76,7 +76,7 @@ export type DueAnnouncement = NotificationKey & {
 
 /**
  * Claims the changes of one vault, or of the platform, that one mail announces to one person, oldest first. Changes that
- * were sent in one mail are sent again in one mail, without later ones: a mail server may drop a repeated mail, and a new
+ * were sent in one mail are sent again in one mail, without later changes: a mail server may drop the repeated mail, and a new
  * change must not be lost with it.
  */
 export async function claimAnnouncements(db: Db, limit: number, now: Date): Promise<DueAnnouncement[]> {

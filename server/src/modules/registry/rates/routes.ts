@@ -20,7 +20,7 @@ export function rateRoutes(app: App, deps: Deps): void {
       'differs from an earlier one by more than the factor `RATE_JUMP_FACTOR` is held back: the answer is 202, and no ' +
       'operation uses the rate until another platform administrator confirms it. Outside demo mode the first rate of ' +
       'a token is held back, too, and so is every rate of a token that a vault with governance uses. A token has one ' +
-      'rate per moment: a second one is a 409.',
+      'rate per moment: 409 for a second rate.',
     body: RateBody,
     answers: { 201: TokenRate, 202: HeldRate },
     errors: [404, 'already_exists'],
@@ -53,7 +53,7 @@ export function rateRoutes(app: App, deps: Deps): void {
       return listTokenRates(db, params.id, parseBounds(query), page)
     },
     present: toTokenRate,
-    // A token has one rate at a time, so the time alone is the position. A cursor also holds an id.
+    // A token has one rate per moment, so the time alone is the position. The id is needed only for the form of a cursor.
     position: ({ as_of, token_id }) => ({ createdAt: as_of, id: token_id }),
   })
 

@@ -41,7 +41,7 @@ export function summarizeApprovals(
   }
 }
 
-/** Returns the mean (to the millisecond, half to even), median and longest of waiting times, in seconds; null without any. */
+/** Returns the mean (to the millisecond, half to even), median and longest of waiting times, in seconds; null when there are none. */
 export function secondsFigures(times: ApprovalTimes | null): ApprovalSeconds {
   if (times === null || times.count === 0) {
     return { averageApprovalSeconds: null, medianApprovalSeconds: null, maximumApprovalSeconds: null }

@@ -9,7 +9,7 @@ const megabytesInUse = () => {
 
 const megabytes = (count: number) => Array.from({ length: count }, (_, i) => new Array(131_072).fill(i))
 
-it('garbage is collected when there is much of it', () => {
+it('collectGarbageAbove frees memory when there is much garbage', () => {
   collectGarbageAbove()
   const before = megabytesInUse()
   expect(megabytes(100)).toHaveLength(100)

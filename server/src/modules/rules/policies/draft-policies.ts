@@ -14,11 +14,11 @@ type DraftBody = Static<typeof DraftPolicies>
  * Returns the drafts of a request: `policies`, which replace the saved policies, or `draft`, which names its mode. `path` is
  * their path within the request.
  *
- * @throws 400 when the request has both fields, or has no field although `draft` is required
+ * @throws 400 when the request has both fields or neither
  */
 export function oneOfDrafts(body: Given): { draft: DraftBody; path: string } {
   const found = draftsIn(body)
-  if (found === null) throw badRequest('policies', 'is required, or draft')
+  if (found === null) throw badRequest('policies', 'is required, unless draft is set')
   return found
 }
 
@@ -26,7 +26,7 @@ type Given = { policies?: DraftBody['policies']; draft?: DraftBody }
 
 /** As `oneOfDrafts`; null when the request has no drafts. */
 export function draftsIn({ policies, draft }: Given): { draft: DraftBody; path: string } | null {
-  if (policies !== undefined && draft !== undefined) throw badRequest('policies', 'cannot stand beside draft')
+  if (policies !== undefined && draft !== undefined) throw badRequest('policies', 'cannot be combined with draft')
   if (policies !== undefined) return { draft: { mode: 'replace', policies }, path: 'policies' }
   return draft === undefined ? null : { draft, path: 'draft.policies' }
 }
