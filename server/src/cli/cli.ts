@@ -24,17 +24,20 @@ program
 program
   .command('migrate')
   .description('bring the database up to this version')
-  .option('--wait', 'wait until nodes of an earlier version have ended, where they cannot run beside it')
+  .option('--wait', 'wait until nodes of an earlier version have ended, if they cannot work with the new schema')
   .action(async ({ wait = false }: { wait?: boolean }) => (await openCommands()).migrateDatabase(wait))
 
-program.command('config').description('list the settings, what they mean, and what they are now').action(printSettings)
+program
+  .command('config')
+  .description('list the settings with their meaning, default and present value')
+  .action(printSettings)
 
 const admin = program.command('admin').description('platform administrators')
 
 admin
   .command('add')
   .argument('<email>')
-  .description('make a person a platform administrator and print a link to sign in with')
+  .description('make a person a platform administrator and print a sign-in link for them')
   .action(async (email: string) => {
     const address = parseEmail(email)
     await (await openCommands()).addAdmin(address)
@@ -43,7 +46,7 @@ admin
 admin
   .command('link')
   .argument('<email>')
-  .description('print a link to sign in with, for a person whose mail does not arrive; it is on the record')
+  .description('print a sign-in link for a person whose mail does not arrive; the audit log records it')
   .action(async (email: string) => {
     const address = parseEmail(email)
     await (await openCommands()).printSignInLink(address)
@@ -52,8 +55,10 @@ admin
 admin
   .command('disable')
   .argument('<email>')
-  .requiredOption('--reason <text>', 'why; the audit log keeps it')
-  .description('disable a person: their sessions and votes end with the next request. Prints what they leave behind')
+  .requiredOption('--reason <text>', 'the reason, which the audit log keeps')
+  .description(
+    'disable a person: their sessions and votes end with the next request. Prints what others must do afterwards',
+  )
   .action(async (email: string, { reason }: { reason: string }) => {
     const address = parseEmail(email)
     await (await openCommands()).disableUser(address, reason)
@@ -62,7 +67,7 @@ admin
 admin
   .command('enable')
   .argument('<email>')
-  .requiredOption('--reason <text>', 'why; the audit log keeps it')
+  .requiredOption('--reason <text>', 'the reason, which the audit log keeps')
   .description('enable a person who was disabled')
   .action(async (email: string, { reason }: { reason: string }) => {
     const address = parseEmail(email)
@@ -72,7 +77,7 @@ admin
 admin
   .command('remove-passkeys')
   .argument('<email>')
-  .requiredOption('--reason <text>', 'why; the audit log keeps it')
+  .requiredOption('--reason <text>', 'the reason, which the audit log keeps')
   .description('remove the passkeys of a person who lost them; the person gets a mail')
   .action(async (email: string, { reason }: { reason: string }) => {
     const address = parseEmail(email)
@@ -82,7 +87,7 @@ admin
 admin
   .command('allow-passkey')
   .argument('<email>')
-  .requiredOption('--reason <text>', 'why; the audit log keeps it')
+  .requiredOption('--reason <text>', 'the reason, which the audit log keeps')
   .description(
     'let a person of a protected vault add their first passkey alone within an hour, when nobody is left who could accept it; ' +
       'the person gets a mail',
@@ -94,51 +99,52 @@ admin
 
 program
   .command('governance')
-  .description('who must agree to changes of the rules of a vault')
+  .description('votes on changes of the rules of a vault')
   .command('reset')
   .argument('<vault>', 'code of the vault')
-  .requiredOption('--reason <text>', 'why; the audit log keeps it, and every member of the vault is told')
+  .requiredOption('--reason <text>', 'the reason, which the audit log keeps and every member of the vault reads')
   .option('--gone <emails...>', 'disabled people who will not come back')
-  .description(
-    'lower the threshold of a vault to what those who are left can reach, when too few of those who vote are left',
-  )
+  .description('lower the threshold of the governance of a vault, when too few voters are left to reach it')
   .action(async (vault: string, { reason, gone = [] }: { reason: string; gone?: string[] }) =>
     (await openCommands()).lowerThreshold(vault, { reason, gone }),
   )
 
 program
   .command('holds')
-  .description('what is stopped in a vault')
+  .description('holds of a vault')
   .command('release')
   .argument('<vault>', 'code of the vault')
   .argument('<hold>', 'id of the hold')
-  .requiredOption('--reason <text>', 'why; the audit log keeps it, and every member of the vault is told')
-  .description('release a hold, when those who could are held themselves')
+  .requiredOption('--reason <text>', 'the reason, which the audit log keeps and every member of the vault reads')
+  .description('release a hold, when everybody who could release it is held')
   .action(async (vault: string, hold: string, { reason }: { reason: string }) =>
     (await openCommands()).releaseHold(vault, hold, reason),
   )
 
 program
   .command('authority')
-  .description('who signs for a protected vault')
+  .description('the people and services that sign for a protected vault')
   .command('accept')
   .argument('<vault>', 'code of the vault')
   .requiredOption(
     '--fingerprint <digits>',
-    'the first digits of what the wallet service shows, as people compared it; "none" for none',
+    'the first digits of the fingerprint that the wallet service shows, after people compared it; "none" if it shows no authority',
   )
-  .requiredOption('--reason <text>', 'why; the audit log keeps it')
-  .description('take an authority that went back for the one in force, after people have compared it')
+  .requiredOption('--reason <text>', 'the reason, which the audit log keeps')
+  .description('accept an authority that is older than the last one seen, after people have compared it')
   .action(async (vault: string, { fingerprint, reason }: { fingerprint: string; reason: string }) =>
     (await openCommands()).acceptShownAuthority(vault, fingerprint, reason),
   )
 
 program
   .command('recover')
-  .option('--dry-run', 'only say what would be done')
-  .option('--owner <email>', 'the member of the vault who takes in addresses that the books have lost')
+  .option('--dry-run', 'only print what would be done')
+  .option(
+    '--owner <email>',
+    'e-mail address of the member who becomes the owner of addresses that the database has lost',
+  )
   .description(
-    'after a restore: take in what the wallet services know better, and end the halt of vaults; may be repeated',
+    'after a restore, add what the database lost and the wallet services still know, and end the halt of vaults; may be repeated',
   )
   .action(async (flags: { dryRun?: boolean; owner?: string }) => (await openCommands()).recover(flags))
 
@@ -146,10 +152,16 @@ program
 const verifier = (command: Command) =>
   command
     .option('--json', 'print the result as JSON')
-    .option('--head <files...>', 'heads that a witness keeps: its file, mail or JSON, or what "heads" printed')
-    .option('--key <ids...>', 'keys that may have signed, besides SEAL_KEYS and the one of STRONGROOM_SECRET_KEY')
+    .option(
+      '--head <files...>',
+      'files with the heads that a witness keeps: its own file, its mails or JSON, or the output of "heads"',
+    )
+    .option(
+      '--key <ids...>',
+      'keys that may have signed, in addition to SEAL_KEYS and the key of STRONGROOM_SECRET_KEY',
+    )
 
-const ledger = program.command('ledger').description('the books')
+const ledger = program.command('ledger').description('ledger entries and their seals')
 
 verifier(ledger.command('verify'))
   .description('recompute the whole ledger and its seals; exits 1 on a difference')
@@ -157,50 +169,50 @@ verifier(ledger.command('verify'))
 
 ledger
   .command('heads')
-  .description('print the newest seal of each vault; keep it somewhere else')
+  .description('print the newest seal of each vault, to be kept in another place')
   .action(async () => (await openVerifiers()).printHeads('ledger'))
 
 ledger
   .command('seal-late')
-  .requiredOption('--reason <text>', 'why; the audit log keeps it')
+  .requiredOption('--reason <text>', 'the reason, which the audit log keeps')
   .description(
-    'hand entries that no seal holds to the next seal, after people have compared them; it stays on the record',
+    'add entries that no seal holds to the next seal, after people have compared them; the audit log records it',
   )
   .action(async ({ reason }: { reason: string }) => (await openCommands()).sealLateEntries(reason))
 
-const auditCommand = program.command('audit').description('the record')
+const auditCommand = program.command('audit').description('audit records and their seals')
 
 verifier(auditCommand.command('verify'))
   .description(
-    'recompute the audit record and compare transfers, requests and votes with it; exits 1 when something was changed. ' +
-      'Note the seals it prints somewhere else',
+    'recompute the audit records and compare transfers, requests and votes with them; exits 1 when something was changed. ' +
+      'Keep the printed seals in another place',
   )
   .action(async (flags: VerifyFlags) => (await openVerifiers()).reportAudit(flags))
 
 auditCommand
   .command('heads')
-  .description('print the newest seal of each seal chain; keep it somewhere else')
+  .description('print the newest seal of each seal chain, to be kept in another place')
   .action(async () => (await openVerifiers()).printHeads('audit'))
 
 program
   .command('state')
-  .description('what decides')
+  .description('members, policies, holds and the other rows that decide')
   .command('verify')
   .option('--json', 'print the result as JSON')
   .description(
-    'replay the audit record and compare members, policies, governance, holds, passkeys, wallet services, votes and requests ' +
-      'with it; names each forged row, and exits 1 when there is one',
+    'replay the audit records and compare members, policies, governance, holds, passkeys, wallet services, votes and requests ' +
+      'with them; names each forged row, and exits 1 when there is a forged row',
   )
   .action(async (options: { json?: true }) => (await openCommands()).reportState(options.json === true))
 
 program
   .command('secrets')
-  .description('what is sealed in the database')
+  .description('secrets that the database stores sealed')
   .command('rotate')
   .option('--previous-file <file>', 'file that holds the previous key, instead of STRONGROOM_SECRET_KEY_PREVIOUS')
   .description(
-    'seal every secret again under STRONGROOM_SECRET_KEY; STRONGROOM_SECRET_KEY_PREVIOUS is the key before it. Stop the ' +
-      'nodes first, and start them with the new key. Exits 1 when a secret opens under neither',
+    'seal every secret again under STRONGROOM_SECRET_KEY; STRONGROOM_SECRET_KEY_PREVIOUS is the previous key. Stop the ' +
+      'nodes first, and start them with the new key. Exits 1 when neither key opens a secret',
   )
   .action(async ({ previousFile }: { previousFile?: string }) => (await openCommands()).rotateSecrets(previousFile))
 
@@ -208,8 +220,8 @@ program
   .command('evidence')
   .description('files of evidence')
   .command('verify')
-  .argument('<file>', 'evidence of a transfer, or an approval request, as the API answers it')
-  .option('--key <fingerprints...>', 'the keys that may have signed; without it, any')
+  .argument('<file>', 'evidence of a transfer, or an approval request, as the API returns it')
+  .option('--key <fingerprints...>', 'the keys that may have signed; any key if this option is absent')
   .description(
     'check a file without a service or a database: its hashes, seals, entries of the ledger and signatures, and which of its ' +
       'values they prove; exits 1 when something contradicts itself',
@@ -226,10 +238,10 @@ program
 program
   .command('doctor')
   .option('--json', 'print the result as JSON')
-  .option('--alerts', 'print the same as alert rules for Prometheus, and ask nothing')
-  .option('--dashboard', 'print a dashboard of the figures for Grafana, and ask nothing')
+  .option('--alerts', 'print the checks as alert rules for Prometheus, and check nothing')
+  .option('--dashboard', 'print a dashboard of the figures for Grafana, and check nothing')
   .option('--mail <address>', 'send one mail to this address as a node sends its mails, and check nothing else')
-  .description('check what an operator watches, and say what to do about it; exits 1 when a line is red')
+  .description('check the state of the installation, and say how to correct each fault; exits 1 when a check is red')
   .action(async (options: { json?: true; alerts?: true; dashboard?: true; mail?: string }) => {
     if (options.mail !== undefined) return (await import('./send-test-mail.ts')).sendTestMail(parseEmail(options.mail))
     if (options.alerts === true) return print((await import('../jobs/watch/checks.ts')).alertRules().trimEnd())
@@ -256,18 +268,18 @@ policy
 const tried = (command: Command) =>
   command
     .argument('<file>', 'rules as YAML')
-    .option('--days <number>', 'how many days of decisions are made again', '30')
+    .option('--days <number>', 'the number of days whose decisions are repeated', '30')
     .option('--no-backtest', 'do not try the rules on past decisions')
 
 tried(policy.command('plan'))
-  .description('say what a file would change, and what it would have changed; changes nothing')
+  .description('print what a file would change in the rules, and in past decisions; changes nothing')
   .action(async (file: string, options) => (await openPolicies()).planRules(file, options))
 
 tried(policy.command('apply'))
-  .option('--title <text>', 'what it is for, for those who vote')
-  .option('--wait', 'wait until it was applied or has ended')
-  .option('--timeout <minutes>', 'how long to wait', '60')
-  .description('open a change set with what a file changes, and submit it')
+  .option('--title <text>', 'the purpose of the change set, for its voters')
+  .option('--wait', 'wait until the change set was applied or has ended')
+  .option('--timeout <minutes>', 'the longest time to wait', '60')
+  .description('open a change set with the changes of a file, and submit it')
   .action(async (file: string, options) => (await openPolicies()).applyRules(file, options))
 
 program
@@ -278,13 +290,13 @@ program
     process.stdout.write(await describeApi())
   })
 
-// A reader of our output, such as head, may close the pipe early.
+// A program that reads the output, such as head, may close the pipe early.
 process.stdout.on('error', () => process.exit())
 
 try {
   await program.parseAsync()
 } catch (error) {
-  // For CI, a failure of `policy` is 1, because a difference is 2 there.
+  // A failure of `policy` exits 1, because 2 tells CI that the rules differ.
   const failed = process.argv[2] === 'policy' ? 1 : couldNotRun
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : failed
   else {
@@ -293,7 +305,7 @@ try {
   }
 }
 
-/** Loads the commands. Help, the list of settings and a mistyped command need no database, whose libraries take most of the start. */
+/** Loads the commands late: help, settings and mistyped commands need no database, and its libraries take most of the start time. */
 function openCommands() {
   return import('./database-commands.ts')
 }

@@ -81,9 +81,9 @@ describe('readImageFile', () => {
   }
   const webp = webpOf(['VP8 ', lossy(4, 4)])
   it.each<[string, Buffer, string]>([
-    ['an empty file', Buffer.alloc(0), 'no image'],
-    ['text', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'no image'],
-    ['GIF', Buffer.from('GIF89a\x01\x00\x01\x00'), 'no image'],
+    ['an empty file', Buffer.alloc(0), 'not an image'],
+    ['text', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'not an image'],
+    ['GIF', Buffer.from('GIF89a\x01\x00\x01\x00'), 'not an image'],
     ['the first bytes of a PNG alone', signature, 'not one whole still image'],
     ['a PNG that breaks off', png.subarray(0, -1), 'not one whole still image'],
     ['a PNG with bytes after its end', Buffer.concat([png, Buffer.from('<script>')]), 'not one whole still image'],

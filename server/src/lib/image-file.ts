@@ -20,7 +20,7 @@ type Size = { width: number; height: number }
 export function readImageFile(bytes: Buffer): ImageFile | { fault: string } {
   if (bytes.length > imageBytesMax) return { fault: `must not be larger than ${imageBytesMax} bytes` }
   const found = kinds.find(({ begins }) => begins(bytes))
-  if (found === undefined) return { fault: 'is no image of the types PNG, JPEG and WebP' }
+  if (found === undefined) return { fault: 'is not an image of type PNG, JPEG or WebP' }
   const size = found.sizeOf(bytes)
   if (size === null) return { fault: `is not one whole still image of the type ${found.mediaType}` }
   const { width, height } = size

@@ -14,7 +14,10 @@ const EventId = Type.String({
 export const AcceptedQuery = Type.Object(
   {
     after: Type.Optional(
-      Type.String({ ...Cursor, description: 'The cursor of the previous answer. Without it, the answer begins with the first entry.' }),
+      Type.String({
+        ...Cursor,
+        description: 'The cursor of the previous answer. Without it, the answer begins with the first entry.',
+      }),
     ),
     limit: Type.Optional(
       Type.String({

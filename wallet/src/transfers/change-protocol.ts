@@ -15,7 +15,10 @@ const Cursor = {
 export const ChangesQuery = Type.Object(
   {
     after: Type.Optional(
-      Type.String({ ...Cursor, description: 'The cursor of the previous answer. Without it, the changes begin at this moment.' }),
+      Type.String({
+        ...Cursor,
+        description: 'The cursor of the previous answer. Without it, the changes begin at this moment.',
+      }),
     ),
     limit: Type.Optional(
       Type.String({
@@ -41,7 +44,10 @@ export const Changes = Type.Object(
       maxItems: changesMax,
       description: 'The present state of each transfer, in the order in which they changed last.',
     }),
-    cursor: Type.String({ ...Cursor, description: 'The position after these changes. It is opaque, and valid for this client only.' }),
+    cursor: Type.String({
+      ...Cursor,
+      description: 'The position after these changes. It is opaque, and valid for this client only.',
+    }),
   },
   { ...strict, title: 'Changes' },
 )

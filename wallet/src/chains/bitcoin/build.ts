@@ -28,7 +28,7 @@ export function buildTransaction({ publicKey, coins, payment, change }: Plan, pa
   }
   if (payment !== null) {
     const recipient = readAddress(payment.toAddress, parameters)
-    if (recipient === null) throw new Error('the recipient is no address of the network')
+    if (recipient === null) throw new Error('the recipient is not an address of the network')
     transaction.addOutput({ script: recipient.script, amount: payment.amount })
   }
   if (change > 0n) transaction.addOutput({ script, amount: change })

@@ -101,11 +101,11 @@ describe('the check of signed bytes', () => {
     expect(faultOf(raw, { coins: [coins[0]!, { ...coins[1]!, amount: 70_001n }] })).toBe(
       'input 1 is not signed by the sender',
     )
-    expect(faultOf(raw, { fromAddress: toAddress })).toBe('the sender is no P2WPKH address')
+    expect(faultOf(raw, { fromAddress: toAddress })).toBe('the sender is not a P2WPKH address')
     expect(faultOf(raw, { fromAddress: addressOf(stranger.publicKey!, bitcoin) })).toBe(
       'input 0 is not signed by the sender',
     )
-    expect(faultOf(raw, {}, litecoin)).toBe('the sender is no address of the network')
+    expect(faultOf(raw, {}, litecoin)).toBe('the sender is not an address of the network')
   })
 
   it('refuses bytes of another signer, and other bytes', async () => {

@@ -40,7 +40,7 @@ export function checkTransaction(
   const decoded = decode(raw)
   if (decoded === null) return { fault: 'the bytes are no transaction' }
   const sender = readAddress(ordered.fromAddress, parameters)
-  if (sender === null) return { fault: 'the sender is no address of the network' }
+  if (sender === null) return { fault: 'the sender is not an address of the network' }
   const fault = faultOfInputs(decoded, ordered, sender.script)
   if (fault !== null) return { fault }
   const outputs = readOutputs(decoded, ordered, parameters)
@@ -75,7 +75,7 @@ function faultOfInputs(decoded: Decoded, { coins }: Ordered, script: Uint8Array)
   if (version !== 2 || lockTime !== 0) return 'it cannot be mined at once'
   if (coins.length === 0 || inputs.length !== coins.length) return 'it spends another number of outputs'
   // Only a script of this form is signed with the digest of version 0 over a public key.
-  if (script.length !== 22 || script[0] !== 0 || script[1] !== 20) return 'the sender is no P2WPKH address'
+  if (script.length !== 22 || script[0] !== 0 || script[1] !== 20) return 'the sender is not a P2WPKH address'
   const wanted = new Map(coins.map((coin) => [`${coin.txHash}:${coin.index}`, coin]))
   if (wanted.size !== coins.length) return 'the order has an output twice'
   for (const [at, input] of inputs.entries()) {

@@ -48,7 +48,7 @@ export async function openChild(node: UtxoNode, transfer: TransferRow, { tip, co
     if ('refusal' in usual || 'refusal' in high)
       return { refusal: `${aboveMaxFee}: the node takes only dearer transactions now` }
     const sender = readAddress(transfer.from_address, parameters)
-    if (sender === null) throw new Error('the sender is no address of the network')
+    if (sender === null) throw new Error('the sender is not an address of the network')
     const size = sizeOf(1, [sender.script])
     const present = (waiting.fee * 1_000n) / BigInt(waiting.size)
     if (present >= high.rate) return { refusal: 'FEE_HIGH_ENOUGH: the transactions pay more than what is usual now' }

@@ -46,14 +46,15 @@ export const formsOf = (node: UtxoNode): Forms => ({
 
 function readForm({ network, parameters }: UtxoNode, field: string, value: string) {
   const read = readAddress(value, parameters)
-  if (read === null) throw badField(field, `is no address of the main network of ${network}`)
+  if (read === null) throw badField(field, `is not an address of the main network of ${network}`)
   return read
 }
 
 /** The scripts of own addresses are P2WPKH: two bytes and a hash of 20. */
 function readOwnForm(node: UtxoNode, field: string, value: string): string {
   const { address, script } = readForm(node, field, value)
-  if (script.length !== 22 || script[0] !== 0) throw badField(field, 'is no P2WPKH address, as all own addresses are')
+  if (script.length !== 22 || script[0] !== 0)
+    throw badField(field, 'is not a P2WPKH address, as all addresses of this service are')
   return address
 }
 

@@ -194,7 +194,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
   test.each([
     [{ contractAddress: '0x000000000000000000000000000000000000dEaD' }, 'contractAddress', 'must be null'],
     [{ amount: '293' }, 'amount', `must be ${type === 'bitcoin' ? 294 : 2_940} or more`],
-    [{ fromAddress: publicHash[type] }, 'fromAddress', 'is no P2WPKH address'],
+    [{ fromAddress: publicHash[type] }, 'fromAddress', 'is not a P2WPKH address'],
     [{ toAddress: 'sender' }, 'toAddress', 'is the sender'],
   ])('an order with %j is a 400 that names %s, as is its preview', async (change, field, message) => {
     const from = await fund(1_000_000n)

@@ -19,7 +19,11 @@ export const RecipientQuestion = Closed(
   {
     recipients: Type.Array(
       Closed({
-        network: Type.String({ maxLength: 64, description: 'Slug of the network of the address.', examples: ['ethereum'] }),
+        network: Type.String({
+          maxLength: 64,
+          description: 'Slug of the network of the address.',
+          examples: ['ethereum'],
+        }),
         address: Type.String({ minLength: 1, maxLength: addressLengthMax, examples: [evmAddress] }),
       }),
       { minItems: 1, maxItems: rowsPerPayoutMax, description: 'The addresses to check.' },

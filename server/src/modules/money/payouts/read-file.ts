@@ -57,12 +57,12 @@ function readPayoutFile(bytes: Buffer, request: FastifyRequest): PayoutBody {
 function faultsOfHeader(header: string[]): FieldFault[] {
   const named = new Set<string>()
   const faults = header.flatMap((name) => {
-    const fault = !columns.includes(name) ? 'is no column of a payout' : named.has(name) ? 'is named twice' : null
+    const fault = !columns.includes(name) ? 'is not a column of a payout' : named.has(name) ? 'is named twice' : null
     named.add(name)
     return fault === null ? [] : [{ line: 1, field: name.slice(0, 64) || 'line', message: fault }]
   })
   const missing = needed.filter((name) => !named.has(name))
-  return [...faults, ...missing.map((field) => ({ line: 1, field, message: 'is a column that is required' }))]
+  return [...faults, ...missing.map((field) => ({ line: 1, field, message: 'is a required column' }))]
 }
 
 function toOrder(header: string[], cells: string[]): RowBody {

@@ -268,7 +268,7 @@ describe('a CSV file', () => {
       'columns that it does not know, twice, or that are missing',
       'externalId,fromAddressId,Amount,externalId\na,b,c,d\n',
       [
-        '1 Amount is no column of a payout',
+        '1 Amount is not a column of a payout',
         '1 externalId is named twice',
         '1 toAddress is a column that is required',
         '1 amount is a column that is required',

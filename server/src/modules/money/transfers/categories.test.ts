@@ -198,7 +198,7 @@ describe('a transfer that declares a category', () => {
     const answer = await post(['payroll', 'pay_roll'])
     expect([answer.status, answer.body.details[0]]).toEqual([
       400,
-      { field: 'rules.0.selectors.0.value.1', message: 'is no operation category of the vault' },
+      { field: 'rules.0.selectors.0.value.1', message: 'is not an operation category of the vault' },
     ])
   })
 

@@ -25,7 +25,8 @@ export function scimRoutes(app: App, deps: Deps): void {
 
   api.get('getScimConfig', '/ServiceProviderConfig', {
     summary: 'Get the supported features of SCIM',
-    description: 'For directories. PATCH, filters and ETags are supported; bulk requests, sorting and passwords are not.',
+    description:
+      'For directories. PATCH, filters and ETags are supported; bulk requests, sorting and passwords are not.',
     answers: { 200: ScimDescription },
     handler: async () => serviceProviderConfig(origin()),
   })

@@ -51,7 +51,7 @@ export async function readDrafts(
   for (const [i, { groupId, ...body }] of bodies.entries()) {
     const draft = draftOf(body)
     const found = findPolicyFaults(draft)
-    if (!groups.has(groupId)) found.push({ field: 'groupId', message: 'is no policy group of the vault' })
+    if (!groups.has(groupId)) found.push({ field: 'groupId', message: 'is not a policy group of the vault' })
     const first = codes.indexOf(body.code)
     if (first !== i) found.push({ field: 'code', message: `is the same as ${path}.${first}.code` })
     // The form of references is checked before they are looked up.

@@ -171,17 +171,17 @@ export async function findMissingReferences(
   const payable = idsOf(destinations).filter((text) => networks.some(({ type }) => addressKeyOf(text, type) !== null))
   const existing = await listNamedAmong(db, vaultId, named)
   return [
-    ...missing(groups, existingGroups, 'is no policy group of the vault'),
-    ...missing(named('addressGroup'), existing.addressGroup, 'is no folder of the vault'),
-    ...missing(users, members, 'is no member of the vault'),
-    ...missing(named('network'), new Set(networks.map(({ slug }) => slug)), 'is no network of the vault'),
-    ...missing(destinations, new Set(payable), 'is no address of a network of the vault'),
-    ...missing(named('token'), existing.token, 'is no token of a network of the vault'),
-    ...missing(named('sourceAddress'), existing.sourceAddress, 'is no address of the vault'),
-    ...missing(named('counterparty'), existing.counterparty, 'is no counterparty of the vault'),
-    ...missing(named('counterpartyGroup'), existing.counterpartyGroup, 'is no counterparty group of the vault'),
-    ...missing(named('routeVariant'), existing.routeVariant, 'is no route and variant of the vault'),
-    ...missing(named('category'), existing.category, 'is no operation category of the vault'),
+    ...missing(groups, existingGroups, 'is not a policy group of the vault'),
+    ...missing(named('addressGroup'), existing.addressGroup, 'is not a folder of the vault'),
+    ...missing(users, members, 'is not a member of the vault'),
+    ...missing(named('network'), new Set(networks.map(({ slug }) => slug)), 'is not a network of the vault'),
+    ...missing(destinations, new Set(payable), 'is not an address of a network of the vault'),
+    ...missing(named('token'), existing.token, 'is not a token of a network of the vault'),
+    ...missing(named('sourceAddress'), existing.sourceAddress, 'is not an address of the vault'),
+    ...missing(named('counterparty'), existing.counterparty, 'is not a counterparty of the vault'),
+    ...missing(named('counterpartyGroup'), existing.counterpartyGroup, 'is not a counterparty group of the vault'),
+    ...missing(named('routeVariant'), existing.routeVariant, 'is not a route and variant of the vault'),
+    ...missing(named('category'), existing.category, 'is not an operation category of the vault'),
   ]
 }
 

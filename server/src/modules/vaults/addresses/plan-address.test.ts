@@ -66,10 +66,10 @@ describe('planAddress', () => {
     expect(planAddress(60, routes, tokens, { segments: { purpose: 'x', index: '1', foo: 'y' }, token: 'Z' })).toEqual({
       faults: [
         { field: 'segments.region', message: 'is required' },
-        { field: 'segments.purpose', message: 'is no variant of this route' },
+        { field: 'segments.purpose', message: 'is not a variant of this route' },
         { field: 'segments.index', message: 'is numbered by the service' },
-        { field: 'segments.foo', message: 'is no route of this vault' },
-        { field: 'token', message: 'is no token of this network' },
+        { field: 'segments.foo', message: 'is not a route of this vault' },
+        { field: 'token', message: 'is not a token of this network' },
       ],
     })
   })

@@ -39,16 +39,16 @@ export function planAddress(
     const variant = route.variants.find((candidate) => candidate.code === code)
     if (code === undefined) faults.push({ field: `segments.${route.code}`, message: 'is required' })
     else if (variant === undefined)
-      faults.push({ field: `segments.${route.code}`, message: 'is no variant of this route' })
+      faults.push({ field: `segments.${route.code}`, message: 'is not a variant of this route' })
     else chosen.push({ route, variant })
   }
   for (const code of Object.keys(wanted.segments)) {
     const route = routes.find((candidate) => candidate.code === code)
-    if (route === undefined) faults.push({ field: `segments.${code}`, message: 'is no route of this vault' })
+    if (route === undefined) faults.push({ field: `segments.${code}`, message: 'is not a route of this vault' })
     else if (route.dynamic) faults.push({ field: `segments.${code}`, message: 'is numbered by the service' })
   }
   const named = wanted.token === undefined ? null : tokens.find(({ code }) => code === wanted.token)
-  if (named === undefined) faults.push({ field: 'token', message: 'is no token of this network' })
+  if (named === undefined) faults.push({ field: 'token', message: 'is not a token of this network' })
   if (faults.length > 0) return { faults }
 
   const disabled = chosen.find(({ variant }) => !variant.enabled)

@@ -60,6 +60,7 @@ function turnIn(queue: Waiter[]): Promise<void> {
 }
 
 const retrySeconds = 5
-const tooMany = () => unavailable('overloaded', 'Too many addresses of this path are being created at the moment', retrySeconds)
+const tooMany = () =>
+  unavailable('overloaded', 'Too many addresses of this path are being created at the moment', retrySeconds)
 const silentWallet = () =>
   unavailable('wallet_service_silent', 'The wallet service does not answer right now', retrySeconds)

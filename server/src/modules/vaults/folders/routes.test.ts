@@ -203,7 +203,7 @@ describe('folders', () => {
     const gone = await vault.admin.patch(`/policies/${policy.id}`, { rules: rules(spare.id, folder.id) })
     expect([gone.status, gone.body.details]).toEqual([
       400,
-      [{ field: 'rules.0.selectors.0.value.1', message: 'is no folder of the vault' }],
+      [{ field: 'rules.0.selectors.0.value.1', message: 'is not a folder of the vault' }],
     ])
   })
 })
