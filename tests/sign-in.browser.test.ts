@@ -244,7 +244,7 @@ describe('signing in with a browser', () => {
     await page.goto(`${origin}/sign-in/confirm?token=unknown`)
     expect(await page.getByRole('alert').textContent()).toContain('used, expired or unknown')
     await page.goto(`${origin}/sign-in?invitation=unknown`)
-    expect(await page.getByRole('alert').textContent()).toContain('accepted or revoked already')
+    expect(await page.getByRole('alert').textContent()).toContain('already accepted or revoked')
   })
 })
 

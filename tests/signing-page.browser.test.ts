@@ -417,7 +417,7 @@ describe('T78 the page of the wallet service', () => {
       else if (way === 'history') await popup.evaluate(`history.pushState(null, '', '#x'); history.back()`)
       else if (way === 'a reload') {
         await go(`${origin}/sign`)
-        await popup.getByText('This window has shown its order already').waitFor()
+        await popup.getByText('This window has already shown its order').waitFor()
         await go(forgedUrl())
       } else {
         await go(consoleOrigin)

@@ -126,7 +126,7 @@ describe('T58 an attacker who has taken over the service', () => {
     for (let i = 0; i < tries; i++) {
       const order = forgedOrder(honest.order, random)
       const { status, details } = await handOver(order, forgedAuthorization(honest, order, random))
-      // A signature that is missing, or the id of an order that was placed already.
+      // A signature that is missing, or the id of an order that was already placed.
       expect([403, 409], `${details} ${JSON.stringify(order)}`).toContain(status)
       answers.add(`${status} ${/^[A-Z_]+(?=: )/.exec(details)?.[0] ?? 'ordered with other fields'}`)
     }

@@ -85,7 +85,7 @@ export async function pinAuthority(store: KeyStore, client: string, document: ob
     errors += chunk
   })
   const [code] = await once(command, 'close')
-  if (code !== 0 && !/has an authority already/.test(errors)) throw new Error(errors.trim())
+  if (code !== 0 && !/already has an authority/.test(errors)) throw new Error(errors.trim())
 }
 
 /**

@@ -31,7 +31,7 @@ export function claimDataDir(dataDir: string): void {
     }
     const holder = findRecorded(dataDir, 'supervisor')
     if (holder !== null) {
-      throw new Error(`process ${holder} runs Strongroom in ${dataDir} already; stop it or choose another DATA_DIR`)
+      throw new Error(`process ${holder} already runs Strongroom in ${dataDir}; stop it or choose another DATA_DIR`)
     }
     rmSync(path, { force: true })
   }

@@ -123,7 +123,7 @@ it('lets the command line verify books and record while it runs', async () => {
 
 it('refuses a second start on the same data directory with one line', async () => {
   const { code, error } = await startAndFail({})
-  expect(error).toMatch(/^Strongroom cannot start: process \d+ runs Strongroom in .+ already; .+\n$/)
+  expect(error).toMatch(/^Strongroom cannot start: process \d+ already runs Strongroom in .+; .+\n$/)
   expect(code).toBe(1)
 })
 

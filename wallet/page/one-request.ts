@@ -8,7 +8,7 @@ import { refuse } from './elements.ts'
 
 const swapped =
   'Another order was put into this window. Close it, and begin again in the console. If this comes back, tell whoever runs the console.'
-const gone = 'This window has shown its order already. Close it, and begin again in the console.'
+const gone = 'This window has already shown its order. Close it, and begin again in the console.'
 const nothing = 'Nothing to sign: the console opens this page with an order.'
 
 /** The fragment of the form that makes a passkey. */

@@ -51,7 +51,7 @@ client
         await migrate(pool)
         if (name === '' || name.length > 100) throw new ConfigError('a client name has 1 to 100 characters')
         const token = await addClient(pool, await openKeyring(pool, passphrase), name)
-        if (token === null) throw new ConfigError(`a client named ${name} exists already`)
+        if (token === null) throw new ConfigError(`a client named ${name} already exists`)
         print(token)
       }),
     ),
@@ -89,7 +89,7 @@ program
         await migrate(pool)
         const count = await changePassphrase(pool, { previous, next: passphrase })
         print(
-          count === null ? 'the passphrase opens the key store already' : `sealed the keys of ${count} clients again`,
+          count === null ? 'the passphrase already opens the key store' : `sealed the keys of ${count} clients again`,
         )
       })
     }),

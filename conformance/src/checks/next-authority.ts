@@ -147,7 +147,7 @@ async function withPending(wallet: WalletUnderTest, use: (waiting: Waiting) => P
 function changersOf(wallet: WalletUnderTest, shown: Shown): Key[] {
   const { change, groups, delayHours } = shown.authority
   if (delayHours === undefined || delayHours === 0) throw new Blocked('The authority has no delayHours')
-  if (shown.pending != null) throw new Blocked('A version of the authority waits already')
+  if (shown.pending != null) throw new Blocked('A version of the authority already waits')
   const persons = groups.find(({ id }) => id === change.group)?.persons ?? []
   const keys = keysOf(wallet, shown)
   const changers = persons.flatMap((person) => keys.find((key) => key.person === person) ?? [])

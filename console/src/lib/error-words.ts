@@ -27,7 +27,7 @@ export function messageOf(error: unknown): string {
 function wordsOfBrowser({ name }: DOMException): string {
   if (name === 'NotAllowedError')
     return t('The passkey was not used: the dialog was closed, or the time ran out. Try again.')
-  if (name === 'InvalidStateError') return t('This device has such a passkey already.')
+  if (name === 'InvalidStateError') return t('This device already has such a passkey.')
   if (name === 'SecurityError') return t('Passkeys of this service work at its own address only. Open it there.')
   return t('The browser could not do that. Try again, or use another browser.')
 }

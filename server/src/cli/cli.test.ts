@@ -190,7 +190,7 @@ describe('commands beside a running server', () => {
     expect((await run(['admin', 'add', 'third@example.org'])).code).toBe(0)
     const done = await disable('Second@example.org')
     expect([done.code, done.out, done.err]).toEqual([0, 'second@example.org is disabled.\n', ''])
-    expect((await disable('second@example.org')).err).toBe('strongroom: The user is disabled already\n')
+    expect((await disable('second@example.org')).err).toBe('strongroom: The user is already disabled\n')
     expect((await disable('nobody@example.org')).err).toBe('strongroom: User not found\n')
     expect((await run(['admin', 'disable', 'second@example.org'])).code).toBe(2)
     expect((await run(['admin', 'link', 'second@example.org'])).code).toBe(2)
@@ -464,7 +464,7 @@ describe('commands beside a running server', () => {
     expect(result.out).not.toContain('hunter2')
   })
 
-  it('bring a database up to date that is so already', async () => {
+  it('migrate leaves a database alone that is already up to date', async () => {
     expect(await run(['migrate'])).toEqual({ code: 0, out: 'The database is up to date.\n', err: '' })
   })
 })
@@ -538,7 +538,7 @@ describe('strongroom secrets rotate', () => {
 
     const rotate = () => run(['secrets', 'rotate', '--previous-file', file], { STRONGROOM_SECRET_KEY: next })
     expect(await rotate()).toMatchObject({ code: 0, out: expect.stringMatching(/^Sealed 1 secrets under the new key/) })
-    expect(await rotate()).toMatchObject({ code: 0, out: 'The database is sealed under this key already.\n' })
+    expect(await rotate()).toMatchObject({ code: 0, out: 'The database is already sealed under this key.\n' })
     expect(createSealer(next).open(place, await readSealed())).toBe('a-bearer-secret')
 
     expect(await firstLineOfStart({})).toMatch(/^ended with 1: STRONGROOM_SECRET_KEY is not the key[^\n]*\n$/)

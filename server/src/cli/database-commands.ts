@@ -165,7 +165,7 @@ export async function rotateSecrets(previousFile: string | undefined): Promise<v
     const outcome = await inTransaction(db, (trx) =>
       rotateKey(trx, keys, { operator: nameOfOperator(), now: new Date() }),
     )
-    if (outcome === null) return print('The database is sealed under this key already.')
+    if (outcome === null) return print('The database is already sealed under this key.')
     for (const { table, column, row } of outcome.unreadable) {
       print(`${table} ${row.join(' ')}: ${column} does not open under the previous key, and was left as it is`)
     }

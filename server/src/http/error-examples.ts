@@ -41,15 +41,15 @@ const words: Partial<Record<Reason, Words>> = {
   not_in_protected_vault: 'The transfer was ordered before the vault was protected; order it again',
   json_required: 'Writes with the session cookie must be application/json',
   not_found: 'Vault not found',
-  already_exists: 'The vault has a policy of this code already',
-  already_voted: 'You have voted already',
+  already_exists: 'The vault already has a policy with this code',
+  already_voted: 'You have already voted',
   amount_exceeded: 'The related amount is above the amount of the source',
   approval_expired: 'The time to vote on this transfer has expired',
   above_max_fee: 'The transfer may not pay as much',
   above_signed_fee:
     'People signed a lower limit of the fee; cancel the transfer on chain, and order it again with a higher limit',
   address_exposed: {
-    message: 'The chain took back a deposit of the address that was spent already',
+    message: 'The chain took back a deposit of the address that was already spent',
     details: 'The address cmi8h2k1p0a1b2c3d4e5f6g7h sends nothing until its exposure is covered',
   },
   archived: 'The counterparty is archived',
@@ -81,7 +81,7 @@ const words: Partial<Record<Reason, Words>> = {
   passkey_not_accepted: 'The answer of the authenticator is not valid here and now; ask for new options',
   payout_halted: 'The payout is halted',
   payload_changed: 'This is not what you were shown; read it again and compare it before you vote',
-  not_replaceable: 'The transaction, or one that takes its place, is in a block already',
+  not_replaceable: 'The transaction, or one that takes its place, is already in a block',
   not_proven: {
     message: 'Not proven: Another transfer of the vault has this transaction',
     details: 'Another transfer of the vault has this transaction',
@@ -103,14 +103,14 @@ const words: Partial<Record<Reason, Words>> = {
   vault_halted:
     'The vault is halted: its wallet service has accepted what the books do not have, as after a restore of the books',
   vault_is_draft: 'The vault is a draft; lock it before creating addresses',
-  vault_is_locked: 'The vault is locked already',
+  vault_is_locked: 'The vault is already locked',
   wallet_differs: 'The new wallet service has another address or key for m/44/60/1/0 on ethereum',
   would_lock_out: {
     message:
       'After this change two platform administrators, including you, must be able to sign in, one of them without a provider',
     details: 'Could not sign in: person@example.org',
   },
-  wrong_state: 'The request is approved already',
+  wrong_state: 'The request is already approved',
   version_changed: 'If-Match names another version than the present one',
   body_too_large: 'The body is larger than this service accepts',
   unsupported_media_type: 'The content type must be application/json',

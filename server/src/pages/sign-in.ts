@@ -172,7 +172,7 @@ function signInPage(page: SignIn): Html {
     'Sign in',
     html`${when(linkFailed, alarm('This sign-in link is used, expired or unknown. Ask for a new one.'))}
 ${failedRequest === null ? html`` : providerFailed(failedRequest)}
-${when(isOver, alarm('This invitation is accepted or revoked already. If you accepted it, sign in.'))}
+${when(isOver, alarm('This invitation is already accepted or revoked. If you accepted it, sign in.'))}
 ${invited === null ? html`` : welcome(invited.vaultName)}
 <form id="request-link" data-redirect="${redirectTo ?? ''}" data-invitation="${open}"${marks}>
 <label for="email">E-mail address</label>

@@ -83,7 +83,7 @@ export async function pinAuthority(pool: pg.Pool, store: AuthorityStore, clientI
   if (authority.version !== 1) throw new Error('only version 1 is pinned by hand; later versions are signed')
   return await inTransaction(pool, async (tx) => {
     await lockClient(tx, clientId)
-    if ((await readProtection(tx, store, clientId)) !== null) throw new Error('the client has an authority already')
+    if ((await readProtection(tx, store, clientId)) !== null) throw new Error('the client already has an authority')
     await store.pin(clientId, authority)
     return await mark(tx, store, clientId)
   })

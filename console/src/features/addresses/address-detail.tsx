@@ -75,7 +75,7 @@ function Exposure({ address: { balances } }: { address: VaultAddress }) {
       <p className="font-medium">{t('This address is exposed by {sums}.', { sums: sums.join(', ') })}</p>
       <p>
         {t(
-          'The chain took back deposits that were spent already. It sends nothing until new deposits have covered that.',
+          'The chain took back deposits that were already spent. It sends nothing until new deposits have covered that.',
         )}
       </p>
     </section>

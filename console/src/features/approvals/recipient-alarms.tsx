@@ -28,7 +28,7 @@ function OfPayment({ code, payment }: { code: string; payment: Shown }) {
       ))}
       {isExposed === true && (
         <Alarm title={titled(t('The address that pays sends nothing now'))}>
-          <p>{t('The chain took back a deposit that was spent already. An administrator must cover it first.')}</p>
+          <p>{t('The chain took back a deposit that was already spent. An administrator must cover it first.')}</p>
         </Alarm>
       )}
       {recipient?.isLookAlike === true && (

@@ -47,7 +47,7 @@ export async function openReplacement(
     if (isMined) return { refusal: 'ALREADY_MINED: a transaction of the transfer is in a block' }
     if (rival !== null) return { refusal: passedBy(rival) }
     if (later !== null) return { refusal: laterFirst(later) }
-    if (count >= variantsMax) return { refusal: `TOO_MANY: the transfer has ${count} transactions already` }
+    if (count >= variantsMax) return { refusal: `TOO_MANY: the transfer already has ${count} transactions` }
     if ('refusal' in usual || 'refusal' in high)
       return { refusal: `${aboveMaxFee}: the node takes only dearer transactions now` }
     const scripts = scriptsOf(node, transfer, kind)

@@ -41,7 +41,7 @@ export async function openReplacement(
     const kind = newest.kind === 'cancellation' ? 'cancellation' : wanted
     if (kind === 'payment' && minedCount < nonce)
       return { refusal: 'EARLIER_FIRST: an earlier transfer of the address must be mined first' }
-    if (count >= variantsMax) return { refusal: `TOO_MANY: the transfer has ${count} transactions already` }
+    if (count >= variantsMax) return { refusal: `TOO_MANY: the transfer already has ${count} transactions` }
     const signed = parseTransaction(newest.raw as Hex)
     const replaced = {
       maxFeePerGas: signed.maxFeePerGas ?? 0n,

@@ -125,8 +125,8 @@ export async function removeMember(trx: Trx, target: Target, { counterpartyId }:
 }
 
 const codeTaken = (code: string) =>
-  conflict('already_exists', `The vault has a counterparty group with the code ${code} already`)
-const alreadyMember = () => conflict('already_exists', 'The counterparty is in the group already')
+  conflict('already_exists', `The vault already has a counterparty group with the code ${code}`)
+const alreadyMember = () => conflict('already_exists', 'The counterparty is already in the group')
 
 const groupOf = (id: string) => ({ type: kind, id })
 

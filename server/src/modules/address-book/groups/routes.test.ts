@@ -188,7 +188,7 @@ describe('refusals', () => {
     const [{ id }, member] = [await createGroup(), await createCounterparty()]
     const answers = await Promise.all([1, 2, 3, 4].map(() => add(id, member)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])
-    expect((await add(id, member)).body.message).toBe('The counterparty is in the group already')
+    expect((await add(id, member)).body.message).toBe('The counterparty is already in the group')
     expect((await clerk.get(`${base}/${id}`)).body._count.memberships).toBe(1)
   })
 

@@ -91,7 +91,7 @@ async function getUnagreed(db: Db | Trx, vaultId: string, id: string): Promise<M
     join tokens t on t.id = d.token_id
     where d.vault_id = ${vaultId} and d.id = ${id}`.execute(db)
   const { isAgreed: agreed, ...made } = orNotFound(rows[0], 'Adjustment')
-  if (agreed) throw conflict('wrong_state', 'Two people agreed on this adjustment already')
+  if (agreed) throw conflict('wrong_state', 'Two people already agreed on this adjustment')
   return made
 }
 

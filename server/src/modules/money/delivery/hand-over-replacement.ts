@@ -75,8 +75,8 @@ async function forget(trx: Trx, { vaultId, id }: Claim): Promise<void> {
 /** The sentences for the codes of the protocol. The text of a wallet service stays in the log. */
 const sentences: Record<string, string> = {
   NOT_SIGNED: 'There is no transaction yet that could be replaced',
-  ALREADY_MINED: 'The transaction, or one that takes its place, is in a block already',
-  ENDED: 'The wallet service has ended the transfer already',
+  ALREADY_MINED: 'The transaction, or one that takes its place, is already in a block',
+  ENDED: 'The wallet service has already ended the transfer',
   EARLIER_FIRST: 'An earlier transfer of the address must be mined first',
   LATER_FIRST: 'A later transfer of the address spends its change, and would fail with it',
   NO_CHANGE: 'Nothing comes back to the address that could pay a higher fee',

@@ -40,7 +40,7 @@ export const holdExecutors: { hold_release: Executor } = {
   },
 }
 
-/** @throws 404 for a hold that the initiator does not see, 409 when it was released already */
+/** @throws 404 for a hold that the initiator does not see, 409 when it was already released */
 async function findReleasable(db: Db | Trx, { vaultId, initiatorId }: StepContext, step: Step): Promise<ShownHold> {
   const initiator = orNotFound(await findMembership(db, vaultId, initiatorId), 'Hold')
   const readsAll = initiator.isAdmin || initiator.isAuditor
@@ -64,7 +64,7 @@ type Ending = { releasedById: string | null; reason: string; now: Date; operator
 
 /**
  * Ends a hold and the suspension of its placer; without the hold itself, only the suspension.
- * @throws 409 when it was released already
+ * @throws 409 when it was already released
  */
 export async function endWithCompanion(
   trx: Trx,

@@ -55,7 +55,7 @@ type End = { releasedById: string | null; reason: string; now: Date }
 /**
  * Ends a locked hold. The amount of a deposit that another hold stops, too, stays reserved for that hold; otherwise it becomes
  * available.
- * @throws 409 when it was released already
+ * @throws 409 when it was already released
  */
 export async function endHold(trx: Trx, hold: LockedHold, { releasedById, reason, now }: End): Promise<void> {
   const { vault_id: vaultId, id } = hold

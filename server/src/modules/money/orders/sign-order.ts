@@ -130,7 +130,7 @@ export async function assertNotPlaced(trx: Trx, kind: Kind, vaultId: string, id:
   const { rows } = await sql`select from ${sql.table(`${kind}s`)} where vault_id = ${vaultId} and id = ${id}`.execute(
     trx,
   )
-  if (rows.length > 0) throw conflict('already_exists', `This signed ${nouns[kind]} was placed already`)
+  if (rows.length > 0) throw conflict('already_exists', `This signed ${nouns[kind]} was already placed`)
 }
 
 /** The most by which the clock of the node that made a preview may be ahead. */

@@ -270,8 +270,8 @@ describe('a resolution by the record', () => {
   it.each(['confirmed', 'failed', 'rejected', 'cancelled'] as const)('only restores a %s transfer', (status) => {
     expect(judged('resume', {}, { status })).toEqual(['ended', { kind: 'restore' }])
     expect(judged('release', { transfer: transfer({ status: 'failed' }) }, { status })).toContain(
-      `is ${status} already`,
+      `is already ${status}`,
     )
-    expect(judged('settle', { transaction: transaction() }, { status })).toContain(`is ${status} already`)
+    expect(judged('settle', { transaction: transaction() }, { status })).toContain(`is already ${status}`)
   })
 })

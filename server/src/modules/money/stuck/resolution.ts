@@ -68,7 +68,7 @@ export function judge(outcome: ResolutionOutcome, stuck: StuckTransfer, answers:
   const { status } = stuck
   if (status === 'awaiting_approval') return judgeWaiting(outcome, stuck, answers)
   if (status !== 'pending') {
-    if (outcome !== 'resume') return { refusal: `According to its audit records the transfer is ${status} already` }
+    if (outcome !== 'resume') return { refusal: `According to its audit records the transfer is already ${status}` }
     return ended(stuck)
   }
   if (outcome === 'settle') return judgeSettlement(stuck, answers)

@@ -314,7 +314,7 @@ describe('T56 a row that differs from its record', () => {
     await bench.sql(`update operations set status = 'pending' where id = $1`, [id])
     await bench.sql(`update transfers set phase = 'halted', halt_reason = 'x' where id = $1`, [id])
     bench.vault.wallet.fail(id, 'REVERTED: says a liar')
-    expect((await ask(id, { outcome: 'release' })).body.details).toContain('is confirmed already')
+    expect((await ask(id, { outcome: 'release' })).body.details).toContain('is already confirmed')
     await resolved(id, { outcome: 'resume' })
     expect(await phaseOf(id)).toBe('done')
     expect(await bench.balances(address.id)).toEqual(settled)

@@ -43,7 +43,7 @@ const ReplacementCost = Closed({
     'The most that it would cost; null when it is impossible.',
   ),
   refusal: described(
-    Nullable(Type.String({ examples: ['The transaction, or one that takes its place, is in a block already'] })),
+    Nullable(Type.String({ examples: ['The transaction, or one that takes its place, is already in a block'] })),
     'Why it is impossible now; null otherwise.',
   ),
   needsApproval: Type.Boolean({

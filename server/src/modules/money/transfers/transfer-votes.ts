@@ -126,7 +126,7 @@ export async function cancelTransfer(
   assertNotHeld(more.hold)
   assertNotHalted(transfer)
   if (transfer.status === 'pending' && transfer.phase !== 'queued') {
-    throw conflict('wrong_state', 'The transfer was handed to the wallet service already')
+    throw conflict('wrong_state', 'The transfer was already handed to the wallet service')
   }
   assertMovable(transfer, 'cancelled')
   if (transfer.status === 'awaiting_approval') assertNotOfPayout(transfer)

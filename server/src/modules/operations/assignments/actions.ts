@@ -81,7 +81,7 @@ const assign: Executor = {
   async prepare(db, context, step) {
     const payload = payloadOf(step)
     const { category, assignment, rights } = await findTarget(db, context, payload)
-    if (assignment !== null) throw conflict('already_exists', 'The category is assigned already')
+    if (assignment !== null) throw conflict('already_exists', 'The category is already assigned')
     assertAssignable(category, payload.operationType, rights)
     return prepared(step, { category, assignment }, plannedValues(category, payload.values ?? {}, null))
   },

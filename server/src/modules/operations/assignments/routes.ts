@@ -43,7 +43,7 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
     summary: 'List categories available for an operation',
     description:
       'The categories that the caller may assign: not archived, applicable to this type of operation, and with the ' +
-      'right to assign. Includes those that are assigned already.',
+      'right to assign. Includes categories that are already assigned.',
     params: operationParams,
     answers: { 200: AvailableCategories },
     handler: async (db, { member, params }) => {

@@ -36,7 +36,7 @@ export async function createCategory(
     .execute()
     .catch(
       onViolation('operation_categories_key', () =>
-        conflict('already_exists', `The vault has a category with the key ${body.key} already`),
+        conflict('already_exists', `The vault already has a category with the key ${body.key}`),
       ),
     )
   await audit(trx, byMember(by), 'category.created', { type: 'operation_category', id }, { after: draft })

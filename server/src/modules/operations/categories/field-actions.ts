@@ -24,7 +24,7 @@ export async function addField(
 ): Promise<CategoryFieldRow> {
   const category = await lockLiveDefinition(trx, id, by)
   if (category.fields.some(({ key }) => key === body.key)) {
-    throw conflict('already_exists', `The category has a field with the key ${body.key} already`)
+    throw conflict('already_exists', `The category already has a field with the key ${body.key}`)
   }
   if (category.fields.length >= fieldsPerCategoryMax) {
     throw conflict('limit_reached', `A category has at most ${fieldsPerCategoryMax} fields`)

@@ -583,7 +583,7 @@ describe('refusals', () => {
     const { key } = await createCategory()
     expect(refusal(await admin.post(base, { key, name: 'x' }))).toEqual([
       409,
-      `The vault has a category with the key ${key} already`,
+      `The vault already has a category with the key ${key}`,
     ])
     const answers = await Promise.all([1, 2, 3, 4].map(() => admin.post(base, { key: 'raced', name: 'x' })))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])
@@ -599,7 +599,7 @@ describe('refusals', () => {
       expect(await addField(id, { key: right, type: 'text' })).toMatchObject({ key: right })
     }
     expect(refusal(await admin.post(`${base}/${id}/fields`, { key: 'constructor', label: 'x', type: 'date' }))).toEqual(
-      [409, 'The category has a field with the key constructor already'],
+      [409, 'The category already has a field with the key constructor'],
     )
   })
 

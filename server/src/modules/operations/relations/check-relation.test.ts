@@ -57,12 +57,12 @@ describe('possible relations', () => {
     ['a refund in another token', { source: foreign }, { refunded: 100n }, { effect: 'accept', tokenId: null }],
     ['a correction above all amounts', { relationType: 'correction', relatedAmount: 999n }, {}, accepted],
     ['a replacement of what was refunded', { relationType: 'replacement' }, { refunded: 100n }, accepted],
-    ['the same twice', {}, { isRelated: true }, conflict('already_exists', 'The operations have this refund already')],
+    ['the same twice', {}, { isRelated: true }, conflict('already_exists', 'The operations already have this refund')],
     [
       'a circle',
       { relationType: 'correction' },
       { isRelatedInReverse: true },
-      conflict('already_exists', 'The target is a correction of the source already'),
+      conflict('already_exists', 'The target is already a correction of the source'),
     ],
     ['the last relation', {}, { relationsCount: relationsPerOperationMax - 1 }, accepted],
     [

@@ -46,9 +46,9 @@ export function checkRelation(wanted: WantedRelation, existing: ExistingRelation
   if (wanted.relatedAmount !== null && tokenId === null) {
     return { effect: 'fault', field: 'tokenId', message: 'both operations must be of one token for an amount' }
   }
-  if (existing.isRelated) return conflict('already_exists', `The operations have this ${relationType} already`)
+  if (existing.isRelated) return conflict('already_exists', `The operations already have this ${relationType}`)
   if (existing.isRelatedInReverse)
-    return conflict('already_exists', `The target is a ${relationType} of the source already`)
+    return conflict('already_exists', `The target is already a ${relationType} of the source`)
   if (existing.relationsCount >= relationsPerOperationMax) {
     return conflict('limit_reached', `An operation has at most ${relationsPerOperationMax} relations`)
   }

@@ -369,7 +369,7 @@ describe('conflicts', () => {
     const [payment, refund] = [await depositOf('10'), await transferOf('1')]
     const answers = await Promise.all(Array.from({ length: 8 }, () => relate(refund, payment)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)])
-    expect((await relate(refund, payment)).body.message).toBe('The operations have this refund already')
+    expect((await relate(refund, payment)).body.message).toBe('The operations already have this refund')
     await related(refund, payment, { relationType: 'reversal' })
   })
 

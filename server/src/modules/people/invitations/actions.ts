@@ -99,7 +99,7 @@ export async function revokeInvitation(trx: Trx, id: string, { caller, now }: By
     .where('status', '=', 'pending')
     .executeTakeFirst()
   const row = (await findInvitation(trx, caller.userId, id))!
-  if (numUpdatedRows === 0n) throw conflict('wrong_state', `The invitation is ${row.status} already`)
+  if (numUpdatedRows === 0n) throw conflict('wrong_state', `The invitation is already ${row.status}`)
   const by = { vaultId: row.vault_id, actorId: caller.userId, now }
   await audit(trx, by, 'invitation.revoked', { type: 'invitation', id }, { email: row.email })
   return row

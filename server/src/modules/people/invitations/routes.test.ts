@@ -158,7 +158,7 @@ describe('POST /invitations/{id}/revoke', () => {
     expect(revoked.body).toMatchObject({ id: body.id, status: 'revoked' })
     const again = await admin.post(`/invitations/${body.id}/revoke`)
     expect(again.status).toBe(409)
-    expect(again.body.details).toBe('The invitation is revoked already')
+    expect(again.body.details).toBe('The invitation is already revoked')
     await test.sendMails()
     expect((await outbox.read()).filter((mail) => mail.to === 'revoked@example.org')).toEqual([])
     const records = await test.deps.db

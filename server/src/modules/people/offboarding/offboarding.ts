@@ -28,7 +28,7 @@ export type Offboard = {
 /**
  * Disables a user. Sessions, service token, votes and mails end with the next request, on every node. Memberships stay,
  * so that `enable` restores them.
- * @throws 403 for oneself, 404, 409 for a user who is disabled already and for the last platform administrator
+ * @throws 403 for oneself, 404, 409 for a user who is already disabled and for the last platform administrator
  */
 export async function disable(trx: Trx, by: Offboard): Promise<Offboarding> {
   const { userId, actorId, now } = by
@@ -37,7 +37,7 @@ export async function disable(trx: Trx, by: Offboard): Promise<Offboarding> {
   const user = await lockUser(trx, userId)
   if (user.disabled_at !== null) {
     if (by.directory !== undefined || !(await dropStop(trx, userId)))
-      throw conflict('wrong_state', 'The user is disabled already')
+      throw conflict('wrong_state', 'The user is already disabled')
     // A directory disabled them. From now on it cannot enable them.
     await announce(trx, 'disabled', user, by)
     return getOffboarding(trx, userId)

@@ -25,7 +25,7 @@ export function offboardingRoutes(app: App, deps: Deps): void {
     description:
       'For platform administrators. Sessions end with the next request on every node, and votes that are not decided ' +
       'count no longer. The answer lists what the user leaves behind; the administrators of their vaults get it by mail. ' +
-      '403 for oneself, 409 for the last platform administrator and for a user who is disabled already.',
+      '403 for oneself, 409 for the last platform administrator and for a user who is already disabled.',
     access: 'platform',
     errors: ['not_found', 'other_person_required', 'last_administrator', 'wrong_state'],
     body: DisableUser,

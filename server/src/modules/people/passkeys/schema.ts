@@ -130,7 +130,7 @@ export const CreationOptions = Closed(
       'The algorithms that the service takes: EdDSA and ES256.',
     ),
     timeout: Timeout,
-    excludeCredentials: described(Type.Array(CredentialRef), 'Passkeys that the person has already.'),
+    excludeCredentials: described(Type.Array(CredentialRef), 'Passkeys that the person already has.'),
     authenticatorSelection: described(
       Closed({
         residentKey: Type.Literal('required', {
@@ -160,7 +160,7 @@ export const PasskeyOptions = Closed(
     creation: Ref(CreationOptions),
     confirmation: described(
       Nullable(Ref(RequestOptions)),
-      'To be answered by a passkey that the person has already; null for their first.',
+      'To be answered by a passkey that the person already has; null for their first.',
     ),
   },
   { $id: 'PasskeyOptions' },

@@ -56,7 +56,7 @@ export async function askSecondPerson(trx: Trx, { userId, vaultId, key, approval
     now,
   }).catch(
     onViolation('approval_requests_passkey', () =>
-      conflict('already_exists', 'A passkey of yours waits already: have it accepted, or cancel its request'),
+      conflict('already_exists', 'A passkey of yours already waits: have it accepted, or cancel its request'),
     ),
   )
   if (!('request' in outcome)) throw new Error('A first passkey was added without a second person')

@@ -115,7 +115,7 @@ async function findNameable(trx: Trx, userId: string): Promise<string> {
   const [user] = rows
   if (user === undefined || user.email === null) throw notFound('User')
   if (user.isDisabled) throw conflict('wrong_state', 'The user is disabled')
-  if (user.isNamed) throw conflict('already_exists', 'The user is a break-glass person already')
+  if (user.isNamed) throw conflict('already_exists', 'The user is already a break-glass person')
   if (!user.hasPasskey) throw conflict('wrong_state', 'The user has no passkey, which a break-glass person needs')
   const { rows: counted } = await sql<{ n: number }>`select count(*)::int as n from break_glass_people`.execute(trx)
   if (counted[0]!.n >= breakGlassPeopleMax)

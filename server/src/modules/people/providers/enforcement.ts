@@ -71,7 +71,7 @@ export async function enforceProvider(
 async function assertEnforceable(trx: Trx, id: string, enforce: boolean, by: ByCaller): Promise<ProviderRow> {
   const provider = orNotFound(await lockProvider(trx, id), 'Identity provider')
   if (provider.enforce === enforce)
-    throw conflict('wrong_state', enforce ? 'The provider is enforced already' : 'The provider is not enforced')
+    throw conflict('wrong_state', enforce ? 'The provider is already enforced' : 'The provider is not enforced')
   if (enforce && provider.status !== 'active') throw conflict('wrong_state', 'The provider is not active')
   if (enforce) await assertAdministratorsGetIn(trx, { enforcing: id, by })
   return provider

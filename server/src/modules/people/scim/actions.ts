@@ -15,7 +15,7 @@ import { notPresentVersion, notUnique, scimFault } from './scim-fault.ts'
 
 /**
  * Adds a person to a directory, with the account of their address. An account that the directory makes is in no vault.
- * @throws 400 for an address of another domain, 409 for a name or an address that the directory names already
+ * @throws 400 for an address of another domain, 409 for a name or an address that the directory already names
  */
 export async function addPerson(trx: Trx, sent: Person, by: ByDirectory): Promise<PersonRow> {
   const { directory, now } = by
@@ -36,9 +36,9 @@ export async function addPerson(trx: Trx, sent: Person, by: ByDirectory): Promis
     })
     .execute()
     .catch(
-      onViolation('directory_people_pkey', () => notUnique('The directory names the person of this address already')),
+      onViolation('directory_people_pkey', () => notUnique('The directory already names the person of this address')),
     )
-    .catch(onViolation('directory_people_user_name', () => notUnique('userName: the directory has it already')))
+    .catch(onViolation('directory_people_user_name', () => notUnique('userName: the directory already has it')))
   await audit(trx, platform(now), 'directory.person_added', targetOf(directory), { userId, ...recorded(person) })
   if (person.active === false) await stopNew(trx, { userId, isNew }, by)
   else await resumePerson(trx, { directory, userId, now })
@@ -67,7 +67,7 @@ export async function changePerson(
     .set({ ...columnsOf(after), version: row.version + 1, updated_at: now })
     .where('user_id', '=', userId)
     .execute()
-    .catch(onViolation('directory_people_user_name', () => notUnique('userName: the directory has it already')))
+    .catch(onViolation('directory_people_user_name', () => notUnique('userName: the directory already has it')))
   const changed = changedFields(recorded(before), recorded(after)) ?? {}
   await audit(trx, platform(now), 'directory.person_updated', targetOf(directory), { userId, ...changed })
   if (before.active !== after.active)

@@ -114,7 +114,7 @@ async function lockVersion(trx: Trx, id: string, { directory, version }: ByDirec
   return row
 }
 
-const taken = onViolation('directory_groups_display_name', () => notUnique('displayName: the directory has it already'))
+const taken = onViolation('directory_groups_display_name', () => notUnique('displayName: the directory already has it'))
 const named = (row: Pick<GroupRow, 'display_name' | 'external_id'>) => ({
   displayName: row.display_name,
   externalId: row.external_id,

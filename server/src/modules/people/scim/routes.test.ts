@@ -116,7 +116,7 @@ describe('requests that are refused', () => {
     expect((await directory.send('POST', '/Bulk', {})).status).toBe(404)
   })
 
-  it('409 for a userName or an address that the directory names already', async () => {
+  it('409 for a userName or an address that the directory already names', async () => {
     const directory = await createDirectory(test)
     const person = await addOne(directory)
     const again = await directory.send('POST', '/Users', userOf(person.userName.toUpperCase()))

@@ -222,7 +222,7 @@ describe('accepting invitations', () => {
     }
     const refused = await admin.post(`/invitations/${first.id}/revoke`)
     expect(refused.status).toBe(409)
-    expect(refused.body.details).toBe('The invitation is accepted already')
+    expect(refused.body.details).toBe('The invitation is already accepted')
   })
 
   it('keeps a membership that exists', async () => {

@@ -34,7 +34,7 @@ export async function holdPlatformChange(
       created_at: by.now,
     })
     .execute()
-    .catch(onViolation('platform_changes_open', () => conflict('already_exists', 'Such a change waits already')))
+    .catch(onViolation('platform_changes_open', () => conflict('already_exists', 'Such a change already waits')))
   await recordChange(trx, 'held', { id, action, targetId, payload }, by)
   return (await findPlatformChange(trx, id))!
 }
@@ -79,7 +79,7 @@ async function decide(
     .where('id', '=', id)
     .where('status', '=', 'held')
     .executeTakeFirst()
-  if (numUpdatedRows === 0n) throw conflict('wrong_state', 'The change was decided already')
+  if (numUpdatedRows === 0n) throw conflict('wrong_state', 'The change was already decided')
   await recordChange(trx, status, { id, action, targetId, payload }, by)
 }
 

@@ -169,7 +169,7 @@ async function closeHeldRate(
     .where('id', '=', id)
     .where('status', '=', 'held')
     .executeTakeFirst()
-  if (numUpdatedRows === 0n) throw conflict('wrong_state', 'The rate was decided already')
+  if (numUpdatedRows === 0n) throw conflict('wrong_state', 'The rate was already decided')
 }
 
 async function announceDecision(

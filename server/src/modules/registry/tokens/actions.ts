@@ -51,12 +51,12 @@ export async function createToken(
     .execute()
     .catch(
       onViolation('tokens_network_id_code_key', () =>
-        conflict('already_exists', `The network ${network.slug} has a token with the code ${body.code} already`),
+        conflict('already_exists', `The network ${network.slug} already has a token with the code ${body.code}`),
       ),
     )
     .catch(
       onViolation('tokens_network_id_contract_key_key', () =>
-        conflict('already_exists', `The network ${network.slug} has a token with this contract already`),
+        conflict('already_exists', `The network ${network.slug} already has a token with this contract`),
       ),
     )
   const { code, decimals, enabled = true, dustLimit = null } = body

@@ -45,7 +45,7 @@ export function votableRequests(
     lock: lockVisibleRequest,
     holdOn,
     assertOpen({ status, expires_at }, now) {
-      if (status !== 'pending') throw conflict('wrong_state', `The request is ${status} already`)
+      if (status !== 'pending') throw conflict('wrong_state', `The request is already ${status}`)
       if (expires_at <= now) throw conflict('approval_expired', 'The time to vote on this request has expired')
     },
     listStored: listStoredRequests,
@@ -143,7 +143,7 @@ async function resolveRequest(
   const { event, actorId, now, results = null, failureReason = null } = resolution
   const { vault_id: vaultId, id, action, payload_hash } = request
   const to = nextStatus(request.status, event)
-  if (to === null) throw conflict('wrong_state', `The request is ${request.status} already`)
+  if (to === null) throw conflict('wrong_state', `The request is already ${request.status}`)
   const resolved = assignments({
     status: to,
     results: results === null ? null : JSON.stringify(results),

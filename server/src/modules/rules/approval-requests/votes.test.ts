@@ -194,7 +194,7 @@ describe('T27 T56 votes are bound to the record', () => {
     expect(await named(id)).toEqual([difference])
     for (const [vote, message] of [
       [approve, 'The request failed because it differs from its audit record'],
-      [reject, 'The request is failed already'],
+      [reject, 'The request is already failed'],
     ] as const) {
       const { status, body } = await vote(bench.secondApprover, id)
       expect([status, body.message]).toEqual([409, message])

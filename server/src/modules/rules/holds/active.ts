@@ -164,7 +164,7 @@ const nouns: Record<HoldSubjectType, string> = {
 export function sentenceOf({ subjectType, row }: ActiveHold): string {
   const stopped = row === undefined ? 'this' : `row ${row}, and with it the payout`
   if (subjectType !== 'exposure') return `A hold on ${nouns[subjectType]} stops ${stopped}`
-  const cause = 'The chain took back a deposit of the address that was spent already'
+  const cause = 'The chain took back a deposit of the address that was already spent'
   return row === undefined ? cause : `${cause}, which stops ${stopped}`
 }
 

@@ -11,7 +11,7 @@ export async function insertHold(trx: Trx, hold: Insertable<Holds>): Promise<voi
     .insertInto('holds')
     .values(hold)
     .execute()
-    .catch(onViolation('holds_active', () => conflict('already_exists', 'The subject is held already')))
+    .catch(onViolation('holds_active', () => conflict('already_exists', 'The subject is already held')))
 }
 
 /** Inserts the holds on subjects that are new, so that none of them is held already. */
@@ -32,12 +32,12 @@ export async function setReserved(
     .execute()
 }
 
-export const alreadyReleased = () => conflict('wrong_state', 'The hold was released already')
+export const alreadyReleased = () => conflict('wrong_state', 'The hold was already released')
 
 /** `releasedById` is null for the service itself. */
 type Release = { vaultId: string; id: string; releasedById: string | null; reason: string; now: Date }
 
-/** Releases a hold by compare-and-set. @throws 409 when it was released already */
+/** Releases a hold by compare-and-set. @throws 409 when it was already released */
 export async function markReleased(trx: Trx, { vaultId, id, releasedById, reason, now }: Release): Promise<void> {
   const { numUpdatedRows } = await trx
     .updateTable('holds')

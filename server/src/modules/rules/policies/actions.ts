@@ -146,7 +146,7 @@ async function insertApprovers(
 }
 
 const onTakenCode = onViolation('policies_vault_id_code_key', () =>
-  conflict('already_exists', 'The vault has a policy of this code already'),
+  conflict('already_exists', 'The vault already has a policy with this code'),
 )
 
 type Change = {

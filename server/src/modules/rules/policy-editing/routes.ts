@@ -131,7 +131,7 @@ export function policyRoutes(app: App, deps: Deps): void {
   api.post('addPolicyGroupMember', '/policy-groups/:id/members', {
     summary: 'Add a member to a policy group',
     description:
-      'For administrators of the vault. 409 for `everyone`, which stores no members, and for a user who is in the group already.',
+      'For administrators of the vault. 409 for `everyone`, which stores no members, and for a user who is already in the group.',
     errors: [
       'administrator_required',
       'auditor_reads_only',

@@ -98,7 +98,7 @@ export async function addMember(
 ): Promise<MembershipRow> {
   const group = await lockGroup(trx, groupId, caller.userId)
   if (isSystem(group, everyoneCode))
-    throw conflict('system_object', 'Everyone in the vault is in this group already; it stores no members')
+    throw conflict('system_object', 'Everyone in the vault is already in this group; it stores no members')
   const id = newId(now)
   const inserted = await trx
     .insertInto('policy_group_memberships')
@@ -106,7 +106,7 @@ export async function addMember(
     .onConflict((duplicate) => duplicate.columns(['vault_id', 'group_id', 'user_id']).doNothing())
     .returning(profileOfUser(sql.ref('policy_group_memberships.user_id')).as('user'))
     .executeTakeFirst()
-  if (inserted === undefined) throw conflict('already_exists', 'This user is in the group already')
+  if (inserted === undefined) throw conflict('already_exists', 'This user is already in the group')
   await announceMembership(trx, 'added', group, userId, { caller, now })
   // Auditors do not vote, even if they are in another group.
   if (isSystem(group, auditorsCode)) await warnOfLostQuorum(trx, { userIds: [userId], vaultIds: [group.vaultId] }, now)
@@ -179,7 +179,7 @@ type SystemGroup = Pick<GroupRow, 'isSystem' | 'code'>
 const isSystem = ({ isSystem, code }: SystemGroup, systemCode: string): boolean => isSystem && code === systemCode
 
 const onTakenCode = onViolation('policy_groups_vault_id_code_key', () =>
-  conflict('already_exists', 'The vault has a group of this code already'),
+  conflict('already_exists', 'The vault already has a group with this code'),
 )
 
 function columnsOf({

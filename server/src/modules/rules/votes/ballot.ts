@@ -115,7 +115,7 @@ function assertMayVote(voter: Voter | null, row: SubjectRow, { payloadHash }: Ba
   }
 }
 
-const votedAlready = () => conflict('already_voted', 'You have voted already')
+const votedAlready = () => conflict('already_voted', 'You have already voted')
 
 /**
  * Demands a signature if the subject requires one. A rejection never needs a signature.

@@ -163,7 +163,7 @@ export async function deriveAddress(
   if (!plan.hasIndex && index > 0)
     throw conflict(
       'already_exists',
-      'This combination of segments has an address already, and it has no dynamic segment',
+      'This combination of segments already has an address, and it has no dynamic segment',
     )
   if (index > pathIndexMax) throw conflict('limit_reached', 'All indexes of this combination of segments are in use')
   const order = { network: network.slug, coinType: network.coin_type, derivationPath: plan.pathAt(index) }

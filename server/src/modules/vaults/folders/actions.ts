@@ -113,7 +113,7 @@ export async function addAddress(
     .execute()
     .catch(
       onViolation('address_group_members_once', () =>
-        conflict('already_exists', 'The address is in the folder already'),
+        conflict('already_exists', 'The address is already in the folder'),
       ),
     )
   await audit(trx, byMember(by), 'address_group.member_added', folder(id), { addressId })

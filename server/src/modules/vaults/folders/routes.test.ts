@@ -142,7 +142,7 @@ describe('folders', () => {
     })
     await put(folder.id, second.id)
     const again = await manager.post(`${folders}/${folder.id}/members`, { addressId: first.id })
-    expect([again.status, again.body.message]).toEqual([409, 'The address is in the folder already'])
+    expect([again.status, again.body.message]).toEqual([409, 'The address is already in the folder'])
     expect((await read(folder.id)).memberCount).toBe(2)
 
     const page = (await manager.get(`${folders}/${folder.id}/members?limit=1`)).body

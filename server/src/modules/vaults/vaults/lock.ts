@@ -45,7 +45,7 @@ export function withAccountKeys<Result>(
 export async function lockVault(trx: Trx, by: ByMember, answer: Asked | null): Promise<VaultWithStructure> {
   const { id } = by.member.vault
   const vault = await lockVaultRow(trx, id)
-  if (vault.locked_at !== null) throw conflict('vault_is_locked', 'The vault is locked already')
+  if (vault.locked_at !== null) throw conflict('vault_is_locked', 'The vault is already locked')
   const accounts = accountsOf((await findVault(trx, id))!)
   if (answer === null && accounts.length > 0) throw new KeysNeededError({ wallet: vault, accounts })
   if (answer !== null && !(isSameWallet(answer.wallet, vault) && isDeepStrictEqual(answer.accounts, accounts))) {

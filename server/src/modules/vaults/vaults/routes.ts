@@ -175,7 +175,7 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     summary: 'Lock a vault',
     description:
       'Makes the structure of the vault final, which is required before addresses can be created. For administrators ' +
-      'of the vault. Cannot be undone; 409 when the vault is locked already. The wallet service is asked for the public ' +
+      'of the vault. Cannot be undone; 409 when the vault is already locked. The wallet service is asked for the public ' +
       'keys of the accounts, from which the service derives every new address itself; 502 when one is not signed by it.',
     errors: ['changed_concurrently', 'vault_is_locked', 'wallet_service_failed'],
     answers: { 200: Vault },
