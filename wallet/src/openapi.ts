@@ -78,26 +78,26 @@ function describeWebhook(components: Json, event: unknown, names: { operationId:
     ...names,
     security: [],
     parameters: [
-      header('webhook-id', 'The id of the event; the same for every delivery of it.'),
+      header('webhook-id', 'Id of the event, which is the same in each of its deliveries.'),
       header('webhook-timestamp', 'Seconds since 1970 at which this delivery was signed.'),
       header('webhook-signature', 'v1,<base64 HMAC-SHA256 of id.timestamp.body> after Standard Webhooks.'),
     ],
     requestBody: { required: true, content: jsonContent(event, components) },
-    responses: { '2XX': { description: 'Accepted; any other answer is asked again.' } },
+    responses: { '2XX': { description: 'Accepted. After any other answer the event is delivered again.' } },
   }
 }
 
 const statusMeaning: Record<number, string> = {
   200: 'Done',
-  202: 'Accepted; the state tells how far it is',
+  202: 'Accepted; the state shows the progress',
   400: 'The request does not have the form of the protocol; details names the fields',
   401: 'No valid bearer token',
   403: 'In a protected vault: people have not signed this; details begins with a code',
   404: 'Not found, or not of this client',
-  409: 'The request contradicts what exists',
+  409: 'The request contradicts the present state',
   410: 'The entries of the cursor were lost; details begins with a code',
   500: 'Unexpected error; requestId finds it in the log',
-  503: 'The node or the database does not answer; ask again after Retry-After',
+  503: 'The node or the database does not answer; repeat the request after Retry-After',
 }
 
 /** A schema with a title becomes a component of that name and is referred to. */

@@ -26,7 +26,7 @@ const must = async <Body>(answer: Promise<Answer<Body>>): Promise<Body> => {
 }
 
 describe('T57 the rows on which decisions rest', () => {
-  it('T57 is as recorded after changes of every kind', async () => {
+  it('T57 agree with the audit records after changes of every kind', async () => {
     const { checked, differences } = await verifyState(bench.test.deps.db)
     expect(differences).toEqual([])
     for (const [kind, count] of Object.entries(checked)) {
@@ -107,7 +107,7 @@ describe('T57 the rows on which decisions rest', () => {
       /: approvalThreshold, effect$/,
     ],
     [
-      'who approves',
+      'the approvers of a policy',
       [
         `update policy_approvers set user_id = (select id from users where email = 'owner@example.org')
          where user_id is not null`,
@@ -149,7 +149,7 @@ describe('T57 the rows on which decisions rest', () => {
       /its release was taken back/,
     ],
     [
-      'a hold on something else',
+      'a hold that was moved to another subject',
       [`update holds set subject_id = 'x' where released_at is null`],
       'hold',
       /on something else/,
@@ -251,7 +251,7 @@ describe('T57 the rows on which decisions rest', () => {
       /its archived is not what was recorded/,
     ],
     [
-      'who may assign a category',
+      'the people who may assign a category',
       [`update operation_categories set assign_scope = 'owner_only'`],
       'operation_category',
       /its assignScope is not what was recorded/,
@@ -318,7 +318,7 @@ describe('T57 the rows on which decisions rest', () => {
       /its addresses is not what was recorded/,
     ],
     [
-      'with whom an address is shared',
+      'the grants of an address',
       [`delete from address_grants`],
       'address',
       /its grants is not what was recorded/,
@@ -331,7 +331,7 @@ describe('T57 the rows on which decisions rest', () => {
     ],
     ['a network', [`update networks set slug = 'other'`], 'network', /its slug is not what was recorded/],
     [
-      'what two platform administrators agree on',
+      'the content of a change that two platform administrators agree on',
       [`update platform_changes set payload = '{"symbol": "EVIL"}' where status = 'held'`],
       'platform_change',
       /its payload is not what was recorded/,

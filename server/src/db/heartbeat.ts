@@ -6,7 +6,7 @@ import type { WriteGate } from './write-gate.ts'
 
 /** Commits a row every few seconds, to know that the database takes changes and that standbys confirm them. */
 export type Heartbeat = {
-  /** Begins to beat. The returned function ends it. */
+  /** Starts the heartbeats. The returned function stops them. */
   start(): () => Promise<void>
   /** Commits a heartbeat if the last confirmed one is not recent. @throws when changes are not confirmed */
   assertConfirmed(): Promise<void>
@@ -18,7 +18,7 @@ export function createHeartbeat(db: Db, gate: WriteGate): Heartbeat {
   let confirmed: { at: Date; since: number } | null = null
   let beating: Promise<void> | null = null
 
-  // A row whose wait for a standby was cancelled is visible, so the time of the last confirmed one stands beside it.
+  // A row is visible even if its wait for a standby was cancelled, so it also holds the time of the last confirmed heartbeat.
   const commit = async () => {
     const { rows } = await sql<{ at: Date }>`/* heartbeat */
       with gone as (delete from heartbeats where at < now() - interval '1 day' and node <> ${node})

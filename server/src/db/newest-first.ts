@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Paging } from '../lib/cursor.ts'
 
-/** Returns a page of the rows of one table, the newest first by (created_at, id); one row more than the limit. */
+/** Limits a query of one table to a page: newest first by (created_at, id), with one row more than the limit. */
 export function newestFirst<DB, Table extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, Table, Row>,
   { after, limit }: Paging,

@@ -85,8 +85,8 @@ function tasksOf(deps: Deps): Task[] {
 }
 
 /**
- * Returns the task that delivers transfers. A question follows each hand-over, so every hand-over reports when the task must
- * run again.
+ * Returns the task that delivers transfers. The wallet service is asked about a transfer some time after its hand-over, so every
+ * hand-over reports when the task must run again.
  */
 function deliveryTask(deps: Deps): Task {
   let again = (_milliseconds: number) => {}
@@ -117,7 +117,7 @@ function followTask(deps: Deps): Task {
   }
 }
 
-/** Returns a task of claims. If it ends before all waiting work is done, it continues after its rest. */
+/** Returns a task that claims rows. If a run leaves work undone, the next run follows after the rest. */
 function claimsTask(
   name: string,
   everyMilliseconds: number,
@@ -134,12 +134,12 @@ function claimsTask(
   }
 }
 
-/** The pause in which orders arrive that are then claimed together. */
+/** The pause after a run. The orders that arrive in it are claimed together. */
 const usualRestMilliseconds = 20
 
 /**
- * The pause between two runs that send mails. The first mail leaves at once; of many, a node sends at most 80 a second, so that
- * their mails do not slow down the orders themselves.
+ * The pause between two runs that send mails. The first mail leaves at once. A node sends at most 80 mails a second, so that mails
+ * do not slow down the orders.
  */
 const mailRestMilliseconds = 250
 
@@ -147,8 +147,8 @@ const mailRestMilliseconds = 250
 export type Task = {
   name: string
   /**
-   * The pause after a run, before the next one. Where commits are heard of, a task with a shorter pause than
-   * `idleTaskMilliseconds` takes that instead, or the common look wakes it, and so does a commit that has something to do for it.
+   * The pause between two runs. On a node that hears of commits, a task with a pause below `idleTaskMilliseconds` runs less often:
+   * when a commit has work for it, and when the common look finds work or, without a common look, after `idleTaskMilliseconds`.
    */
   everyMilliseconds: number
   /** The shortest pause after a run, also when a commit wakes the task. The next run does the work of all commits since. */
@@ -243,7 +243,7 @@ function runTask({ log, changeSignal }: Runner, task: Task, isLookedFor = false)
       if (failure !== null) log.info({ task: name }, 'a background task works again')
       failure = null
     } catch (error) {
-      // A failure that repeats every second is logged once. What the database does wrong, requests log with its stack.
+      // A failure that repeats every second is logged once. Requests log failures of the database with their stack.
       const found = isOutage(error) ? 'the database is away' : String(error)
       if (failure !== found && isOutage(error)) log.warn({ task: name }, 'a background task waits for the database')
       else if (failure !== found) log.error({ err: error, task: name }, 'a background task failed')

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { answerCheckOf } from './answer-check.ts'
 import { createTestApp } from './app.ts'
 
-it('an answer is refused whose status, body or reason its route does not declare', async () => {
+it('answerCheckOf refuses an answer whose status, body or reason is not declared by its route', async () => {
   const test = await createTestApp()
   try {
     const check = answerCheckOf(test.app)

@@ -8,7 +8,7 @@ import type { FeedWorld } from './feed-world.ts'
 /** A query of the feed, in the form that the query parameters of a request produce. */
 export type FeedQuery = { filters: FeedFilters; folderId?: string; includeShared?: boolean }
 
-/** Returns every filter of the history, alone, about the rows of `seedFeedWorld`. Member 1 is the viewer. */
+/** Returns a query for each filter of the history, with values from `seedFeedWorld`. Member 1 is the viewer. */
 export function feedQueries({ idOf, operations }: FeedWorld): Record<string, FeedQuery> {
   const by = (filters: Partial<FeedFilters>): FeedQuery => ({ filters: { ...noFilters, ...filters } })
   const second = (n: number) => new Date(Date.UTC(2025, 0, 1) + Math.floor(n) * 1000)
@@ -57,7 +57,7 @@ export function feedQueries({ idOf, operations }: FeedWorld): Record<string, Fee
   }
 }
 
-/** Combines two queries. If both name the same filter, the value of the second one counts. */
+/** Combines two queries. If both name the same filter, the value of the second query counts. */
 export function combineQueries(query: FeedQuery, other: FeedQuery): FeedQuery {
   return { ...query, ...other, filters: { ...query.filters, ...setFilters(other.filters) } }
 }
@@ -89,8 +89,8 @@ const plainFilters = [
 export type FeedRead = { name: string; query: FeedQuery }
 
 /**
- * Returns one query for every read to which the combinations of all filters lead. Many combinations walk the same ranges and
- * check the same conditions, so a few thousand queries stand for all. Combinations that nothing can meet read nothing and are
+ * Returns one query for each distinct read that the combinations of all filters cause. Many combinations walk the same ranges and
+ * check the same conditions, so a few thousand queries represent all. Combinations that no row can match read nothing and are
  * only counted.
  */
 export async function listFeedReads(

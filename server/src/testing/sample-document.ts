@@ -2,9 +2,9 @@ import type { Column, Print, ReportDocument, Row, Table } from '../modules/repor
 
 export const sampleSha256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
 
-/** Returns a report as renderers take it, with minimal values for the parts that a test does not set. */
 type Parts = Partial<Omit<ReportDocument, 'print'>> & { pageHead?: string[]; print?: Partial<Print> }
 
+/** Returns a report as renderers take it, with minimal values for the parts that a test does not set. */
 export function sampleDocument({ pageHead, print, ...parts }: Parts = {}): ReportDocument {
   const facts = parts.facts ?? [{ label: 'Vault', value: 'Main vault (main-vault)' }]
   return {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench?.stop())
 
-test('T80 T81 a version with other decimals than the token has on the chain is not taken', async () => {
+test('T80 T81 a version with other decimals than the token has on the chain is refused', async () => {
   const { pinned, token: secret } = await bench.protect('versions', { rules: [coin] })
   const put = (decimals: number) =>
     bench.send<Refused>(secret, '/authority', follow(pinned, { rules: [coin, ruleOf(decimals)] }, [dora, emil]))
@@ -27,7 +27,7 @@ test('T80 T81 a version with other decimals than the token has on the chain is n
   expect((await put(6)).status).toBe(200)
 })
 
-test('T80 nothing is signed under decimals that the chain does not have, and an order with the right decimals is mined', async () => {
+test('T80 no order is signed under decimals that differ from the chain, and an order with the right decimals is mined', async () => {
   const order = async (name: string, rules: (typeof coin)[], contractAddress: `0x${string}` | null) => {
     const { make, pinned, token: secret, fromAddress } = await bench.protect(name, { rules })
     const transfer = { abi: readTestToken().abi, functionName: 'transfer', args: [fromAddress, 1_000n] } as const

@@ -8,13 +8,13 @@ export type ChangeFeed = {
   /** Returns a place for a waiting request of this client; null when too many requests wait. */
   hold(clientId: string): Held | null
   isClosed(): boolean
-  /** Ends all waiting for good. */
+  /** Ends all waits, and allows no new wait. */
   close(): Promise<void>
 }
 
 /** A waiting request. It notes changes from its creation on, so that no change is missed between a read and the wait. */
 export type Held = {
-  /** Ends with a change of the client's transfers, or after so many milliseconds at the latest. */
+  /** Waits for a change of the client's transfers, for this number of milliseconds at most. */
   change(milliseconds: number): Promise<void>
   /** Returns true when the wait must end. */
   isOver(): boolean
@@ -23,7 +23,7 @@ export type Held = {
 
 type Waiting = { isWoken: boolean; isOver: boolean; wake(): void }
 
-/** One connection listens while a question is held; where notifications do not arrive, a held question looks every few seconds. */
+/** One connection listens while requests wait. Where notifications do not arrive, waiting requests read every few seconds. */
 export function openChangeFeed(databaseUrl: string, log: Logger): ChangeFeed {
   const held = new Map<string, Set<Waiting>>()
   const listener = createListener(databaseUrl, log, (clientId) => {
@@ -80,7 +80,7 @@ async function waitFor(place: Waiting, milliseconds: number): Promise<void> {
   place.wake = () => {}
 }
 
-/** @param heard called with the client of a change; null: changes may have been missed */
+/** @param heard called with the client whose transfer changed, or with null when changes may have been missed */
 function createListener(databaseUrl: string, log: Logger, heard: (clientId: string | null) => void) {
   let client: pg.Client | null = null
   let retry: NodeJS.Timeout | undefined

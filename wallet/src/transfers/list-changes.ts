@@ -11,10 +11,11 @@ type Parts = { pool: pg.Pool; feed: ChangeFeed }
 type Place = { mark: string; number: string }
 
 /**
- * The state of the transfers of a client that changed after a cursor, in the order of their last change; a transfer that changes
- * again moves to the end. Without a cursor: none, and the cursor of this moment. Without changes it waits for the first one.
+ * Returns the state of the transfers of a client that changed after a cursor, in the order of their last change; a transfer that
+ * changes again moves to the end. Without a cursor, returns no transfers and the cursor of this moment. If nothing changed, waits for
+ * the first change.
  *
- * @throws 400 for a cursor that is not of this client, 410 for one of changes that this database does not have
+ * @throws 400 for a cursor that is not of this client, 410 for a cursor whose changes this database does not have
  */
 export async function listChanges(
   { pool, feed }: Parts,
@@ -58,7 +59,7 @@ async function readChanges(pool: pg.Pool, clientId: string, after: string, limit
   return rows
 }
 
-/** Returns the number of the last committed change. Later changes have greater numbers. */
+/** Returns the place of the last committed change. Later changes have greater numbers. */
 async function readEnd(pool: pg.Pool): Promise<Place> {
   const { rows } = await pool.query<Place>(
     'select wallet.present_epoch() as mark, wallet.last_change()::text as number',
@@ -66,7 +67,7 @@ async function readEnd(pool: pg.Pool): Promise<Place> {
   return rows[0]!
 }
 
-/** The same place under the present mark. @throws 410 when a change up to there was lost */
+/** Returns the place with the present mark. @throws 410 when a change up to the place was lost */
 async function resume(pool: pg.Pool, { mark, number }: Place): Promise<Place> {
   const { rows } = await pool.query<{ mark: string; is_here: boolean }>(
     `select wallet.present_epoch() as mark, exists (

@@ -1,4 +1,4 @@
-// Sends what the sign-in pages ask for. The session itself is an httpOnly cookie that no script sees.
+// Sends the requests of the sign-in pages. The session itself is an httpOnly cookie that no script sees.
 const status = document.getElementById('status')
 
 function show(text, isBad = false) {
@@ -7,7 +7,7 @@ function show(text, isBad = false) {
   status.hidden = false
 }
 
-/** Posts JSON while the button is disabled; the answer when the service agreed, otherwise its message is shown. */
+/** Posts JSON while the button is disabled. Returns the answer; after a failure shows its message and returns null. */
 async function post(button, path, body) {
   button.disabled = true
   try {
@@ -29,7 +29,7 @@ async function post(button, path, body) {
 const form = document.getElementById('request-link')
 const providers = document.getElementById('providers')
 
-/** Shows the providers of the domain of an address, which no person is looked up for. Returns false if it has none. */
+/** Shows the providers of the domain of an address, whether or not it belongs to a person. Returns false without a provider. */
 async function showProviders(email) {
   const response = await fetch(`/api/v1/auth/providers?email=${encodeURIComponent(email)}`).catch(() => null)
   const found = response?.ok ? (await response.json()).providers : []
@@ -50,7 +50,7 @@ async function showProviders(email) {
   return found.length > 0
 }
 
-/** The address for which the form was sent already: the second time it asks for a link. */
+/** The address for which the form was sent before. The second time, the form requests a link. */
 let shownFor = null
 form?.elements.email.addEventListener('input', () => {
   form.querySelector('button').hidden = false
@@ -94,8 +94,9 @@ const toText = (bytes) =>
     .replace(/=+$/, '')
 
 /**
- * Returns the challenge that the passkey signs: a document of this page, which is no vote and no other ceremony, whatever nonce the
- * service answered (docs/signed-orders.md). Its members are strings in the order of their names, so that this is its canonical form.
+ * Returns the challenge that the passkey signs: a document that this page makes. Whatever nonce the service sends, the document is
+ * neither a vote nor another ceremony (docs/signed-orders.md). Its members are strings in the order of their names, so that this is
+ * its canonical form.
  */
 function challengeOf(nonce) {
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(nonce)) throw new TypeError('The nonce is not base64url')
@@ -109,7 +110,7 @@ function challengeOf(nonce) {
 }
 
 const usePasskey = document.getElementById('use-passkey')
-// A browser without WebAuthn, or on a page that is not secure, has the link alone.
+// Without WebAuthn, or on a page that is not secure, a person can use only the link.
 if (usePasskey !== null && 'PublicKeyCredential' in window) usePasskey.hidden = false
 usePasskey?.addEventListener('click', async () => {
   const options = await post(usePasskey, '/api/v1/auth/passkey/options')

@@ -27,7 +27,7 @@ export async function readTransaction(node: UtxoNode, hash: string): Promise<Tra
     confirmations,
     blockTime: new Date(Number(block.timestamp) * 1000).toISOString(),
     fee: feeOfTransaction(found, spent).toString(),
-    // Change is no payment.
+    // Change is not a payment.
     payments: found.outputs.flatMap(({ index, amount, address }) =>
       address === null || amount === 0n || address === fromAddress
         ? []

@@ -15,11 +15,11 @@ describe('amounts of JSON', () => {
     ['50.00000000', 5_000_000_000n],
     ['0.1', 10_000_000n],
     ['20999999.97690000', 2_099_999_997_690_000n],
-    // 2^53 - 1, 2^53 and 2^53 + 1 units; the last is no number of this language.
+    // 2^53 - 1, 2^53 and 2^53 + 1 units; JavaScript cannot represent the last number.
     ['90071992.54740991', 9_007_199_254_740_991n],
     ['90071992.54740992', 9_007_199_254_740_992n],
     ['90071992.54740993', 9_007_199_254_740_993n],
-    // Numbers of this language from 2^26 on are farther apart than a unit.
+    // From 2^26 coins on, neighbouring numbers of JavaScript differ by more than a unit.
     ['83999999.99999999', 8_399_999_999_999_999n],
   ])('%s coins are %s units', (text, units) => {
     expect(read(text)).toBe(units)
@@ -41,7 +41,7 @@ describe('amounts of JSON', () => {
     '"1."',
     '"01"',
     `"${'9'.repeat(41)}"`,
-  ])('%s is no amount', (text) => {
+  ])('%s is not an amount', (text) => {
     expect(read(text)).toBeNull()
   })
 
@@ -57,13 +57,13 @@ describe('amounts of JSON', () => {
   })
 
   it.each(['', 'x', '{"a":1.5.5}', '{"a":01.5}', '{"a":1.}', '{"a":-}', '{"a":"1}', '{"a":1,}'])(
-    '%s is no JSON',
+    '%s is not JSON',
     (text) => {
       expect(readJson(text)).toBeUndefined()
     },
   )
 
-  it('counts and hashes have one form', () => {
+  it('counts and hashes are accepted in one form only', () => {
     expect([0, 7, -1, 1.5, '7', null, 2 ** 53].map(countOf)).toEqual([0, 7, null, null, null, null, null])
     const hash = 'ab'.repeat(32)
     expect([hash, hash.toUpperCase(), `0x${hash}`, hash.slice(1), 5].map(hashOf)).toEqual([
@@ -136,7 +136,7 @@ describe('calls of a node', () => {
     [500, '{"error":{"code":"-26","message":{}}}', null, 'the node refused without a reason'],
     [500, '{"error":5}', null, 'the node refused without a reason'],
     [500, '{"error":[]}', null, 'the node refused without a reason'],
-  ])('a refusal of any form is a refusal: %s %s', async (status, body, code, message) => {
+  ])('an error in any form counts as a refusal: %s %s', async (status, body, code, message) => {
     const url = await open((_request, response) => response.writeHead(status).end(body))
     const refusal = await openRpc({ url })
       .call('x')
@@ -145,7 +145,7 @@ describe('calls of a node', () => {
     expect(refusal).toMatchObject({ code, message })
   })
 
-  it('a node that is silent, absent, endless or elsewhere is an outage, and its address is not told', async () => {
+  it('a node that is silent, absent, answers without end or redirects is an outage, and the error does not name its address', async () => {
     const silent = await open(() => undefined)
     const endless = await open((_request, response) => response.end('x'.repeat(5_000)))
     const elsewhere = await open((_request, response) => response.writeHead(302, { location: silent }).end())

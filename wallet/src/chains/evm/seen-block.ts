@@ -60,7 +60,7 @@ const toKnown = ({ transactions, ...block }: EvmBlock): KnownBlock => ({
   sent: transactions.map(({ hash, from, nonce }) => ({ hash, from, nonce })),
 })
 
-/** null when the node does not give the receipts of blocks, or of this block. */
+/** Returns null when the node does not return the receipts of blocks, or of this block. */
 async function readReceipts(chain: Node, blockNumber: bigint): Promise<TransactionReceipt[] | null> {
   if (!chain.scan.hasBlockReceipts) return null
   try {
@@ -89,7 +89,7 @@ type Range = { first: bigint; last: bigint; headBlock: bigint }
 /**
  * Returns the blocks of a range if all blocks up to `headBlock` are known with their movements; null otherwise. After a start the
  * few blocks that are not deep enough yet are read once, so that a later block costs no more than its own calls. They are kept apart
- * from the blocks that were followed, which tell how far a chain went back.
+ * from the blocks that were followed, which show how far a chain was reorganised.
  */
 export async function recallBlocks(chain: Node, { first, last, headBlock }: Range): Promise<KnownBlock[] | null> {
   const { known, beforeStart, scan, confirmations } = chain

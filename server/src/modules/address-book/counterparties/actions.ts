@@ -94,7 +94,7 @@ export async function updateCounterparty(trx: Trx, target: Target, body: Update,
   )
 }
 
-/** @throws StaleError, 404, 409 when it is archived already */
+/** @throws StaleError, 404, 409 when it is already archived */
 export async function archiveCounterparty(trx: Trx, target: Target, _body: object, by: By): Promise<void> {
   const { vaultId, now } = by
   const row = await lockForChange(trx, vaultId, target)
@@ -149,7 +149,7 @@ async function insertAddresses(trx: Trx, { vaultId, counterpartyId, planned, now
     label,
     created_at: now,
   }))
-  // Rows are inserted in the order of their keys, so that two of these transactions never wait for each other.
+  // Rows are inserted in the order of their keys, so that two of these transactions cannot deadlock.
   rows.sort((a, b) => (`${a.network_id} ${a.address_key}` < `${b.network_id} ${b.address_key}` ? -1 : 1))
   await trx
     .insertInto('counterparty_addresses')

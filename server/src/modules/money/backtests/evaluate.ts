@@ -42,7 +42,7 @@ export async function backtest(
     for await (const page of pages) {
       const changed: ChangedDecision[] = []
       for (const [i, stored] of page.entries()) {
-        // Other requests run in between.
+        // Lets other requests run.
         if (i % decisionsPerTurn === decisionsPerTurn - 1) await setImmediate()
         const { change, usd } = await decideAgain(stored)
         totals.add(change, usd, stored.isSeen)
@@ -98,7 +98,7 @@ function createTotals() {
   }
 }
 
-/** Returns an exact sum, rounded once at the end. */
+/** Rounds an exact sum to cents. */
 export function inCents(usd: string): string {
   const [whole = '0', fraction = ''] = usd.split('.')
   return usdValueOf(BigInt(whole + fraction), fraction.length, '1')

@@ -55,9 +55,9 @@ export async function confirmHold(trx: Trx, id: string, by: ByMember): Promise<v
   await lockForPlacing(trx, vaultId)
   const hold = orNotFound(await findHold(trx, by.member, id), 'Hold')
   if (hold.placedById === actorId)
-    throw forbidden('other_person_required', 'A hold is confirmed by somebody other than the one who placed it')
+    throw forbidden('other_person_required', 'Another person than the one who placed a hold must confirm it')
   if (hold.becauseOfId !== null)
-    throw conflict('wrong_state', 'A suspension of the one who placed a hold is not confirmed')
+    throw conflict('wrong_state', 'The suspension of a person who placed a hold cannot be confirmed')
   await markConfirmed(trx, { vaultId, id, confirmedById: actorId, now })
   const { subjectId, subjectName, reason } = hold
   await announceVaultChange(

@@ -86,7 +86,7 @@ const columns = sql`
   p.*, ${profileOf('i')} as initiator, ${requirementsOf(sql.ref('p.vault_id'), sql.ref('p.id'))} as requirements,
   ${approversOf(sql.ref('p.vault_id'), sql.ref('p.id'))} as approvers`
 
-/** SQL: true if the payout waits and the member is in the snapshot of voters, has not voted and is still entitled to. */
+/** SQL: true if the payout waits and the member is in the snapshot of voters, has not voted and is still entitled to vote. */
 function awaiting({ userId }: Member, now: Date): RawBuilder<unknown> {
   return sql`p.status = 'awaiting_approval' and p.expires_at > ${now} and exists (
     select from approval_voters v
@@ -182,7 +182,7 @@ export async function hasTransferHeld(trx: Trx, { vault_id, id }: LockedPayout):
   return rows[0]?.is_held === true
 }
 
-/** Returns the active hold that concerns each row of a payout, in the order of the rows; null for a row without one. */
+/** Returns the active hold that concerns each row of a payout, in the order of the rows; null for a row without a hold. */
 export async function listHoldsOnRows(
   db: Db | Trx,
   { vaultId, initiatorId }: { vaultId: string; initiatorId: string },
@@ -218,8 +218,8 @@ export function listDuePayouts(db: Db, now: Date, limit: number): Promise<{ vaul
 type UsedId = { external_id: string; payout_id: string; payout_row: number; visible: boolean }
 
 /**
- * Returns the rows, except those of the replaced payout, that used an external id of these before and still have it. `visible` is
- * true if the member may see the payout of the row.
+ * Returns the stored rows that have an external id of the new rows, except those of the replaced payout. `visible` is true if the
+ * member may see the payout of the row.
  */
 export async function listUsedIds(
   db: Db | Trx,

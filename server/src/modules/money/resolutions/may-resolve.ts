@@ -46,7 +46,7 @@ export async function mayResolve(
 /** Returns a 409 with the finding in place of a proof. */
 export const notProven = (found: string): AppError => conflict('not_proven', `Not proven: ${found}`, found)
 
-/** Throws for an action under dual control that was carried out at once, which dual control rules out. */
+/** Throws, because an action under dual control must never be carried out at once. */
 export function neverAtOnce(): Promise<never> {
   throw new Error('An action under dual control was carried out without a second person')
 }

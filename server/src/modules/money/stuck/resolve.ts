@@ -37,7 +37,7 @@ import {
 /** A resolution as a person requests it. */
 export type ResolutionWish = { outcome: ResolutionOutcome; txHash: string | null; reason: string }
 
-/** The evidence that the server gathered when the resolution was requested; voters see it and hash it. */
+/** The evidence that the server gathered when the resolution was requested; voters see it and vote on its hash. */
 export type ResolutionEvidence = {
   askedAt: string
   proof: ResolutionProof
@@ -198,7 +198,7 @@ async function lockPayer(trx: Trx, transfer: LockedTransfer, feePaidBy: string |
 const hashesOf = ({ knownTxHash, earlierTxHashes }: StuckTransfer): string[] =>
   knownTxHash === null ? earlierTxHashes : [...earlierTxHashes, knownTxHash]
 
-/** Compares a transfer that goes on with its record. @throws 409 when any part differs */
+/** Compares a transfer that is to continue with its audit records. @throws 409 when any part differs */
 async function assertRestored(trx: Trx, { vault_id: vaultId, id }: LockedTransfer): Promise<void> {
   const [stored] = await listStoredOrders(trx, vaultId, [id])
   const compared = compareWithRecord(stored!, await listRecordsOf(trx, vaultId, 'transfer', [id]))
@@ -224,7 +224,7 @@ async function readStuck(
 ): Promise<{ stuck: StuckTransfer; difference: string | null; feeLimit: FeeLimit }> {
   const [stored] = await listStoredOrders(db, vaultId, [id])
   const recorded = readRecordedState(stored!, await listRecordsOf(db, vaultId, 'transfer', [id]))
-  if ('unreadable' in recorded) throw notProven(`Its audit records do not show what it is: ${recorded.unreadable}`)
+  if ('unreadable' in recorded) throw notProven(`Its state cannot be read from its audit records: ${recorded.unreadable}`)
   const { order, status, difference, lasting, feeLimit } = recorded
   const stuck = {
     order,
@@ -273,7 +273,7 @@ function assertProven(verdict: Verdict): Exclude<Verdict, { refusal: string }> {
 
 const taken = () => notProven('Another transfer of the vault has this transaction')
 
-/** Returns the state that a resolution is decided on; it changes when the delivery goes on. */
+/** Returns a digest of the state on which a resolution is decided. It changes when the delivery continues. */
 function versionOf({ status, phase, halt_reason, wallet_tx_hash }: DeliveryState): string {
   return sha256(canonicalJson({ status, phase, halt_reason, wallet_tx_hash })).toString('hex').slice(0, 16)
 }

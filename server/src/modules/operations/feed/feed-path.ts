@@ -21,7 +21,7 @@ export type ResolvedFilters = Omit<
   addressIds: string[] | null
   /**
    * The addresses among `addressIds` that are in scope and that the viewer does not own. Without an address filter, the
-   * shared addresses; when these are too many to merge, only enough ids to show that.
+   * shared addresses; when they are too many to merge, only enough ids to exceed the limit.
    */
   visibleAddressIds: string[]
   counterpartyIds: string[] | null
@@ -32,8 +32,8 @@ export type ResolvedFilters = Omit<
 export type FeedPath = { ranges: { feed: FeedName; keys: string[] }[]; conditions: FeedCondition[] }
 
 /**
- * The index ranges along which the feed can be read, each with the conditions that every row of it meets. All but the
- * first ranges need a key.
+ * The index ranges along which the feed can be read, each with the conditions that all of its rows meet. The first four
+ * ranges have no key.
  */
 const settled = {
   // This index is ordered by id, without a time.

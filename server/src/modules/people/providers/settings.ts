@@ -12,7 +12,7 @@ export const settingsOf = (row: ProviderRow) => ({
   sessionHours: row.session_hours,
 })
 
-/** Returns a digest of the settings and the client secret, so that a sign-in counts only for those with which it began. */
+/** Returns a digest of the settings and the client secret, so that a sign-in is valid only for the settings with which it began. */
 export const digestOfSettings = (row: ProviderRow): string =>
   sha256(canonicalJson({ ...settingsOf(row), secret: row.client_secret?.toString('base64') ?? null })).toString(
     'base64url',

@@ -41,7 +41,7 @@ async function told(name: string): Promise<string[]> {
 const ending = async () => (await readFigures(test.deps.db, test.clock.now())).serviceTokensEnding
 
 describe('the end of a service token', () => {
-  it('is announced 14 days, 3 days and a day before, once each, whatever nodes look', async () => {
+  it('is announced 14 days, 3 days and a day before, once each, even if several nodes look at the same time', async () => {
     const { id } = await create('Monthly', days(20))
     const look = () => Promise.all([tellEndsOfTokens(test.deps), tellEndsOfTokens(test.deps)])
     await look()
@@ -72,7 +72,7 @@ describe('the end of a service token', () => {
     expect((await administrator.execute()).map((row) => row.user_id)).toContain(admin.userId)
   })
 
-  it('is announced for the days only that the token was made to live longer than', async () => {
+  it('is announced only at the terms that are shorter than the life of the token', async () => {
     admin = await test.signIn('admin@example.org')
     await create('Weekend', days(2))
     await create('Hour', 3_600_000)

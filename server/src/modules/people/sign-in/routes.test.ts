@@ -30,7 +30,7 @@ beforeAll(async () => {
   vault = await insertVault(test, 'main-vault', admin)
   treasuryId = await vault.addGroup('treasury')
 })
-// The sign-in limits, and the links that fill a mailbox, are a matter of their own tests only.
+// Only the tests of the sign-in limits and of full mailboxes keep these rows.
 afterEach(async () => {
   await test.sendMails()
   for (const table of ['sign_in_attempts', 'failed_redemptions', 'magic_links'] as const) {
@@ -128,7 +128,7 @@ describe('signing in', () => {
     expect(record).toEqual({ chain: 'platform', action: 'user.signed_in', actor_id: known.userId })
   })
 
-  it('by the link in the browser that asked sets the cookie and goes where it was asked to', async () => {
+  it('by the link in the browser that requested it sets the cookie and redirects to `redirectTo`', async () => {
     const { token, binding } = await linkFor('known@example.org', { redirectTo: '/docs?x=1' })
     const answer = await follow(token, binding)
     expect(answer.status).toBe(302)
@@ -139,7 +139,7 @@ describe('signing in', () => {
     expect((await follow(token, binding)).headers.location).toBe('/sign-in?error=link')
   })
 
-  it('goes to / unless asked otherwise', async () => {
+  it('redirects to / without `redirectTo`', async () => {
     const { token, binding } = await linkFor('known@example.org')
     expect((await follow(token, binding)).headers.location).toBe('/')
   })
@@ -158,7 +158,7 @@ describe('signing in', () => {
     ).rejects.toMatchObject({ status: 404 })
   })
 
-  it('sets cookies that a browser keeps where the operator accepts plain HTTP', async () => {
+  it('sets cookies without Secure where the operator accepts plain HTTP', async () => {
     const plain = await createTestApp({ PUBLIC_URL: 'http://vault.example.org', DATA_DIR: outbox.dataDir })
     try {
       const answer = await plain.anonymous.post('/auth/magic-link', { email: 'known@example.org' })
@@ -363,7 +363,7 @@ describe('T42 a sign-in link', () => {
     expect((await follow(late, binding)).headers.location).toBe('/sign-in?error=link')
   })
 
-  it('is not mailed any more ten minutes after it was asked for', async () => {
+  it('is not mailed later than ten minutes after its request', async () => {
     const before = (await mailsTo('known@example.org')).length
     await ask('known@example.org')
     test.clock.advance(10 * minute + 1)
@@ -371,7 +371,7 @@ describe('T42 a sign-in link', () => {
     expect(await mailsTo('known@example.org')).toHaveLength(before)
   })
 
-  it('is bound to the browser that asked: elsewhere it leads to the confirm page and stays unused', async () => {
+  it('is bound to the browser that requested it; in another browser it leads to the confirm page and stays unused', async () => {
     const { token } = await linkFor('known@example.org')
     const { binding: other } = await linkFor('admin@example.org')
     for (const binding of [undefined, '', other, newSecret()]) {
@@ -384,7 +384,7 @@ describe('T42 a sign-in link', () => {
   })
 
   it.each(['unknown', newSecret(), '%00'])(
-    'that is unknown (%s) is a 401, and in a browser leads back',
+    'that is unknown (%s) is refused with 401, and leads a browser back to the sign-in page',
     async (token) => {
       expect((await redeem(token)).status).toBe(401)
       const answer = await follow(encodeURIComponent(token), newSecret())
@@ -394,7 +394,7 @@ describe('T42 a sign-in link', () => {
 })
 
 describe('T43 a mail scanner', () => {
-  it('uses nothing up by GET and HEAD, of the link or of the confirm page', async () => {
+  it('does not use up a link by GET or HEAD of the link or of the confirm page', async () => {
     const { token, binding } = await linkFor('known@example.org')
     for (let visit = 0; visit < 3; visit += 1) {
       expect((await follow(token)).status).toBe(302)
@@ -463,7 +463,7 @@ describe('T43 a sign-in link on another device', () => {
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(16)
   })
 
-  it('keeps its code as a digest that the secret key alone makes', async () => {
+  it('stores its code as a digest that only the secret key can make', async () => {
     const { token } = await linkFor(email)
     const code = await lastCode(email)
     const { code_hash } = await test.deps.db.selectFrom('magic_links').select('code_hash').executeTakeFirstOrThrow()
@@ -493,7 +493,7 @@ describe('T43 a sign-in link on another device', () => {
     expect((await confirm(token, code, { 'sec-fetch-site': 'same-origin' })).status).toBe(303)
   })
 
-  it('works after any body that is not a form of ours', async () => {
+  it('is not redeemed by a form with unknown, invalid or oversized values', async () => {
     for (const fields of [{}, { token: 'unknown', code: '123456' }]) {
       const answer = await submit('/sign-in/confirm', fields as Record<string, string>)
       expect(answer.status).toBe(303)
@@ -530,7 +530,7 @@ describe('a sign-in from a new device', () => {
     return { session: cookieOf(answer, 'session_token')!, device: cookieOf(answer, 'device')!, answer }
   }
 
-  it('is mailed: when, from where and with what', async () => {
+  it('is announced by a mail with its time, network and device', async () => {
     const email = 'traveller@example.org'
     await test.signIn(email)
     await signInByBrowser(email, from('203.0.113.7', agents.firefox))
@@ -541,7 +541,7 @@ describe('a sign-in from a new device', () => {
     expect(linkIn(mail!).href).toMatch(new RegExp(`^${origin}/sign-in/end-session\\?session=c\\w{24}&key=[\\w-]{43}$`))
   })
 
-  it('is mailed once for a browser that keeps its cookie, wherever it goes, and again for one without', async () => {
+  it('is announced once for a browser that keeps its cookie, in any network, and again for a browser without the cookie', async () => {
     const email = 'browser@example.org'
     await test.signIn(email)
     const first = await signInByBrowser(email, from('203.0.113.7', agents.firefox))
@@ -555,7 +555,7 @@ describe('a sign-in from a new device', () => {
     expect(await notices(email)).toHaveLength(2)
   })
 
-  it('is mailed to each person of one browser', async () => {
+  it('is announced to each person who uses the same browser', async () => {
     await test.signIn('one@example.org')
     await test.signIn('two@example.org')
     const headers = from('203.0.113.7', agents.firefox)
@@ -567,7 +567,7 @@ describe('a sign-in from a new device', () => {
     expect(await notices('one@example.org')).toHaveLength(1)
   })
 
-  it('does not trust a device cookie that we did not give', async () => {
+  it('does not trust a device cookie that the service did not set', async () => {
     const email = 'planted@example.org'
     await test.signIn(email)
     const planted = newSecret()
@@ -581,7 +581,7 @@ describe('a sign-in from a new device', () => {
     )
   })
 
-  it('is mailed for a program that is new, or that calls from another network', async () => {
+  it('is announced for a program that is new, or that calls from another network', async () => {
     const email = 'program@example.org'
     await test.signIn(email)
     const counts: number[] = []
@@ -601,7 +601,7 @@ describe('a sign-in from a new device', () => {
     expect(counts).toEqual([1, 1, 2, 3, 4, 4])
   })
 
-  it('is mailed though the session is over before the mail goes out', async () => {
+  it('is announced even if the session ends before the mail is sent', async () => {
     const email = 'hurried@example.org'
     await test.signIn(email)
     const { token } = await linkFor(email)
@@ -611,7 +611,7 @@ describe('a sign-in from a new device', () => {
     expect(await notices(email)).toHaveLength(1)
   })
 
-  it('is ended from the mail by a button, without signing in, and nothing else with it', async () => {
+  it('can be ended by a button of the mail without signing in, and no other session ends', async () => {
     const email = 'victim@example.org'
     const victim = await test.signIn(email)
     const { session, device } = await signInByBrowser(email, from('203.0.113.7', agents.firefox))
@@ -650,7 +650,7 @@ describe('a sign-in from a new device', () => {
 })
 
 describe('T62 a sign-in link of an operator', () => {
-  it('is on the record with who made it, marks its session, and is mailed to the person both times', async () => {
+  it('is recorded with its operator, marks its session, and is announced to the person when it is made and when it is used', async () => {
     const email = 'absent@example.org'
     const person = await test.signIn(email)
     await vault.addMember(treasuryId, person.userId)
@@ -704,7 +704,7 @@ describe('T67 a stranger', () => {
   const email = 'known@example.org'
   const stranger = { 'x-forwarded-for': '192.0.2.1' }
 
-  it('a person who asks for links too often locks out no other person', async () => {
+  it('who requests links too often does not lock out other people', async () => {
     for (let index = 0; index < 5; index += 1) expect((await ask(email, {}, stranger)).status).toBe(200)
     expect((await ask(email, {}, stranger)).status).toBe(429)
     expect((await ask(email, {}, { 'x-forwarded-for': '203.0.113.7' })).status).toBe(200)
@@ -723,7 +723,7 @@ describe('T67 a stranger', () => {
     expect((await ask('admin@example.org', {}, knownDevice)).status).toBe(429)
   })
 
-  it('requests from many addresses do not flood the mailbox, and every link that arrives works', async () => {
+  it('who sends requests from many addresses does not flood the mailbox, and every link that arrives works', async () => {
     const { token, binding } = await linkFor(email)
     const device = cookieOf(await follow(token, binding), 'device')!
     await test.sendMails()
@@ -749,7 +749,7 @@ describe('T67 a stranger', () => {
     expect((await mailsTo(email)).at(-1)!.subject).toBe('Your sign-in link for Strongroom')
   })
 
-  it('makes room in the mailbox again when the links are over', async () => {
+  it('can send links to a full mailbox again only after the earlier links have expired', async () => {
     for (let index = 0; index < 6; index += 1) await ask(email, {}, { 'x-forwarded-for': `192.0.2.${index}` })
     await test.sendMails()
     const before = (await mailsTo(email)).length
@@ -759,7 +759,7 @@ describe('T67 a stranger', () => {
     expect(await mailsTo(email)).toHaveLength(before + 1)
   })
 
-  it('too many guesses of tokens and codes are refused, and a working link never is', async () => {
+  it('who guesses too many tokens and codes is refused, and a valid link always works', async () => {
     const { token } = await linkFor(email)
     const { token: second, binding } = await linkFor(email)
     const { token: third } = await linkFor(email)
@@ -776,7 +776,7 @@ describe('T67 a stranger', () => {
     expect((await guess('guess-1')).status).toBe(401)
     const refused = await guess('guess-2')
     expect(refused.status).toBe(429)
-    // Guesses beyond the limit leave nothing behind.
+    // No answer is stored for guesses beyond the limit.
     expect(await storedAnswers()).toEqual([401])
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(14 * 60)
     expect((await follow('unknown', undefined, stranger)).status).toBe(429)
@@ -946,7 +946,7 @@ describe('T51 faulty input', () => {
 })
 
 describe('sessions', () => {
-  it('slide with use, and end 30 days after they began', async () => {
+  it('are prolonged by use, and end 30 days after they began', async () => {
     const { token } = await linkFor('known@example.org')
     const signedIn = bearing((await redeem(token)).body.token)
     for (let week = 0; week < 4; week += 1) {
@@ -1002,7 +1002,7 @@ describe('sessions', () => {
     })
   })
 
-  it('end by signing out, with the cookie cleared', async () => {
+  it('end by signing out, which clears the cookie', async () => {
     const person = await test.signIn('leaver@example.org')
     const browser = test.client({ cookie: `session_token=${person.token}`, origin })
     const answer = await browser.post('/auth/sign-out', {})
@@ -1012,7 +1012,7 @@ describe('sessions', () => {
     expect((await browser.post('/auth/sign-out', {})).status).toBe(401)
   })
 
-  it('T47 end with the user, and lose a vault with the membership, on the next request', async () => {
+  it('T47 end when the user is disabled, and lose access to a vault with the membership, from the next request on', async () => {
     const person = await test.signIn('dismissed@example.org')
     await vault.addMember(vault.administratorsId, person.userId)
     expect((await person.get('/vaults/main-vault/invitations')).status).toBe(200)
@@ -1064,7 +1064,7 @@ describe('sessions', () => {
     expect((await redeem(token)).status).toBe(200)
   })
 
-  it('T39 are for every signed-in user', async () => {
+  it('T39 are refused to callers who are not signed in', async () => {
     for (const answer of [
       await test.anonymous.get('/auth/session'),
       await test.anonymous.get('/auth/sessions'),

@@ -110,7 +110,7 @@ export function authRoutes(app: App, deps: Deps): void {
         return {
           refusal: unauthorized(
             'invalid_sign_in_link',
-            'The sign-in link is unknown, used or expired; request a new one',
+            'The sign-in link is unknown, was used before or has expired; request a new link',
           ),
         }
       }
@@ -122,8 +122,8 @@ export function authRoutes(app: App, deps: Deps): void {
   api.calculate('preparePasskeySignIn', '/auth/passkey/options', {
     summary: 'Prepare signing in with a passkey',
     description:
-      'Options with which a browser signs you in with any of your passkeys. The answer of the authenticator works once, ' +
-      'for five minutes, in the browser that asked.',
+      'Options with which a browser signs you in with any of your passkeys. The answer of the authenticator is valid once, ' +
+      'for five minutes, in the browser that requested the options.',
     answers: { 200: RequestOptions },
     handler: async (_db, { now }, { reply }) => {
       const binding = newSecret()
@@ -135,9 +135,9 @@ export function authRoutes(app: App, deps: Deps): void {
   api.post('signInWithPasskey', '/auth/passkey', {
     summary: 'Sign in with a passkey',
     description:
-      'For the browser that prepared it. The session is like that of a sign-in link; a sign-in from a new device is ' +
+      'For the browser that requested the options. The session is like that of a sign-in link; a sign-in from a new device is ' +
       'announced by mail. A sender who fails too often gets 429. Where an identity provider is enforced, a passkey opens no session; ' +
-      'a break-glass person gets 401 `link_required` and a mail with a link for the same browser, which does.',
+      'a break-glass person gets 401 `link_required` and a mail with a link that opens a session in the same browser.',
     body: PasskeySignIn,
     answers: { 200: SignIn },
     errors: ['invalid_passkey', 'link_required'],
@@ -154,7 +154,7 @@ export function authRoutes(app: App, deps: Deps): void {
       if (signedIn === null) {
         const tooMany = await countFailedRedemption(trx, senderOf(request.ip), now)
         if (tooMany !== null) throw tooMany
-        return { refusal: unauthorized('invalid_passkey', 'The passkey is unknown, or its answer is used or expired') }
+        return { refusal: unauthorized('invalid_passkey', 'The passkey is unknown, or its answer was used before or has expired') }
       }
       setSession(deps, reply, signedIn)
       reply.clearCookie(passkeyCookie, passkeyCookieOptions(deps.publicOrigin()))
@@ -164,7 +164,7 @@ export function authRoutes(app: App, deps: Deps): void {
 
   api.get('getCurrentSession', '/auth/session', {
     summary: 'Get the current session',
-    description: 'The signed-in user, when the session expires, and the vaults of which the user is a member.',
+    description: 'Returns the signed-in user, the time at which the session expires, and the vaults of which the user is a member.',
     access: 'caller',
     answers: { 200: CurrentSession },
     handler: async (db, { caller }) => toCurrentSession(await getPerson(db, caller.userId), caller.expiresAt),
@@ -186,8 +186,8 @@ export function authRoutes(app: App, deps: Deps): void {
   api.post('signOutEverywhere', '/auth/sign-out-everywhere', {
     summary: 'Sign out everywhere',
     description:
-      'Ends your sessions with the next request on every node, and links that were mailed to you; each sign-in from a device is ' +
-      'announced by mail again. 409 for a service token, which has no session.',
+      'Ends your sessions with the next request on every node, and the links that were mailed to you. The next sign-in from each ' +
+      'device is announced by mail. 409 for a service token, which has no session.',
     access: 'caller',
     body: SignOutEverywhere,
     answers: { 200: SignedOutEverywhere },

@@ -13,7 +13,7 @@ export type ActivityRequest = ReportRequest & {
 
 type ActivityInput = Static<typeof AddressActivityQuery> & { counterpartyId?: string; counterpartyGroupId?: string }
 
-/** @throws 400 naming the parameter, 403 when a caller who is no administrator names another user */
+/** @throws 400 naming the parameter, 403 when a caller who is not an administrator names another user */
 export function readActivityRequest(type: string, member: Member, query: ActivityInput, now: Date): ActivityRequest {
   const request = readReportRequest(type, member, query, now)
   const { groupBy = 'day', comparison = 'none' } = query

@@ -37,11 +37,11 @@ export const ActivitySummary = Closed(
   },
   {
     $id: 'ActivitySummary',
-    description: 'Counts and sums over the whole interval; sums count confirmed operations unless `statuses` is given.',
+    description: 'Counts and sums over the whole interval. Without `statuses`, sums include only confirmed operations.',
   },
 )
 
-/** Returns the totals of the report. Counts include all its operations; sums, means and extremes only those that count. */
+/** Returns the totals of the report. Counts include all of its operations; sums, means and extremes only those of the selected statuses. */
 export function summarize(activity: Activity): Static<typeof ActivitySummary> {
   const { overall, assets } = activity
   const flow = flowOf(overall, activity)

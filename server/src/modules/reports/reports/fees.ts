@@ -44,7 +44,7 @@ export const FeesOfNetwork = Closed(
 export const FeesOfAsset = Closed(
   {
     ...asset,
-    feeAsset: described(Text('ETH'), 'Code of the coin of the network, which paid the fees.'),
+    feeAsset: described(Text('ETH'), 'Code of the coin of the network, in which the fees were paid.'),
     ...figuresOfCoin,
   },
   { $id: 'FeesOfAsset', description: 'The fees of the transfers of one token.' },
@@ -54,7 +54,7 @@ export const FeesOfPayer = Closed(
   {
     addressId: described(
       Nullable(Id),
-      'Identifier of the address of the vault that paid; null for all that the caller does not see.',
+      'Identifier of the address of the vault that paid; null for the fees of all addresses that the caller does not see.',
     ),
     address: Nullable(Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266')),
     label: Nullable(Text('Operations')),
@@ -84,7 +84,7 @@ export const FeesOfPeriod = Closed(
   { $id: 'FeesOfPeriod' },
 )
 
-export const FeesSummary = Closed(figures, { $id: 'FeesSummary', description: 'Fees of the report together.' })
+export const FeesSummary = Closed(figures, { $id: 'FeesSummary', description: 'Totals of all fees of the report.' })
 
 export const FeesReport = Closed(
   {
@@ -93,15 +93,15 @@ export const FeesReport = Closed(
     byNetwork: described(Type.Array(Ref(FeesOfNetwork)), 'Fees per network.'),
     byAsset: described(Type.Array(Ref(FeesOfAsset)), 'Fees per token that the transfers moved.'),
     byPayer: described(Type.Array(Ref(FeesOfPayer)), 'Fees per address of the vault that paid them.'),
-    byKind: described(Type.Array(Ref(FeesOfKind)), 'Fees by what they were paid for.'),
-    timeline: described(Type.Array(Ref(FeesOfPeriod)), 'Fees per day, week or month, empty ones included.'),
+    byKind: described(Type.Array(Ref(FeesOfKind)), 'Fees by purpose.'),
+    timeline: described(Type.Array(Ref(FeesOfPeriod)), 'Fees per day, week or month; periods without fees are included.'),
   },
   { $id: 'FeesReport' },
 )
 
 type FeesRequest = ReportRequest & { groupBy: GroupBy }
 
-/** Reads the parameters: unless `dateBasis` is given, the date of a fee is the one at which it was booked. */
+/** Reads the parameters. Without `dateBasis`, a fee has the date on which it was booked. */
 export function readFeesRequest(type: string, member: Member, query: Static<typeof FeesQuery>, now: Date): FeesRequest {
   const { groupBy = 'day', dateBasis = 'feeBookedAt' } = query
   const request = readReportRequest(type, member, { ...query, dateBasis }, now)
@@ -146,9 +146,9 @@ export async function buildFees(db: Db, ordered: FeesRequest): Promise<Static<ty
   })
 }
 
-/** The properties that fees are summed by, each beside the token. */
+/** The properties by which fees are summed, in addition to the token. */
 type Level = 'token' | 'day' | 'payer' | 'kind'
-/** The value of `grouping(day, payer, kind)`, which has a bit for each property that is not summed by. */
+/** The value of `grouping(day, payer, kind)`, which has a bit for each property that the sum ignores. */
 const levels: Readonly<Record<Level, number>> = { token: 0b111, day: 0b011, payer: 0b101, kind: 0b110 }
 
 type FeeGroup = Fees & {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, allVisible, isAddressInScope } from '../../../access/address-scope.ts'
 
-/** The kinds of network fees: for a payment, one whose transaction replaced another, a cancellation on chain, or a failure. */
+/** The kinds of network fees: of a payment, a payment whose transaction replaced another, a cancellation on chain, or a failure. */
 export const feeKinds = ['payment', 'replacement', 'cancellation', 'failure'] as const
 export type FeeKind = (typeof feeKinds)[number]
 
@@ -17,8 +17,8 @@ export const feeKind = sql<FeeKind>`case
   when t.failure_reason ~ '^(RELEASED: )?CANCELLED' then 'cancellation' else 'failure' end`
 
 /**
- * SQL: the id of the address of the vault that paid the fee of the operation `o`, whose transfer is `t`; null for an address
- * beside the sender that the viewer may not see.
+ * SQL: the id of the address of the vault that paid the fee of the operation `o`, whose transfer is `t`; null if
+ * another address than the sender paid and the viewer may not see it.
  */
 export function feePayer(scope: AddressScope): RawBuilder<unknown> {
   if (scope.viewer.readsAll) return sql`coalesce(t.fee_address_id, o.address_id)`

@@ -33,22 +33,22 @@ const deny = decision([])
 const ask = decision([policy('ask', 'requireApproval')])
 const waived = decision([policy('waived', 'requireApproval', { adminBypass: true })], true)
 
-describe('the outcome of a chain', () => {
+describe('the outcome of the steps of a request', () => {
   it.each([
-    ['all allowed', [allow, allow], 'apply'],
-    ['all waived', [waived, waived], 'apply'],
-    ['allowed and waived', [allow, waived], 'apply'],
-    ['one asks', [allow, ask], 'wait'],
-    ['one asks, one is waived', [waived, ask], 'wait'],
-    ['one denied', [allow, deny], 'refuse'],
-    ['one denied, one asks', [ask, deny], 'refuse'],
-    ['one blocked', [block, allow], 'refuse'],
-    ['one blocked, one asks', [ask, allow, block], 'refuse'],
+    ['applies when all steps are allowed', [allow, allow], 'apply'],
+    ['applies when all votes are waived', [waived, waived], 'apply'],
+    ['applies when each step is allowed or waived', [allow, waived], 'apply'],
+    ['waits when one step needs votes', [allow, ask], 'wait'],
+    ['waits when one step needs votes and another is waived', [waived, ask], 'wait'],
+    ['refuses when one step is denied', [allow, deny], 'refuse'],
+    ['refuses when one step is denied and another needs votes', [ask, deny], 'refuse'],
+    ['refuses when one step is blocked', [block, allow], 'refuse'],
+    ['refuses when one step is blocked and another needs votes', [ask, allow, block], 'refuse'],
   ])('%s', (_what, decisions, effect) => {
     expect(outcomeOf(decisions).effect).toBe(effect)
   })
 
-  it('names a block before a denial', () => {
+  it('names a blocked step before a denied step', () => {
     expect(outcomeOf([deny, block])).toEqual({
       effect: 'refuse',
       stepIndex: 1,
@@ -95,7 +95,7 @@ describe('the status of a request', () => {
     targetChanged: 'stale',
   }
 
-  it.each(Object.entries(events))('pending and %s is %s; any other status stays', (event, status) => {
+  it.each(Object.entries(events))('changes from pending by %s to %s, and from no other status', (event, status) => {
     for (const from of requestStatuses)
       expect(nextStatus(from, event as RequestEvent)).toBe(from === 'pending' ? status : null)
   })

@@ -206,8 +206,8 @@ type Names<Value> = Record<(typeof namedTypes)[number], Value>
 
 /**
  * The values that exist in the vault, by selector type: ids, `route/variant` by codes, keys of categories, tokens by id or
- * code, and addresses by id or key. None of them but folders is ever deleted
- * while addresses exist.
+ * code, and addresses by id or key. Of these
+ * objects, only folders are ever deleted while the vault has addresses.
  */
 async function listNamedAmong(
   db: Db | Trx,

@@ -44,7 +44,7 @@ function take(recorded: Map<string, Recorded>, { action, targetId, at, details }
   }
 }
 
-/** Orders updates of the same time: each update begins with the values with which another one ended. */
+/** Applies the updates. Of updates at the same time, the next is the one that begins with the present values. */
 function applied({ fields, updates }: Recorded): Fields {
   let now = { ...fields }
   const waiting = [...updates]

@@ -12,20 +12,23 @@ const Votes = Type.Integer({ description: 'Number of people of the group who mus
 const Origin = Type.String({ description: 'Origin of a page.', examples: ['https://sign.example.org'] })
 
 export const SigningPages = Closed({
-  origins: described(Type.Array(Origin), 'None: you sign on pages of this service.'),
+  origins: described(Type.Array(Origin), 'Origins of the pages on which you sign; empty if you sign on pages of this service.'),
 })
 
 /** A signed version that is not in force yet. */
 const PendingAuthority = Closed({
   version: Type.Integer({ examples: [2] }),
-  hash: described(Hash, 'Its fingerprint, computed here: people compare it with what the wallet service shows.'),
+  hash: described(
+    Hash,
+    'Fingerprint of the version, computed by this service. People compare it with the one that the wallet service shows.',
+  ),
   inForceAt: described(Timestamp, 'Time at which the version comes into force, unless it is cancelled before.'),
   trustsServicePage: Type.Boolean({
-    description: 'Keys of other pages than that of the wallet service may sign once it is in force.',
+    description: 'True if keys of other pages than the page of the wallet service may sign when the version is in force.',
     examples: [false],
   }),
   document: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'The document itself, of which `hash` is the hash.',
+    description: 'The document from which `hash` is computed.',
     examples: [{ format: 'strongroom-authority-2' }],
   }),
 })
@@ -41,14 +44,17 @@ export const AuthorityCancellation = Closed({
 /** The authority that is in force at the wallet service. This service does not store it. */
 export const VaultAuthority = Closed({
   version: Type.Integer({ examples: [1] }),
-  hash: described(Hash, 'Its fingerprint, computed here: people compare it with what the wallet service shows.'),
+  hash: described(
+    Hash,
+    'Fingerprint of the version, computed by this service. People compare it with the one that the wallet service shows.',
+  ),
   document: Type.Record(Type.String(), Type.Unknown(), {
     description:
-      'The document itself, of which `hash` is the hash: who signs computes it, and takes symbols and decimals from here.',
+      'The document from which `hash` is computed. Signers compute the hash themselves, and read symbols and decimals here.',
     examples: [{ format: 'strongroom-authority-2' }],
   }),
   trustsServicePage: Type.Boolean({
-    description: 'Keys of other pages than that of the wallet service may sign, such as those of this service.',
+    description: 'True if keys of other pages than the page of the wallet service may sign, such as keys of this service.',
     examples: [false],
   }),
   delayHours: Type.Integer({
@@ -57,11 +63,11 @@ export const VaultAuthority = Closed({
   }),
   pending: described(
     Nullable(PendingAuthority),
-    'The next version, which was signed and comes into force after the delay; null: none waits.',
+    'The next version, which was signed and comes into force after the delay; null if no version waits.',
   ),
   votesToCancel: Type.Integer({
     description:
-      'Number of people of `change.group` who can cancel the pending version: one fewer than sign a version, at least one.',
+      'Number of people of `change.group` who can cancel the pending version: one fewer than the signers of a version, and at least one.',
     examples: [1],
   }),
   highest: described(
@@ -74,13 +80,13 @@ export const VaultAuthority = Closed({
   ),
   alarmSince: described(
     Nullable(Timestamp),
-    'Since when the wallet service has shown an older one, or another one of this number; null: it does not.',
+    'Time since which the wallet service has shown an older version, or another version of the same number; null if it does not.',
   ),
   keys: described(
     Type.Array(
       Closed({
         id: Type.String({ description: 'Id of the key.', examples: ['AQIDBAUGBwgJCgsMDQ4PEA'] }),
-        person: described(Id, 'User id of whose key it is.'),
+        person: described(Id, 'User id of the person or service that has the key.'),
         name: Type.String({ description: 'Name of the key.', examples: ['Phone'] }),
         kind: described(Enum(['passkey', 'service']), '`service`: an Ed25519 key of a program.'),
         fingerprint: described(Hash, 'SHA-256 of the public key.'),
@@ -88,7 +94,7 @@ export const VaultAuthority = Closed({
         origins: described(Type.Array(Origin), 'Origins of the pages on which the key signs.'),
       }),
     ),
-    'Keys whose signatures count.',
+    'Keys whose signatures are valid.',
   ),
   groups: described(
     Type.Array(Closed({ id: Group, persons: described(Type.Array(Id), 'User ids of its people.') })),
@@ -96,7 +102,7 @@ export const VaultAuthority = Closed({
   ),
   addresses: described(
     Type.Array(Closed({ network: Slug, address: OnchainAddress })),
-    'The signed address book; everything else is unlisted.',
+    'The signed address book; all other addresses are unlisted.',
   ),
   change: described(Closed({ group: Group, votes: Votes }), 'Signers of the next version.'),
   rules: described(
@@ -104,23 +110,23 @@ export const VaultAuthority = Closed({
       Closed({
         network: Slug,
         contractAddress: Nullable(OnchainAddress),
-        symbol: described(Nullable(Type.String({ examples: ['USDT'] })), 'null: the authority is of format 1.'),
-        decimals: described(Nullable(Type.Integer({ examples: [6] })), 'null: the authority is of format 1.'),
+        symbol: described(Nullable(Type.String({ examples: ['USDT'] })), 'Null if the authority has format 1.'),
+        decimals: described(Nullable(Type.Integer({ examples: [6] })), 'Null if the authority has format 1.'),
         initiators: described(Group, 'The group whose people may order.'),
-        perDay: described(Nullable(RawAmount), 'The most within 24 hours, in the smallest unit; null: no limit.'),
+        perDay: described(Nullable(RawAmount), 'Largest amount within 24 hours, in the smallest unit; null without a limit.'),
         floors: described(
           Type.Array(
             Closed({
-              above: described(RawAmount, 'From amounts above this one, in the smallest unit.'),
-              to: described(Enum(['any', 'unlisted']), 'Whom it must go to.'),
+              above: described(RawAmount, 'The approvals are needed for amounts above this amount, in the smallest unit.'),
+              to: described(Enum(['any', 'unlisted']), 'Recipients for which they are needed: all, or those that `addresses` does not list.'),
               group: Group,
               votes: Votes,
             }),
           ),
-          'Approvals that are needed beside the signature of the initiator.',
+          'Approvals that are needed in addition to the signature of the initiator.',
         ),
       }),
     ),
-    'One for each token that may leave.',
+    'A rule for each token that may leave the vault.',
   ),
 })

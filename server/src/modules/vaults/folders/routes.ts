@@ -34,7 +34,9 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
 
   api.list('listAddressGroups', '/vaults/:code/address-groups', {
     summary: 'List folders',
-    description: 'Newest first. Folders that the caller manages or was granted; for administrators all of the vault.',
+    description:
+      'Newest first. Returns the folders that the caller manages or that are shared with the caller; for administrators, all ' +
+      'folders of the vault.',
     item: AddressGroup,
     load: (db, { member }, page) => listAddressGroups(db, visibleScopeOf(member), page),
     present: toAddressGroup,
@@ -62,7 +64,7 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     description:
       'Name, description and appearance. Only for its manager. Its addresses and grants have endpoints of their own. ' +
       'The name and the addresses of a folder that a rule of a policy names belong to the rules: in a vault with ' +
-      'governance their change waits for votes (202), and only administrators ask for it.',
+      'governance a change of them waits for votes (202), and only administrators may request it.',
     errors: ['not_permitted', 'administrator_required', 'limit_reached', 'quorum_unreachable'],
     body: AddressGroupUpdate,
     confirmed: 'where protected',
@@ -144,7 +146,7 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     summary: 'Share a folder',
     description:
       'Only for its manager. Shares the addresses in the folder with a member or a group of the vault, each for as ' +
-      'long as it is in the folder. 200 when the subject had a grant, whose rights are replaced.',
+      'long as it is in the folder. 200 when the subject already had a grant; its rights are replaced.',
     errors: ['not_permitted'],
     body: GrantCreation,
     answers: { 200: AddressGroupGrant, 201: AddressGroupGrant },

@@ -47,7 +47,7 @@ export const grantFields = {
   subjectId: described(UserId, 'Identifier of the member or of the policy group.'),
   subject: described(Type.Union([Ref(GrantedUser), Ref(GrantedGroup)]), 'The user or group that the grant is for.'),
   canView: Type.Boolean({ examples: [true] }),
-  canTransfer: Type.Boolean({ description: 'Also grants the right to transfer.', examples: [false] }),
+  canTransfer: Type.Boolean({ description: 'True if the grant includes the right to transfer.', examples: [false] }),
   grantorId: UserId,
   grantor: ProfileBeside,
   createdAt: Timestamp,
@@ -60,7 +60,7 @@ export const AddressGrant = Closed(
 
 export const addressGrantComponents = [GrantedUser, GrantedGroup, AddressGrant]
 
-/** A new grant replaces the existing grant of its subject. Rights that it does not name end. */
+/** A new grant replaces the existing grant of its subject. Rights that the new grant does not name end. */
 export const GrantCreation = Closed({
   subjectType: described(SubjectType, '`user` for a member of the vault, `group` for the members of a policy group.'),
   subjectId: Type.String({
