@@ -56,7 +56,7 @@ const clientData: [name: string, bytes: Buffer, read: ClientData | null][] = [
   ['with a byte order mark', Buffer.concat([Buffer.of(0xef, 0xbb, 0xbf), text(readable)]), null],
   ['in UTF-16', Buffer.from(`\ufeff${readable}`, 'utf16le'), null],
   [
-    'with bytes that are no UTF-8',
+    'with bytes that are not UTF-8',
     Buffer.concat([text(readable).subarray(0, -1), Buffer.of(0x2c, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d)]),
     null,
   ],
@@ -73,8 +73,8 @@ const clientData: [name: string, bytes: Buffer, read: ClientData | null][] = [
   ['no JSON', withMore("'a':1"), null],
   ['a number that JSON has not', withMore('"a":NaN'), null],
   ['without a type', text(JSON.stringify({ challenge: hashOfVote, origin })), null],
-  ['a challenge that is no text', text(JSON.stringify({ ...said, challenge: 1 })), null],
-  ['an origin that is no text', text(JSON.stringify({ ...said, origin: [origin] })), null],
+  ['a challenge that is not text', text(JSON.stringify({ ...said, challenge: 1 })), null],
+  ['an origin that is not text', text(JSON.stringify({ ...said, origin: [origin] })), null],
   ['nothing', text(''), null],
 ]
 

@@ -186,7 +186,7 @@ describe.each(kinds)('evidence of a transfer: %s', (kind) => {
     const unnoticed: string[] = []
     for (const path of alteredLeavesOf(JSON.parse(files[kind]))) {
       const file = altered(files[kind], path)
-      // The file is no evidence any more.
+      // The file is not evidence any more.
       if (file === null) continue
       const { checks, fields } = await verifyEvidence(file)
       const isFound = checks.some(({ state }) => state === 'fails')

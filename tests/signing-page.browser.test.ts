@@ -251,7 +251,7 @@ describe('T78 the page of the wallet service', () => {
     ['a recipient that is none', { order: orderOf({ toAddress: '0x1234' }) }],
     ['an amount that is a number', { order: { ...orderOf(), amount: 7 } }],
     ['a missing network', { order: { ...orderOf(), network: undefined } }],
-    ['an end that is no time', { order: orderOf({ expiresAt: '2026-02-30T09:30:00.000Z' }) }],
+    ['an end that is not a time', { order: orderOf({ expiresAt: '2026-02-30T09:30:00.000Z' }) }],
     ['another decision', { order: orderOf(), decision: 'constructor' }],
     ['the order of somebody else', { order: orderOf(), decision: 'initiate', person: 'ben' }],
   ])('refuses %s', async (_what, request) => {

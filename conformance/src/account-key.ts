@@ -18,7 +18,7 @@ export type AccountKey = {
 /** Returns the fault of an account key that the wallet service must have signed with this key, or null. */
 export function faultOfAccountKey(key: AccountKey, walletKey: string): string | null {
   const signer = readWalletKey(walletKey)
-  if (signer === null) return 'the key of the wallet service is no Ed25519 key'
+  if (signer === null) return 'the key of the wallet service is not an Ed25519 key'
   const isSigned = verify(null, Buffer.from(signedTextOf(key)), signer, Buffer.from(key.signature, 'base64url'))
   return isSigned ? faultOfXpub(key) : 'its signature is wrong'
 }
@@ -44,13 +44,13 @@ const hardened = 2 ** 31
 const xpubForm = /^xpub[1-9A-HJ-NP-Za-km-z]{107}$/
 
 function faultOfXpub({ derivationPath, xpub }: AccountKey): string | null {
-  if (!xpubForm.test(xpub)) return 'it is no extended public key'
+  if (!xpubForm.test(xpub)) return 'it is not an extended public key'
   try {
     const { depth, index } = HDKey.fromExtendedKey(xpub)
     const account = Number(derivationPath.split('/').at(-1))
     return depth === depthOfAccount && index === hardened + account ? null : 'it is the key of another path'
   } catch {
-    return 'it is no extended public key'
+    return 'it is not an extended public key'
   }
 }
 

@@ -27,7 +27,7 @@ it('an address in mixed case must have its checksum, one in a single case need n
 })
 
 it.each(['', '0x', '0x1', `${examples[2]}0`, examples[2]!.slice(2), `0x${'g'.repeat(40)}`])(
-  '"%s" is no address',
+  '"%s" is not an address',
   (text) => {
     expect([isChecksummed(text), isEvmAddress(text)]).toEqual([false, false])
   },

@@ -93,7 +93,7 @@ function readKey(text: string): KitKey {
   } catch {
     // The error could quote the file.
   }
-  throw new CouldNotRun(`${file} is no private Ed25519 key in PEM`)
+  throw new CouldNotRun(`${file} is not a private Ed25519 key in PEM`)
 }
 
 function readToken(contract: string, { tokenDecimals, nonEvm }: Flags): NonNullable<Options['token']> {

@@ -42,7 +42,7 @@ export async function supervise(consoleBuilt: Promise<unknown>, programs: Progra
   }
   endOnSignals(() => end(0, 'Stopping...'))
   process.on('uncaughtException', (error) => void end(1, `Strongroom stops: ${error.message}`))
-  // The reader of the output may exit, as `head` does. That is no reason to stop.
+  // The reader of the output may exit, as `head` does. That is not a reason to stop.
   process.stdout.on('error', () => {})
   try {
     await start({ stops, consoleBuilt, programs, die: (message) => void end(1, message) })

@@ -179,7 +179,7 @@ export const expectations: Record<string, Row> = {
   decideDirectoryStops: row('401 403 403 403 403 403 403 403 403 403 404 403 403 403',
     () => ({ params: { id: 'nobodys' }, body: { decision: 'keep', userIds: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] } }),
     { isOfNobody: true }),
-  // Only the directory itself, the last caller, is let in: its token is no session and no service token.
+  // Only the directory itself, the last caller, is let in: its token is neither a session nor a service token.
   getScimConfig: row(`${refusedToAll} 200`, plain),
   listScimResourceTypes: row(`${refusedToAll} 200`, plain),
   getScimResourceType: row(`${refusedToAll} 404`, () => ({ params: { id: 'nobodys' } }), { isOfNobody: true }),

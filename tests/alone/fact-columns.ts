@@ -62,7 +62,7 @@ export const columnsOfFacts: Record<keyof Facts, string[]> = {
   ],
 }
 
-/** Columns that the same statements read and that are no fact, with the reason. */
+/** Columns that the same statements read and that are not facts, with the reason. */
 const noFacts: Record<string, RegExp> = {
   'keys of joins, and times and numbers of versions': /\.(vault_id|id|updated_at|version)$/,
   'the rules themselves, which the versions hold': /^(policies|policy_approvers|policy_groups|rules_heads)\./,

@@ -112,7 +112,7 @@ const owning = ['ownerId', 'managerId', 'createdById', 'authorId', 'initiatorId'
 const itemsMax = 30
 const valuesMax = 40
 
-/** Lists whose name is no plural of the kind. */
+/** Lists whose name is not a plural of the kind. */
 const collections: Record<string, string> = {
   user: 'members',
   group: 'policy-groups',

@@ -181,7 +181,7 @@ async function categoriesOf({ vault: { admin }, url, member }: GovernanceBench, 
   return [payroll, await of({ key: 'travel' })]
 }
 
-/** Returns how strict the answer to each question is now. A request that is no order counts as stricter than a blocked order. */
+/** Returns how strict the answer to each question is now. A request that is not an order counts as stricter than a blocked order. */
 export async function answersOf({ bench, questions }: World): Promise<number[]> {
   const { db } = bench.test.deps
   const now = bench.test.clock.now()

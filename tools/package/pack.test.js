@@ -190,7 +190,7 @@ it('a package that is missing, or of another version than the lock file says, is
   ])
 })
 
-it('a dependency that the lock file does not have is no archive', () => {
+it('a dependency that the lock file does not have is not an archive', () => {
   const { 'node_modules/peer': _, ...packages } = lock.packages
   expect(() => findClosure({ packages })).toThrow('node_modules/right needs peer')
 })

@@ -60,7 +60,7 @@ function unresolvedIn(line, from, { paths, names, threats: knownThreats, section
     if (knownThreats !== null && !knownThreats.has(threat)) messages.push(`${threat} is not in ${threats}`)
   }
   for (const [, section] of text.matchAll(/\bcontract,? (?:section )?(\d+(?:\.\d+)?)\b/gi)) {
-    if (sections !== null && !sections.has(section)) messages.push(`${section} is no heading of ${contract}`)
+    if (sections !== null && !sections.has(section)) messages.push(`${section} is not a heading of ${contract}`)
   }
   for (const [, number] of text.matchAll(/\bdecisions?[ /](\d{4})\b/gi)) {
     const isThere = [...paths].some((path) => path.startsWith(`docs/decisions/${number}-`))

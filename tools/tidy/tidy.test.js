@@ -37,7 +37,7 @@ describe('citations', () => {
   it.each([
     ['a threat', '// Threat T3.', 'T3 is not in docs/security/threats.md'],
     ['a threat of a test', "it('T3 refuses it', () => {})", 'T3 is not in docs/security/threats.md'],
-    ['a section', '/* (contract 1.4) */', '1.4 is no heading of docs/contract.md'],
+    ['a section', '/* (contract 1.4) */', '1.4 is not a heading of docs/contract.md'],
     ['a decision', '// See docs/decisions/0008.', 'docs/decisions has no 0008'],
     ['a file', '// As in server/src/lib/coins.ts.', 'server/src/lib/coins.ts does not exist'],
     ['a page', '// (interface.md, Errors)', 'interface.md does not exist'],

@@ -144,7 +144,7 @@ export const accepted: Category = {
     },
     {
       id: 'accepted.query',
-      title: 'A text that is no cursor and limits out of range are a 400',
+      title: 'A text that is not a cursor and limits out of range are a 400',
       section,
       rule: '`limit` is 1 to 1000',
       advice: 'Check the form of both parameters.',

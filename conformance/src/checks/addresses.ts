@@ -140,7 +140,7 @@ export const addresses: Category = {
       title: 'An unknown network is a 400',
       section: 'errors',
       rule: 'the request is malformed, names an unknown network',
-      advice: 'Look the network up in the list of configured networks; a name such as constructor is no network.',
+      advice: 'Look the network up in the list of configured networks; a name such as constructor is not a network.',
       async run(wallet) {
         for (const network of ['no-such-network', '__proto__', 'constructor', '']) {
           expectStatus(await derive(wallet, wallet.pathOf('plain'), { network }), 400, JSON.stringify(network))

@@ -156,7 +156,7 @@ export const changes: Category = {
       id: 'changes.clients',
       title: 'The changes and the cursor of another client say nothing to this one',
       section,
-      rule: 'A cursor of another client, and a text that is no cursor, are a 400.',
+      rule: 'A cursor of another client, and a text that is not a cursor, are a 400.',
       advice: 'Filter the changes by the client of the secret, and bind the cursor to it.',
       needs: ['otherClient'],
       async run(wallet) {
@@ -226,7 +226,7 @@ export const changes: Category = {
     },
     {
       id: 'changes.query',
-      title: 'A text that is no cursor and limits out of range are a 400',
+      title: 'A text that is not a cursor and limits out of range are a 400',
       section,
       rule: '`limit` is the maximum number of changes in the answer (1 to 1000',
       advice: 'Check the form of all three parameters.',

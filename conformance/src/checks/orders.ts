@@ -19,7 +19,7 @@ export const orders: Category = {
       title: 'POST /transfers answers 202 with the state of the transfer',
       section,
       rule: '→ 202 with the transfer’s state (below).',
-      advice: 'Store the order and answer 202; a balance that is too low is no reason to refuse it.',
+      advice: 'Store the order and answer 202; a balance that is too low is not a reason to refuse it.',
       async run({ call, order }) {
         const body = await order()
         expectAnswer(await call('POST', '/transfers', { body }), 202, TransferState)

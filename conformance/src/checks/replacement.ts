@@ -32,7 +32,7 @@ export const replacement: Category = {
     },
     {
       id: 'replacement.fields',
-      title: 'A feeLevel that does not exist, or a maxFee that is no amount above zero, is a 400',
+      title: 'A feeLevel that does not exist, or a maxFee that is not an amount above zero, is a 400',
       section: 'post-transfers',
       rule: "in the smallest unit of the network's coin, above zero.",
       advice: 'Validate both with the schema of the order.',

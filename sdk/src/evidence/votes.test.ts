@@ -92,7 +92,7 @@ describe('T78 T58 what people signed', () => {
     ['of a service, called a passkey', () => another(byService(), {}, { rpId: 'vault.example.org', origin })],
     ['of a passkey, called a service', () => another(byPasskey('EdDSA'), {}, { rpId: null, origin: null })],
     ['cut short', () => another(byPasskey('ES256'), { signature: 'MEUCIQ' })],
-    ['that is no text of bytes', () => another(byPasskey('ES256'), { signature: '*' })],
+    ['that is not a text of bytes', () => another(byPasskey('ES256'), { signature: '*' })],
   ])('fails %s, as the service says', async (_what, make) => {
     const vote = make()
     expect(await stateOf(vote)).toMatchObject({ state: 'fails' })

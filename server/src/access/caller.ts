@@ -55,7 +55,7 @@ declare module 'fastify' {
 /**
  * The callers of a route, enforced before its input is validated: anyone · any signed-in caller · a member of the vault in the
  * path · an administrator or auditor of it · an administrator of it · a platform administrator · the directory of a company, which
- * is no user.
+ * is not a user.
  */
 export type AccessLevel = 'public' | 'caller' | 'member' | 'auditor' | 'administrator' | 'platform' | 'directory'
 

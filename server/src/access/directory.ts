@@ -5,7 +5,7 @@ import { sha256 } from '../lib/secrets.ts'
 
 export const directoryTokenPrefix = 'srd_'
 
-/** The directory of a company that sends the request. It is no user, and a member of no vault. */
+/** The directory of a company that sends the request. It is not a user, and is not a member of any vault. */
 export type DirectoryCaller = { id: string; name: string; domains: string[]; lastSeenAt: Date | null }
 
 /** Returns the active directory of a token that has not ended; null for every other token. */

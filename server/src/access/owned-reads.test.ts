@@ -96,7 +96,7 @@ const allowed: Record<string, string> = {
   'money/delivery/applyReports': 'for delivery, which acts for nobody',
   'money/delivery/paidByOthers': 'only which hashes or outputs are those of other transfers of the vault',
   'money/delivery/findPayers': 'for delivery, which acts for nobody; only the addresses of the vault that paid a fee',
-  'money/delivery/listStrangers': 'for delivery, which acts for nobody; only which ids are no transfers',
+  'money/delivery/listStrangers': 'for delivery, which acts for nobody; only which ids belong to no transfer',
   'registry/tokens/listVaultIdsUsingToken': 'ids of vaults, to put a change of the token on their records',
   'money/inbox/listInbox': 'over all vaults of a user: what they vote on or asked for, which they may read by its id',
   'money/inbox/countWaiting': 'over all vaults of a user: how much of what they vote on waits for them',

@@ -373,7 +373,7 @@ describe('every column of bytes', () => {
     'used_provider_answers.answer_hash',
   ]
 
-  it('T60 is sealed, and says where it goes, or is no secret', async () => {
+  it('T60 is sealed, and says where it goes, or is not a secret', async () => {
     const rows = await bench.sql(
       `select table_name || '.' || column_name as name from information_schema.columns
        where table_schema = 'public' and data_type = 'bytea'`,

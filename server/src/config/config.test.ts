@@ -335,7 +335,7 @@ describe('settings', () => {
     expect(faultsOf({ ...production, METRICS_TOKEN_FILE: file('empty') })).toEqual([
       'METRICS_TOKEN_FILE names a file that is empty',
     ])
-    // A setting that is no secret is read from the environment alone.
+    // A setting that is not a secret is read from the environment alone.
     expect(readConfig({ ...production, PORT_FILE: file('SMTP_URL') }).port).toBe(8420)
     await rm(folder, { recursive: true })
   })
@@ -408,7 +408,7 @@ describe('the environment', () => {
       if ((await readFile(new URL(name, folder), 'utf8')).includes('process.env')) readers.push(name)
     }
     // The programs of the embedded PostgreSQL inherit the environment as it is. The address and token of the service that
-    // policies as code are applied to are no settings of this service.
+    // policies as code are applied to are not settings of this service.
     const others = ['embedded-postgres/programs.ts', 'policies-as-code/command.ts']
     expect(readers.sort()).toEqual(['config/config.ts', ...others])
   })

@@ -60,7 +60,7 @@ export type Config = {
   /** A transfer that the wallet service has had for longer without an outcome is shown as stuck, and mailed once. */
   stuckAfterMinutes: number
   sessionTtlDays: number
-  /** Requests of one person; a service may make more (`serviceRateFactor`). 0 is no limit. */
+  /** Requests of one person; a service may make more (`serviceRateFactor`). 0 sets no limit. */
   rateLimitPerMinute: number
   /** The bearer token for /metrics. Without one, /metrics is open in demo mode and 404 otherwise. */
   metricsToken: string | null

@@ -51,7 +51,7 @@ const ways: Record<string, () => Promise<unknown>> = {
       return readOr(
         trx,
         () => tokens.execute(trx),
-        () => expect.fail('A conflict is no unreadable row'),
+        () => expect.fail('A conflict is not an unreadable row'),
       )
     }),
 }

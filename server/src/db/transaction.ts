@@ -70,7 +70,7 @@ export function holdSnapshot<Result>(db: Db, use: (trx: Trx) => Promise<Result>)
 }
 
 /**
- * Reads within a transaction that stays usable when the read fails, for rows that may hold anything. A conflict is no such failure:
+ * Reads within a transaction that stays usable when the read fails, for rows that may hold anything. A conflict is not such a failure:
  * the transaction is repeated.
  */
 export async function readOr<Result>(

@@ -100,7 +100,7 @@ export function refusedByTheCompiler(api: Endpoints<'public'>): void {
     // @ts-expect-error
     handler: async () => ({ id: '1', fee: '42' }),
   })
-  // The reply is no answer of a known type.
+  // The reply is not an answer of a known type.
   api.send.post('sentByReply', '/sent', {
     ...documented,
     answers: { 200: Thing },
@@ -128,14 +128,14 @@ export function refusedByTheCompiler(api: Endpoints<'public'>): void {
     // @ts-expect-error
     present: ({ id }) => ({ id }),
   })
-  // An anonymous caller is no member.
+  // An anonymous caller is not a member.
   api.get('anonymous', '/anonymous', {
     ...documented,
     answers: { 200: Thing },
     // @ts-expect-error
     handler: async (_db, { member }) => ({ id: member.userId, fee: '42' }),
   })
-  // A caller is no member of a vault.
+  // A caller is not a member of a vault.
   api.get('caller', '/caller', {
     ...documented,
     access: 'caller',

@@ -97,7 +97,7 @@ describe('T68 400 senders that stall', () => {
     const opened = await Promise.all(Array.from({ length: 40 }, () => open(text, patient.port)))
     const refused = () => opened.filter(({ status }) => status() === 429).length
     await expect.poll(refused).toBeGreaterThanOrEqual(40 - full)
-    // The others lack one byte. With it they are read whole, and are no JSON.
+    // The others lack one byte. With it they are read whole, and are not JSON.
     for (const { socket, status } of opened) if (status() === 0) socket.end('x')
     await Promise.all(opened.map(({ closed }) => closed))
     const statuses = opened.map(({ status }) => status())

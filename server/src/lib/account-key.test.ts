@@ -108,7 +108,7 @@ it('names the fault of a key', () => {
   for (const change of changed)
     expect(faultOfAccountKey({ ...key, ...change }, walletKey)).toBe('its signature is wrong')
   for (const other of ['', 'MCowBQYDK2VwAyEA', `${walletKey}=`, Buffer.alloc(44).toString('base64url')]) {
-    expect(faultOfAccountKey(key, other)).toBe('the key of the wallet service is no Ed25519 key')
+    expect(faultOfAccountKey(key, other)).toBe('the key of the wallet service is not an Ed25519 key')
   }
 })
 
@@ -125,6 +125,6 @@ it('refuses a signed key that does not belong to the account', () => {
   expect(signs('m/44/60/0', keys.show('ethereum', 'm/44/60/0/0', 'c').xpub)).toBe('it is the key of another path')
   const secret = `xprv${xpub.slice(4)}`
   for (const none of ['', 'xpub', secret, `${xpub}1`, xpub.replace(/.$/, (last) => (last === '1' ? '2' : '1'))]) {
-    expect(signs('m/44/60/0', none), none).toBe('it is no extended public key')
+    expect(signs('m/44/60/0', none), none).toBe('it is not an extended public key')
   }
 })

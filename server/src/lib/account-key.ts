@@ -60,7 +60,7 @@ export const isKnownScript = (type: NetworkType, script: string | null): boolean
 /** Returns the fault of an account key that the wallet service with this key should have signed, or null. */
 export function faultOfAccountKey(key: AccountKey, walletKey: string): string | null {
   const signer = readWalletKey(walletKey)
-  if (signer === null) return 'the key of the wallet service is no Ed25519 key'
+  if (signer === null) return 'the key of the wallet service is not an Ed25519 key'
   const signature = Buffer.from(key.signature, 'base64url')
   if (!verify(null, Buffer.from(signedTextOf(key)), signer, signature)) return 'its signature is wrong'
   return isKnownScript(key.type, key.script) ? faultOfXpub(key) : 'its addresses have another script'
@@ -99,13 +99,13 @@ const xpubForm = /^xpub[1-9A-HJ-NP-Za-km-z]{107}$/
  * mistake is never kept.
  */
 function faultOfXpub({ derivationPath, xpub }: AccountKey): string | null {
-  if (!xpubForm.test(xpub)) return 'it is no extended public key'
+  if (!xpubForm.test(xpub)) return 'it is not an extended public key'
   try {
     const { depth, index } = HDKey.fromExtendedKey(xpub)
     const account = Number(derivationPath.split('/').at(-1))
     return depth === accountLevels - 1 && index === hardened + account ? null : 'it is the key of another path'
   } catch {
-    return 'it is no extended public key'
+    return 'it is not an extended public key'
   }
 }
 

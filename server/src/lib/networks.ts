@@ -20,7 +20,7 @@ const firstOf = (text: string, kind: 'ipv4' | 'ipv6') =>
 
 export const isNetwork = (text: string): boolean => readNetwork(text) !== null
 
-/** Returns true if an address is in one of the networks. A text that is no address is in none. */
+/** Returns true if an address is in one of the networks. A text that is not an address is in no network. */
 export function isWithin(ip: string, networks: string[]): boolean {
   if (!ipaddr.isValid(ip)) return false
   const address = ipaddr.process(ip)

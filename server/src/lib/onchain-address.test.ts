@@ -139,7 +139,7 @@ describe('Litecoin addresses', () => {
   })
 })
 
-it('taproot of a program that is no point of the curve is refused', () => {
+it('taproot of a program that is not a point of the curve is refused', () => {
   expect(parseOnchainAddress('bc1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqsyjer9e', 'bitcoin')).toBeNull()
 })
 
@@ -192,7 +192,7 @@ describe('isMistyped', () => {
     ['ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n8', 'litecoin', true],
     ['LUEweDxDA4WhvWiNXXSxjM9CYzHPJv4QQG', 'litecoin', true],
     ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u', 'tron', true],
-    // Of another network, in mixed case, of an unknown version of programs, or with a program that is no point.
+    // Of another network, in mixed case, of an unknown version of programs, or with a program that is not a point.
     ['ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9', 'bitcoin', false],
     ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3T5', 'bitcoin', false],
     ['tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', 'bitcoin', false],

@@ -34,7 +34,7 @@ export function parseContract(text: string, type: NetworkType): OnchainAddress |
   return parseOnchainAddress(text, type === 'bitcoin' || type === 'litecoin' ? 'other' : type)
 }
 
-/** Returns true if a text that is no address of the network would be one but for its checksum: a character of it is mistyped. */
+/** Returns true if only the checksum prevents a text from being an address of the network: a character of the text is mistyped. */
 export function isMistyped(text: string, type: NetworkType): boolean {
   if (parseOnchainAddress(text, type) !== null) return false
   if (type === 'evm') return parseEvm(text.toLowerCase()) !== null

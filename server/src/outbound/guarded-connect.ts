@@ -140,7 +140,7 @@ function lookupPublic(resolve: Resolve, setting: string): LookupFunction {
 }
 
 function refusal(hostname: string, setting: string): Error {
-  const error = new Error(`${hostname} is no public address, and ${setting} does not list it`)
+  const error = new Error(`${hostname} is not a public address, and ${setting} does not list it`)
   refusals.add(error)
   return error
 }

@@ -46,7 +46,7 @@ const whileMined: Point[] = [
   between('deposit', 'it is answered', 'webhook', { side: 'answer', path: /./ }),
 ].map((point) => ({ ...point, needsBlock: true }))
 
-/** The steps of the service between the order and the end; what of them is no trigger is an edge here. */
+/** The steps of the service between the order and the end; those that are not triggers are edges here. */
 const inService: Point[] = servicePoints.flatMap(({ part, name, at }) =>
   (part === 'hand-over' || part === 'settlement') && typeof at !== 'string' && name !== 'after it failed'
     ? [{ part, name, at: { database: 'service' as const, trigger: at }, needsBlock: part === 'settlement' }]

@@ -155,7 +155,7 @@ test('T26 a database that was restored does not know a cursor of what it lost, h
 })
 
 test.each(['x', 'MSA', Buffer.from('1 abc').toString('base64url'), Buffer.from('-1 ').toString('base64url')])(
-  '%s is no cursor',
+  '%s is not a cursor',
   async (cursor) => {
     expect((await call(wallet.url, `/accepted?after=${cursor}`)).status).toBe(400)
   },

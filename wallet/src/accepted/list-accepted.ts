@@ -19,7 +19,7 @@ const start: Place = { number: '0', digest: '' }
 /**
  * Lists what was accepted of a client after a cursor, in the order of the commits.
  *
- * @throws 400 for a text that is no cursor, 410 for a cursor of entries that this database does not have
+ * @throws 400 for a text that is not a cursor, 410 for a cursor of entries that this database does not have
  */
 export async function listAccepted(
   pool: pg.Pool,

@@ -197,7 +197,7 @@ describe('T58 signatures', () => {
     ],
     ['copied from another vote', () => ({ signature: approval(dora).signature }), 'SIGNATURE_INVALID'],
     ['with padding', (vote) => ({ signature: `${vote.signature}=` }), 'AUTHORIZATION_MALFORMED'],
-    ['that is no DER', () => ({ signature: 'AAAA' }), 'SIGNATURE_INVALID'],
+    ['that is not DER', () => ({ signature: 'AAAA' }), 'SIGNATURE_INVALID'],
     ['without authenticator data', () => ({ authenticatorData: undefined }), 'SIGNATURE_INVALID'],
     ['without client data', () => ({ clientDataJSON: undefined }), 'SIGNATURE_INVALID'],
     [
@@ -205,7 +205,7 @@ describe('T58 signatures', () => {
       (vote) => ({ authenticatorData: vote.authenticatorData!.slice(0, 40) }),
       'SIGNATURE_INVALID',
     ],
-    ['with client data that is no JSON', () => ({ clientDataJSON: 'AAAA' }), 'SIGNATURE_INVALID'],
+    ['with client data that is not JSON', () => ({ clientDataJSON: 'AAAA' }), 'SIGNATURE_INVALID'],
     [
       'with another spelling of the same bytes',
       (vote) => ({ authenticatorData: respelt(vote.authenticatorData!) }),
@@ -319,7 +319,7 @@ describe('T58 unreadable documents', () => {
     ['another field', { ...good, extra: 1 }],
     ['an order with another field', { ...good, order: { ...good.order, note: 'x' } }],
     ['an order without expiry', { ...good, order: { ...good.order, expiresAt: undefined } }],
-    ['an expiry that is no time', { ...good, order: { ...good.order, expiresAt: '2026-02-31T09:30:00.000Z' } }],
+    ['an expiry that is not a time', { ...good, order: { ...good.order, expiresAt: '2026-02-31T09:30:00.000Z' } }],
     ['an amount that is a number', { ...good, order: { ...good.order, amount: 2000 } }],
     ['an amount with a leading zero', { ...good, order: { ...good.order, amount: '02000' } }],
     ['a fraction', { ...good, order: { ...good.order, rulesVersion: 1.5 } }],

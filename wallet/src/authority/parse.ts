@@ -53,7 +53,7 @@ const checkTimes = (votes: SignedVote[]) => {
 
 function checkTime(name: string, text: string) {
   const time = new Date(text)
-  if (Number.isNaN(time.getTime()) || time.toISOString() !== text) fail(`${name} is no time`)
+  if (Number.isNaN(time.getTime()) || time.toISOString() !== text) fail(`${name} is not a time`)
 }
 
 /**

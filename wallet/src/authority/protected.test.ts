@@ -474,7 +474,7 @@ describe('T59 the version never goes back', () => {
     expect((await call(bench.url(), '/authority', { token })).status).toBe(200)
   })
 
-  test('a protected client is not served without AUTHORITY_DIR, and no directory is no start', async () => {
+  test('a protected client is not served without AUTHORITY_DIR, and the service does not start without the directory', async () => {
     const { token } = await bench.protect('unset')
     const { authorityDir, ...config } = bench.config
     await bench.restart(async () => {

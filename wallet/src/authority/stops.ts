@@ -44,7 +44,7 @@ export async function refusalOfStopped(
   return refusal('STOPPED', `${stop.person} signed on ${stop.at.slice(0, 10)} that it must not be carried out`)
 }
 
-/** Lists the people who signed that the order is cancelled; a veto alone is no cancellation. */
+/** Lists the people who signed that the order is cancelled; a veto alone is not a cancellation. */
 export async function listCancelling(
   store: AuthorityStore,
   clientId: string,

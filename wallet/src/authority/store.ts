@@ -169,7 +169,7 @@ export class AuthorityStore {
 
   #fileOf(clientId: string): string {
     // Ids of clients are of the type uuid; anything else would be a path.
-    if (!/^[0-9a-f-]{36}$/.test(clientId)) throw new Error('the id of the client is no UUID')
+    if (!/^[0-9a-f-]{36}$/.test(clientId)) throw new Error('the id of the client is not a UUID')
     return join(this.#directory, `${clientId}.json`)
   }
 }

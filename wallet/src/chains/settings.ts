@@ -146,7 +146,7 @@ function readFeeRates({ where, entry, faults }: Read, defaults: UtxoConfig['feeR
   return { low: wholeOf(rates[0]), medium: wholeOf(rates[1]), high: wholeOf(rates[2]) }
 }
 
-/** A value that is no whole number was noted as a fault before. */
+/** A value that is not a whole number was noted as a fault before. */
 const wholeOf = (value: unknown): bigint => (isWhole(value, 0, Number.MAX_SAFE_INTEGER) ? BigInt(value) : 0n)
 
 function refuseOthers({ where, entry, faults }: Read, keys: string[]): void {

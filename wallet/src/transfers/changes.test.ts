@@ -115,7 +115,7 @@ test('the states of several transfers are one answer, without ids that the clien
 test('pages list every change once and end; a transfer that changes again moves to the end', async () => {
   const { cursor: first } = await ask()
   const ids = await settled(5)
-  await setStatus(pool, ids[0]!, 'CANCELLED: the reason alone is no change')
+  await setStatus(pool, ids[0]!, 'CANCELLED: the reason alone is not a change')
   await setQueued(pool, ids[1])
   const listed: string[] = []
   let after = first

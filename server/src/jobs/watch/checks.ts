@@ -187,7 +187,7 @@ export const checks: Check[] = [
     problem: 'A network has stored addresses of another form',
     advice:
       'It was connected before the service knew the form of its addresses, and no address on it is checked. Correct or remove the ' +
-      'addresses of counterparties that are no addresses of the network.',
+      'addresses of counterparties that are not addresses of the network.',
   },
   {
     alert: 'StrongroomServiceTokenEnds',

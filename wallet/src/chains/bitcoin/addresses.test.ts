@@ -67,7 +67,7 @@ describe('addresses of Bitcoin', () => {
   })
 
   it.each([
-    ['taproot of a program that is no point', 'bc1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqsyjer9e'],
+    ['taproot of a program that is not a point', 'bc1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqsyjer9e'],
     ['taproot of 40 bytes', 'bc1pw508d6qejxtdg4y5r3zarvary0c5xw7kw508d6qejxtdg4y5r3zarvary0c5xw7kt5nd6y'],
     ['an output that everybody can spend', 'bc1pfeessrawgf'],
     ['version 16', 'bc1sw50qgdz25j'],

@@ -111,11 +111,11 @@ describe('the check of signed bytes', () => {
   it('refuses bytes of another signer, and other bytes', async () => {
     const other = await signTransaction(stranger, plan, bitcoin)
     expect(faultOf(other.raw)).toBe('input 0 is not signed by the sender')
-    expect(faultOf('')).toBe('the bytes are no transaction')
-    expect(faultOf('00'.repeat(60))).toBe('the bytes are no transaction')
+    expect(faultOf('')).toBe('the bytes are not a transaction')
+    expect(faultOf('00'.repeat(60))).toBe('the bytes are not a transaction')
     const { raw } = await signTransaction(key, plan, bitcoin)
-    expect(faultOf(`${raw}00`)).toBe('the bytes are no transaction')
-    expect(faultOf(raw.toUpperCase())).toBe('the bytes are no transaction')
+    expect(faultOf(`${raw}00`)).toBe('the bytes are not a transaction')
+    expect(faultOf(raw.toUpperCase())).toBe('the bytes are not a transaction')
   })
 
   it('refuses a second payment, a second change and a payment that exceeds what is spent', async () => {

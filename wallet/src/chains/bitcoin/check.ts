@@ -38,7 +38,7 @@ export function checkTransaction(
   parameters: UtxoParameters,
 ): Effect | { fault: string } {
   const decoded = decode(raw)
-  if (decoded === null) return { fault: 'the bytes are no transaction' }
+  if (decoded === null) return { fault: 'the bytes are not a transaction' }
   const sender = readAddress(ordered.fromAddress, parameters)
   if (sender === null) return { fault: 'the sender is not an address of the network' }
   const fault = faultOfInputs(decoded, ordered, sender.script)

@@ -94,7 +94,7 @@ describe('the selection of outputs', () => {
     expect(select(coins, { maxFee: 200n })).toMatchObject({ fee: 200n, change: 399_800n })
     expect(select(coins, { maxFee: 140n })).toEqual({ refusal: 'FEE_ABOVE_MAX', least: 141n })
     expect(select(coins, { maxFee: 0n })).toEqual({ refusal: 'FEE_ABOVE_MAX', least: 141n })
-    // The rest would be above the limit and is no change: a second output makes a change of it.
+    // The rest would be above the limit and is not a change: a second output makes a change of it.
     const two = select(coinsOf(100_500, 20_000), { maxFee: 450n })
     expect(two).toMatchObject({ change: 20_500n - 418n, fee: 418n })
     expect(select(coinsOf(100_500), { maxFee: 450n })).toEqual({ refusal: 'FEE_ABOVE_MAX', least: 500n })

@@ -29,7 +29,7 @@ const publicHash = {
   bitcoin: '1TYPjCiGbKiwP6r12cdkmVjySbQryonEV',
   litecoin: 'LKgVewWYMFZnCBo1BAbw2nZWBexh42rz2o',
 }
-/** Of the other network, of a test network, in mixed case, with a wrong checksum, and with a taproot program that is no point. */
+/** Of the other network, of a test network, in mixed case, with a wrong checksum, and with a taproot program that is not a point. */
 const wrongAddresses = {
   bitcoin: [
     witness.litecoin,
@@ -178,7 +178,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     expect([status, body.details[0]!.field]).toEqual([400, field])
   })
 
-  test('what is no address of the main network is refused in the order and in the preview, with the name of its field', async () => {
+  test('an order and a preview with an address of another network are refused with the name of the field', async () => {
     const from = await fund(1_000_000n)
     const { network, fromAddress } = from
     for (const toAddress of wrongAddresses[type]) {
@@ -272,7 +272,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     expect(body.spent[0]).toMatchObject({ ...state.anchor, address: fromAddress })
     const rest = 1_500_000n - 1_200_000n - BigInt(preview.fee)
     expect(await balanceOf(fromAddress)).toBe(rest.toString())
-    // Its change is no deposit.
+    // Its change is not a deposit.
     expect(eventsOf(fromAddress)).toHaveLength(2)
   })
 

@@ -122,8 +122,8 @@ const decimals = 8
 const unitsMax = 2n ** 63n - 1n
 
 /**
- * Returns the amount of coins that JSON had as a number, in units; null if it is no amount. The rule is exact: the digits are
- * moved, and an amount that is no whole number of units is none.
+ * Returns the amount of coins that JSON had as a number, in units; null if it is not an amount. The rule is exact: the digits are
+ * moved, and a number with a fraction of a unit is not an amount.
  */
 export function amountOf(value: unknown): bigint | null {
   const text = typeof value === 'number' ? String(value) : value

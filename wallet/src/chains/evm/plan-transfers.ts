@@ -114,7 +114,7 @@ async function simulate(
   }
 }
 
-/** The first word is zero; what is shorter than a word is no answer. */
+/** The first word is zero; an answer shorter than a word is not valid. */
 const isFalse = (answer: Hex | undefined) => answer !== undefined && /^0x0{64}/.test(answer)
 
 export function movementOf(row: TransferRow): EvmPayment {

@@ -88,7 +88,7 @@ describe('checkRecipients', () => {
     expect([hidden!.known, alike!.lookAlikes]).toEqual([null, []])
   })
 
-  it('tells a mistyped character from a text that is no address, and keeps the order', async () => {
+  it('tells a mistyped character from a text that is not an address, and keeps the order', async () => {
     const right = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
     const wrong = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed'
     const items = await check([wrong, 'nonsense', right])

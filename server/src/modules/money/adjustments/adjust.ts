@@ -109,7 +109,7 @@ export async function assertAdjustable(
   db: Db | Trx,
   { vaultId, addressId, tokenId }: { vaultId: string; addressId: string; tokenId: string },
 ): Promise<void> {
-  // An exposure is no hold: an adjustment covers it first.
+  // An exposure is not a hold: an adjustment covers it first.
   assertNotHeld(await findActiveHold(db, { vaultId, addressId, ofExposure: false }))
   const { rows } = await sql<ActiveHold>`
     select h.id, h.subject_type as "subjectType", h.subject_id as "subjectId"

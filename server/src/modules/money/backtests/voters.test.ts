@@ -5,7 +5,7 @@ import type { Person } from '../../../testing/app.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { runDueBacktests } from './due-backtests.ts'
 
-/** A vault whose rules need the votes of the approvers, who are no administrators. */
+/** A vault whose rules need the votes of the approvers, who are not administrators. */
 let bench: TransferBench
 let voter: Person
 let source: Address

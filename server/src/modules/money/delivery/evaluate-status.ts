@@ -33,7 +33,7 @@ export type StatusVerdict =
 
 /**
  * Compares the report of the wallet service with the order (threat T25). On any contradiction the transfer halts: its funds
- * stay reserved until people have reviewed it. A new hash is no contradiction, because a wallet may replace a transaction by
+ * stay reserved until people have reviewed it. A new hash is not a contradiction, because a wallet may replace a transaction by
  * one with the same nonce (threat T75).
  *
  * @param known the transaction that was reported earlier, if any

@@ -186,7 +186,7 @@ const restAfter = (deps: Deps, following: Following, outcome: Outcome): Promise<
 /** Ends a claim. After too many fruitless answers its transfers are asked about one by one. */
 async function rest(trx: Trx, { clock }: Deps, following: Following, outcome: Outcome): Promise<Date> {
   const now = clock()
-  // A first answer is no news: a service that loses every cursor begins again and again.
+  // A first answer is not news: a service that loses every cursor begins again and again.
   const fruitful = following.cursor === null ? following.fruitless : 0
   const fruitless = outcome.isFruitful ? fruitful : Math.min(following.fruitless + 1, 1_000)
   const isTrusted = fruitless < fruitlessMax

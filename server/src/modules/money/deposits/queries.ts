@@ -47,7 +47,7 @@ type TargetRow = RateColumns & {
 
 /**
  * Returns the facts of the registry and of the address book about every event; null for an unknown network. Codes and names of
- * networks have no index, so they are looked up only for events whose network is no slug. Wallet services that send slugs do
+ * networks have no index, so they are looked up only for events whose network is not a slug. Wallet services that send slugs do
  * not wait for them.
  */
 export async function findEventTargets(

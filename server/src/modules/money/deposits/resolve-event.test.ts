@@ -85,7 +85,7 @@ describe('credit', () => {
     expect(body.items).toHaveLength(1)
     expect(body.items[0]).toMatchObject({ amountDecimal: amount, txHash })
     expect(await bench.audited('wallet_event.credited', id)).toBe(1)
-    // An event that was credited is no news, and a wrong event is quarantined again.
+    // An event that was credited is not news, and a wrong event is quarantined again.
     await arrives(amount)
     expect(await available()).toBe(amount)
     const left = await bench.vault.admin.get(`${base()}/deposits?outcome=quarantined&addressId=${address.id}`)

@@ -204,7 +204,7 @@ function objectionTo(found: QuarantinedEvent, transaction: TransactionState | nu
 
 /**
  * Returns the objection to the claim that a deposit is gone, or null. The wallet service does not know the
- * transaction of an orphaned deposit, so an unknown transaction is no objection: nothing is spent by it, and a deposit that
+ * transaction of an orphaned deposit, so an unknown transaction is not an objection: nothing is spent by it, and a deposit that
  * comes back is credited again.
  */
 function objectionToOrphan(found: QuarantinedEvent, transaction: TransactionState | null): string | null {

@@ -75,7 +75,7 @@ export type HoldBeside = Static<typeof HoldOnPayment>
 
 /**
  * SQL: JSON of the active holds that stop a payment, oldest first. A hold that the viewer may not read is left out, unless
- * `decides` is true: a vote would be refused for it, so that its kind is no secret.
+ * `decides` is true: a vote would be refused for it, so that its type is not a secret.
  */
 export function holdsBeside(touched: Touched, viewer: Viewer, decides: RawBuilder<unknown>): RawBuilder<HoldBeside[]> {
   const hidden = sql`json_build_object('id', null, 'subjectType', h.subject_type, 'subjectId', null, 'subjectName', null,

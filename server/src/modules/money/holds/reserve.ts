@@ -11,7 +11,7 @@ export type NewHold = Insertable<Holds> & Pick<HoldRow, 'subject_type' | 'origin
 
 /**
  * Inserts a hold. On a deposit it reserves the available part. While another hold has reserved that, the other hold passes it
- * on when it ends. Returns the reserved amount in raw units; null when the subject is no deposit.
+ * on when it ends. Returns the reserved amount in raw units; null when the subject is not a deposit.
  * @throws 409 when the subject is held already
  */
 export async function insertReserving(

@@ -147,7 +147,7 @@ describe('a payout in a protected vault', () => {
       [id, bench.owner.userId],
     )
     expect(kept.decision).toBe('cancel')
-    // The signed vote on the earlier payout is no vote on this one.
+    // The signed vote on the earlier payout does not count for this payout.
     expect((await approve(bench.firstApprover, body.id, { hash })).body.reason).not.toBeUndefined()
     expect((await approve(bench.firstApprover, body.id)).status).toBe(200)
     expect((await approve(bench.secondApprover, body.id)).body.status).toBe('approved')

@@ -125,7 +125,7 @@ describe('ordering', () => {
     expect([many.status, many.body.details]).toEqual([400, few.body.details])
   })
 
-  it('names the fault of a text that is no amount and of a negative amount', async () => {
+  it('names the fault of a text that is not an amount and of a negative amount', async () => {
     const { body } = await pay(rowsOf('x', '-1', '1e3', '0', '1.1234567'))
     expect(body.details.map(({ line, message }) => `${line} ${message}`)).toEqual([
       '1 must be a decimal string such as 1.5',

@@ -257,7 +257,7 @@ describe('a raised limit', () => {
     expect((await ask(bench.owner, id, { ...body, maxFee: needed })).body.reason).toBe(reason)
   })
 
-  it('is no amount above 2^256-1', async () => {
+  it('is not an amount above 2^256-1', async () => {
     const { id, txHash } = await waiting()
     const { status, body } = await ask(bench.owner, id, { txHash, maxFee: (2n ** 256n).toString() })
     expect([status, body.details[0]!.field]).toEqual([400, 'maxFee'])

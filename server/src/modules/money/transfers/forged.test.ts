@@ -34,7 +34,7 @@ const write = async (text: string, values: unknown[] = []): Promise<any[]> => (a
 
 const keyId = async (): Promise<Buffer> => (await write('select key_id from sealing_key'))[0].key_id
 
-/** Returns a MAC in the right format: the id of the key is no secret. */
+/** Returns a MAC in the right format: the id of the key is not a secret. */
 const guessedMac = async (): Promise<Buffer> => Buffer.concat([await keyId(), randomBytes(32)])
 
 type Forgery = { actorId: string; action: string; targetId: string; details: object; mac?: Buffer }

@@ -73,7 +73,7 @@ describe('T27 a vote on the shown content', () => {
     expect((await approve(bench.firstApprover, id)).status).toBe(200)
   })
 
-  it.each(['abc', 'A'.repeat(64), ''])('is refused for %j, which is no hash', async (payloadHash) => {
+  it.each(['abc', 'A'.repeat(64), ''])('is refused for %j, which is not a hash', async (payloadHash) => {
     const answer = await approve(bench.firstApprover, await waiting(), { payloadHash })
     expect([answer.status, answer.body.details[0]!.field]).toEqual([400, 'payloadHash'])
   })

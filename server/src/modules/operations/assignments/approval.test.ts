@@ -304,7 +304,7 @@ describe('the application of an approved change', () => {
     expect(await items(id)).toEqual([])
   })
 
-  it('T37 is no step of a chain, and no action that policies are simulated on', async () => {
+  it('T37 is neither a step of a chain nor an action that policies are simulated on', async () => {
     const newCategory = await category()
     const payload = {
       operationType: 'transfer',

@@ -36,7 +36,7 @@ const cases: [name: string, given: Record<string, unknown>, current: Record<stri
   ['an edit does not bring defaults back', {}, { invoice: '1' }, { invoice: '1' }],
   ['null clears', { note: null }, { invoice: '1', note: 'x' }, { invoice: '1' }],
   [
-    'a value as it is stored is no change',
+    'a value as it is stored is not a change',
     { invoice: '1', old: 'y' },
     { invoice: '1', old: 'y' },
     { invoice: '1', old: 'y' },

@@ -203,7 +203,7 @@ describe('metadata are refused', () => {
     expect(await keysOf(id)).toEqual([newCategory.key])
   })
 
-  it('T41 with a field that is no metadata: 400', async () => {
+  it('T41 with a field that is not metadata: 400', async () => {
     const id = await order()
     for (const body of [{ status: 'confirmed' }, { amount: '0' }, { tags: ['a', 'a'] }, { note: 7 }]) {
       expect((await patch(bench.owner, id, body)).status).toBe(400)

@@ -127,7 +127,7 @@ export function identityProviderRoutes(app: App, deps: Deps): void {
   })
 
   api.delete('removeBreakGlassPerson', '/break-glass-people/:id', {
-    summary: 'Ask that somebody is no break-glass person any more',
+    summary: 'Request that a person is no longer a break-glass person',
     description: 'For platform administrators; another one confirms it at `/platform-changes/{id}/confirm`.',
     errors: [404, 'already_exists', 'would_lock_out'],
     answers: { 202: PlatformChange },

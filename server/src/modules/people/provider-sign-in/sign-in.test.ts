@@ -273,7 +273,7 @@ const lies: [name: string, lie: () => Lie, reason: RegExp][] = [
     /err_jo|oauth/,
   ],
   ['no ID token', () => inJson(token, ({ id_token: _, ...rest }) => rest), /invalid_response/],
-  ['an ID token that is no token', () => withToken(() => 'nothing'), /oauth_invalid_response/],
+  ['an ID token that is not a token', () => withToken(() => 'nothing'), /oauth_invalid_response/],
   [
     'an answer that is not JSON',
     () => ({ of: token, tell: (answer) => ({ ...answer, body: Buffer.from('<html>') }) }),
@@ -304,7 +304,7 @@ const lies: [name: string, lie: () => Lie, reason: RegExp][] = [
     }),
     /signature/,
   ],
-  ['keys that are no keys', () => inJson(keys, () => 'keys'), /err_jwks_invalid/],
+  ['keys that are not keys', () => inJson(keys, () => 'keys'), /err_jwks_invalid/],
   ['keys that are not there', () => ({ of: keys, tell: (answer) => ({ ...answer, status: 404 }) }), /keys_unavailable/],
   [
     'keys of ten megabytes',
@@ -523,7 +523,7 @@ describe('a logout at the provider', () => {
     ['without an id', (sid) => idp.sign(idp.logoutToken({ sid, jti: undefined }), { header: logoutHeader }), /jti/],
     ['that names nobody', () => idp.sign(idp.logoutToken(), { header: logoutHeader }), /logout_names/],
     [
-      'whose session is no text',
+      'whose session is not a text',
       () => idp.sign(idp.logoutToken({ sub: 'subject-anna', sid: 7 }), { header: logoutHeader }),
       /logout_names/,
     ],

@@ -19,7 +19,7 @@ import { digestOfSettings, settingsOf } from './settings.ts'
 
 type Sealing = Pick<Deps, 'sealer' | 'config'>
 
-/** Creates a provider as a draft, through which only its author may try to sign in. @throws 400 for an issuer that is no origin to call */
+/** Creates a provider as a draft, through which only its author may try to sign in. @throws 400 if the issuer cannot be called */
 export async function createProvider(
   trx: Trx,
   { sealer, config }: Sealing,

@@ -95,7 +95,7 @@ async function announcePerson(trx: Trx, verb: 'named' | 'removed', { userId, ema
   const sentence =
     verb === 'named'
       ? `${quote(email)} became a break-glass person`
-      : `${quote(email)} is no break-glass person any more`
+      : `${quote(email)} is no longer a break-glass person`
   const details = { email }
   const target = { targetType: 'user', targetId: userId }
   await announceRegistryChange(

@@ -28,7 +28,7 @@ export function toCondition(filter: Filter, columns: Columns): Condition {
       return sql<boolean>`(not ${toCondition(filter.filter, columns)})`
     case 'of': {
       const list = columnOf(filter.name, columns)
-      if (list.type !== 'list') throw fault(`${filter.name} is no list`)
+      if (list.type !== 'list') throw fault(`${filter.name} is not a list`)
       return list.some(toCondition(filter.filter, list.columns))
     }
     default:

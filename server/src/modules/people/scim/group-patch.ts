@@ -36,7 +36,7 @@ function changeOf(op: Operation['op'], path: string, value: unknown): GroupChang
   if (attribute === 'unknown') throw scimFault('invalidPath', 'path: names no attribute of a group')
   const condition = found?.[2]
   if (attribute === 'members') return [changeOfMembers(op, condition, value)]
-  if (condition !== undefined) throw scimFault('invalidPath', `path: ${attribute} is no list`)
+  if (condition !== undefined) throw scimFault('invalidPath', `path: ${attribute} is not a list`)
   const text = op === 'remove' || value === null ? null : readGroupText(attribute, value)
   if (attribute === 'externalId') return [{ name: 'externalId', value: text }]
   if (text === null) throw scimFault('mutability', 'displayName: is required')

@@ -111,8 +111,8 @@ describe('the forms in which directories send changes', () => {
     ['nothing to remove', { op: 'remove' }, 'noTarget'],
     ['a list that fits nothing', { op: 'replace', path: 'emails[type ne "x"].value', value: 'x' }, 'noTarget'],
     ['another type', { op: 'replace', path: 'title', value: { a: 1 } }, 'invalidValue'],
-    ['a text that is no boolean', { op: 'replace', path: 'active', value: 'no' }, 'invalidValue'],
-    ['a value that is no object', { op: 'replace', value: 'x' }, 'invalidValue'],
+    ['a text that is not a boolean', { op: 'replace', path: 'active', value: 'no' }, 'invalidValue'],
+    ['a value that is not an object', { op: 'replace', value: 'x' }, 'invalidValue'],
     ['a text that is too long', { op: 'replace', path: 'title', value: 'x'.repeat(321) }, 'invalidValue'],
   ])('refuses %s', (_name, operation, type) => {
     expect(faultOf(() => patch(anna, operation))).toBe(type)

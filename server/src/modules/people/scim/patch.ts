@@ -63,7 +63,7 @@ function apply(person: Values, { op, value }: Operation, path: string): void {
   if (target === null) return
   const { attribute, filter, sub } = target
   if (attribute.multiValued === true) applyToList(person, { op, value }, target)
-  else if (filter !== null) throw scimFault('invalidPath', `path: ${attribute.name} is no list`)
+  else if (filter !== null) throw scimFault('invalidPath', `path: ${attribute.name} is not a list`)
   else if (sub !== null) {
     const parts = { ...((person[attribute.name] ?? {}) as Values) }
     set(parts, sub.name, op === 'remove' ? undefined : readSingle(sub, value))

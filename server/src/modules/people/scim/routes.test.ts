@@ -93,12 +93,12 @@ describe('requests that are refused', () => {
   })
 
   it.each([
-    ['a body that is no JSON', '{', 400, 'invalidSyntax'],
+    ['a body that is not JSON', '{', 400, 'invalidSyntax'],
     ['a key twice', '{"userName":"a","userName":"b"}', 400, 'invalidSyntax'],
     ['__proto__', '{"__proto__":{"admin":true},"userName":"a"}', 400, 'invalidSyntax'],
     ['no userName', { active: true }, 400, 'invalidValue'],
-    ['a userName that is no text', { userName: { a: 1 } }, 400, 'invalidValue'],
-    ['a text that is no boolean', { userName: 'x', active: 'maybe' }, 400, 'invalidValue'],
+    ['a userName that is not text', { userName: { a: 1 } }, 400, 'invalidValue'],
+    ['a text that is not a boolean', { userName: 'x', active: 'maybe' }, 400, 'invalidValue'],
     ['an address of another domain', { userName: 'x@elsewhere.example' }, 400, 'invalidValue'],
     ['an address that is none', { userName: 'x' }, 400, 'invalidValue'],
     ['two addresses in one', { userName: 'x@y.example,z@corp.example' }, 400, 'invalidValue'],
@@ -380,7 +380,7 @@ describe('people who leave', () => {
     }
     await setActive(people[5]!.id, false)
     expect(await disabledAt(people[5]!.id)).toBeNull()
-    // The same person again is no further one.
+    // Naming the same person again adds nobody.
     await setActive(people[0]!.id, false)
     expect(await disabledAt(people[0]!.id)).not.toBeNull()
   })

@@ -85,7 +85,7 @@ describe('a person who signs out everywhere', () => {
     ])
   })
 
-  it('is no service token', async () => {
+  it('is not a service token', async () => {
     const body = { name: 'Bookkeeping', groupIds: [groupId] }
     const { token } = (await admin.post('/vaults/main-vault/service-tokens', body)).body
     const service = test.client({ authorization: `Bearer ${token}` })

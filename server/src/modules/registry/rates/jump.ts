@@ -14,7 +14,7 @@ export type Benchmarks = {
 }
 
 /**
- * Returns the earlier rate from which `usdRate` differs by more than the factor, or null. A first rate is no jump.
+ * Returns the earlier rate from which `usdRate` differs by more than the factor, or null. A first rate is not a jump.
  *
  * @param factorHundredths 200 means more than twice or less than half
  */

@@ -30,7 +30,7 @@ export async function readProvider(url: string): Promise<{ usdRateByCode: Map<st
 /** Takes the entries that are exact positive decimals and names the others. */
 export function parseRates(answer: unknown): { usdRateByCode: Map<string, string>; refused: string[] } {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
-    throw new Error('The rates are no JSON object')
+    throw new Error('The rates are not a JSON object')
   const usdRateByCode = new Map<string, string>()
   const refused: string[] = []
   for (const [code, rate] of Object.entries(answer)) {

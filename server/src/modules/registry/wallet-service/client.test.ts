@@ -234,7 +234,7 @@ describe('T49 the connections of the wallet client', () => {
     answer = (_request, response) => response.end('{"address":"0x1"}')
     const error = await failureOf(client({ url: `${origin}:${port}`, dispatcher: guarded }).createAddress(addressOrder))
     expect(error.kind).toBe('unreachable')
-    expect((error.cause as Error).message).toContain('is no public address')
+    expect((error.cause as Error).message).toContain('is not a public address')
     expect(seen).toEqual([])
   })
 
@@ -249,7 +249,7 @@ describe('T49 the connections of the wallet client', () => {
         client({ url: `http://wallet.example.org:${port}`, dispatcher }).createAddress(addressOrder),
       )
       expect(error.kind).toBe('unreachable')
-      expect((error.cause as Error).message).toContain('is no public address')
+      expect((error.cause as Error).message).toContain('is not a public address')
     }
     expect(seen).toEqual([])
   })
@@ -270,7 +270,7 @@ describe('T49 the connections of the wallet client', () => {
     const again = await failureOf(
       client({ url: `http://rebind.example.org:${port}`, dispatcher }).submitTransfer(order),
     )
-    expect((again.cause as Error).message).toContain('is no public address')
+    expect((again.cause as Error).message).toContain('is not a public address')
     expect(seen).toEqual([])
   })
 

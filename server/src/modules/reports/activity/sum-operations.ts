@@ -45,7 +45,7 @@ export async function sumOperations(trx: Trx, filter: OperationFilter, dayStarts
  * Sums all operations of the report by every property that a block breaks down by. The intermediate sums stay in PostgreSQL;
  * the result grows with days, addresses, counterparties and categories, not with operations. A pass sums by few properties at a
  * time: a pass over all combinations of days and counterparties would keep nearly as many rows as it reads. A later entry of
- * the address book and a category concern few operations, so they are no property of a pass. Those operations are summed
+ * the address book and a category concern few operations, so they are not a property of a pass. Those operations are summed
  * separately and moved to the sum where they belong.
  *
  * @param dayStarts the first instant of every day of the interval, in order

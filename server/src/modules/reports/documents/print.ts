@@ -34,7 +34,7 @@ const separators: Record<Language, { group: string; point: string }> = {
   de: { group: '.', point: ',' },
 }
 
-/** Returns `-1,234,567.8912` for `-1234567.8912`; a text that is no plain number stays as it is. */
+/** Returns `-1,234,567.8912` for `-1234567.8912`; a text that is not a plain number stays as it is. */
 export function groupDigits(number: string, language: Language): string {
   if (!isPlainNumber(number)) return number
   const { group, point } = separators[language]
@@ -48,7 +48,7 @@ const numbers: Record<Language, RegExp> = {
   de: /^(-?[\d.]+)(,\d+(?: %)?| %)$/,
 }
 
-/** Splits a printed number at its decimal point. A text that is no number has an empty second part. */
+/** Splits a printed number at its decimal point. A text that is not a number has an empty second part. */
 export function splitNumber(text: string, language: Language): [before: string, after: string] {
   const found = numbers[language].exec(text)
   return found === null ? [text, ''] : [found[1]!, found[2]!]

@@ -57,7 +57,7 @@ export const StatementTotals = Closed(
       }),
     ),
     feesUsd: feeFigures.feesUsd,
-    otherDebits: described(Amount, 'Debits that are no network fees: `debits` less `fees`.'),
+    otherDebits: described(Amount, 'Debits that are not network fees: `debits` less `fees`.'),
   },
   {
     $id: 'AccountStatementTotals',

@@ -51,7 +51,7 @@ const listValuesMax = 200
 const fieldConditionsMax = 20
 const baseCurrencies: readonly string[] = ['USD']
 
-/** @throws 400 naming the parameter, 403 when a caller who is no administrator names another user */
+/** @throws 400 naming the parameter, 403 when a caller who is not an administrator names another user */
 export function readReportRequest(type: string, member: Member, query: FilterInput, now: Date): ReportRequest {
   const { timezone = 'UTC', baseCurrency = 'USD', userId, includeShared = false } = query
   const scope = addressScopeOf(member, { userId, includeShared })
@@ -252,7 +252,7 @@ export type ReportDefinition<
   /**
    * Parses the parameters, in the same way for JSON, files and the background.
    *
-   * @throws 400 naming the parameter, 403 when a caller who is no administrator names another user
+   * @throws 400 naming the parameter, 403 when a caller who is not an administrator names another user
    */
   prepare(type: Type, member: Member, query: Static<Query>, now: Date): Request
   build(db: Db, request: Request): Promise<Static<Answer>>
@@ -284,7 +284,7 @@ export type BlockLayout = {
   omitted?: readonly string[]
   /** The columns in PDF, in place of those that are not omitted; one of them may show the extra columns too. */
   printed?: readonly (PrintedColumn & { hasExtra?: boolean })[]
-  /** True if the block describes the answer and is no table. */
+  /** True if the block describes the answer and is not a table. */
   isOmitted?: boolean
   /** The place on pages, and the rows that pages show, as `Table` has them. */
   printedAt?: Table['printedAt']

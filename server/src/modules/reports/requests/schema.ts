@@ -26,7 +26,7 @@ const columnKind = Symbol('kind of column')
 
 /** Marks a schema object with the kind of column in which a file shows its values. */
 export function shownAs<Schema extends TSchema>(kind: ColumnKind, schema: Schema): Schema {
-  // The mark is not enumerable: it is no keyword of JSON Schema, and a schema with another description keeps it.
+  // The mark is not enumerable: it is not a keyword of JSON Schema, and a schema with another description keeps it.
   return Object.defineProperty(schema, columnKind, { value: kind })
 }
 
@@ -36,7 +36,7 @@ export const markedKindOf = (schema: object): ColumnKind | undefined =>
 
 const columnWording = Symbol('wording of column')
 
-/** Marks a schema object whose texts pages show in words, although it is no enumeration. */
+/** Marks a schema object whose texts pages show in words, although it is not an enumeration. */
 export function saidAs<Schema extends TSchema>(wording: Wording, schema: Schema): Schema {
   return Object.defineProperty(schema, columnWording, { value: wording })
 }

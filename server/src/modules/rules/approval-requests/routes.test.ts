@@ -346,7 +346,7 @@ describe('a chain', () => {
     ['a payload that does not fit', { action: 'counterparty_create', payload: { name: 'A' } }, 'steps.0.payload.kind'],
     ['a creation with a target', { ...newGroup(), targetId: 'x' }, 'steps.0.targetId'],
     ['a change without target', { action: 'counterparty_update', payload: {} }, 'steps.0.targetId'],
-    ['a payload that is no object', { action: 'counterparty_create', payload: 'x' }, 'steps.0.payload'],
+    ['a payload that is not an object', { action: 'counterparty_create', payload: 'x' }, 'steps.0.payload'],
   ])('answers 400 for %s', async (_what, step, field) => {
     const answer = await bench.chain([step as never])
     expect([answer.status, answer.body.details[0]!.field]).toEqual([400, field])

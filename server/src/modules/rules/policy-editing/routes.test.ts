@@ -306,7 +306,7 @@ describe('memberships', () => {
       ])
       const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b)
       expect(statuses[0]).toBe(204)
-      // The loser is no member any more, so the group does not exist for them; or was the last one.
+      // The loser is no longer a member, so the group does not exist for them; or was the last one.
       expect([404, 409]).toContain(statuses[1])
       const left = await test.deps.db
         .selectFrom('policy_group_memberships')
@@ -649,7 +649,7 @@ describe('policies', () => {
       'rules.0.selectors.0.value.1',
     ],
     ['a misspelt token', () => ({ rules: [rule('token', ['USDT', 'usdt'])] }), 'rules.0.selectors.0.value.1'],
-    ['an id that is no token', () => ({ rules: [rule('token', vault.id)] }), 'rules.0.selectors.0.value'],
+    ['an id that is not a token', () => ({ rules: [rule('token', vault.id)] }), 'rules.0.selectors.0.value'],
     ['a misspelt network', () => ({ rules: [rule('network', 'Ethereum')] }), 'rules.0.selectors.0.value'],
     [
       'an incomplete destination',
@@ -672,7 +672,7 @@ describe('policies', () => {
       'rules.0.selectors.0.value.0',
     ],
     [
-      'an initiator who is no member of the vault',
+      'an initiator who is not a member of the vault',
       () => ({ rules: [rule('initiator', [member.userId, stranger.userId])] }),
       'rules.0.selectors.0.value.1',
     ],

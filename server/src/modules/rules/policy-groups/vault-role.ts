@@ -8,7 +8,7 @@ import { notFound } from '../../../lib/errors.ts'
 export type VaultRole = { isMember: boolean; isAdmin: boolean; isAuditor: boolean; isHeld: boolean }
 
 /**
- * @throws 404 when the row does not exist or the caller is no member of its vault, so that an id reveals nothing; 403 when they
+ * @throws 404 when the row does not exist or the caller is not a member of its vault, so that an id reveals nothing; 403 when they
  *   are held
  */
 export function assertReadable<Row extends VaultRole>(row: Row | undefined, noun: string): Row {

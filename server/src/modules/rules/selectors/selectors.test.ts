@@ -426,7 +426,7 @@ describe('selectors', () => {
     expect(found('percentOfBalance', { op: 'gte', value: '0' }, { available: '0' })).toBeNull()
   })
 
-  it('a destination outside the address book is no counterparty, and has no age', () => {
+  it('a destination outside the address book has no counterparty and no age', () => {
     const found = (selectorType: string, value: unknown) =>
       evaluateSelector({ selectorType, value }, { ...facts, counterparty: null }).matched
     expect(found('counterparty', 'supplier')).toBe(false)

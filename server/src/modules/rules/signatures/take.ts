@@ -38,7 +38,7 @@ export type Verified = { signed: SignedVote; key: VotingKey; hash: string }
 /**
  * Verifies that the caller signed exactly this with a key of theirs. No challenge is drawn: a signature counts for one hash, one
  * person and one decision, which happens once.
- * @throws 409 for the hash of something else, 403 for whatever is no such signature
+ * @throws 409 for the hash of something else, 403 for anything that is not such a signature
  */
 export async function verifySigned(
   trx: Trx,

@@ -443,7 +443,7 @@ describe('refused', () => {
 
   it.each([
     ['themselves', () => toUser(manager)],
-    ['a user who is no member', () => ({ subjectType: 'user', subjectId: newId() })],
+    ['a user who is not a member', () => ({ subjectType: 'user', subjectId: newId() })],
     ['a group that is none', () => toGroup(newId())],
   ])('answers 400 to a grant to %s', async (_, body) => {
     const folder = await createFolder()

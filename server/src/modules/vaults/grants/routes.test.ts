@@ -288,7 +288,7 @@ describe('the list of addresses', () => {
 describe('refused grants', () => {
   it.each([
     ['themselves', () => toUser(owner), 'subjectId'],
-    ['a user who is no member', () => ({ subjectType: 'user', subjectId: newId() }), 'subjectId'],
+    ['a user who is not a member', () => ({ subjectType: 'user', subjectId: newId() }), 'subjectId'],
     ['a group that is none', () => toGroup(newId()), 'subjectId'],
     ['a user called a group', () => toGroup(viewer.userId), 'subjectId'],
     ['a group called a user', () => ({ subjectType: 'user', subjectId: financeId }), 'subjectId'],

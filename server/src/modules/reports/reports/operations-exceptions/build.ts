@@ -95,7 +95,7 @@ export const OperationsExceptionsReport = Closed(
 /** The number of operations that one round trip fetches when all exceptions are read. */
 const exceptionsPerPage = 1_000
 
-/** @throws 400 naming the parameter, 403 when a caller who is no administrator names another user */
+/** @throws 400 naming the parameter, 403 when a caller who is not an administrator names another user */
 export function readExceptionsRequest(
   type: string,
   member: Member,
