@@ -211,7 +211,7 @@ export const Payout = Closed(
     ),
     replacedBy: described(Nullable(Id), 'Identifier of the payout that took its place; null for none.'),
     haltReason: described(
-      Nullable(Text('The payout is not what was recorded: its payload was changed')),
+      Nullable(Text('The payout differs from its audit records: its payload was changed')),
       'Why it is halted; null if it is not.',
     ),
     expiresAt: described(Nullable(Timestamp), 'Instant at which the time to vote ends; null if no votes are needed.'),

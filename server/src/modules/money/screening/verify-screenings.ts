@@ -43,7 +43,7 @@ function differenceOf(row: ScreeningRow, answers: Map<string, unknown[]>, releas
   const { id, subject_id: subjectId, verdict, score, reference, answered_at, waived_hold_id } = row
   const stored = [verdict, score, reference, answered_at]
   const isOpen = stored.every((value) => value === null)
-  if (!isOpen && !isSame(stored, answers.get(`${subjectId} ${id}`))) return 'its answer is not what was recorded'
+  if (!isOpen && !isSame(stored, answers.get(`${subjectId} ${id}`))) return 'not as recorded: answer'
   return waived_hold_id === null || releases.has(`${subjectId} ${waived_hold_id}`)
     ? null
     : 'no audit record says that people decided instead'

@@ -236,5 +236,5 @@ function isHash({ hash }: TransactionState, other: string | null): boolean {
 }
 
 function stillDiffers(difference: string): Verdict {
-  return { refusal: `It is not what was recorded: ${difference}` }
+  return { refusal: `It differs from its audit records: ${difference}` }
 }

@@ -202,7 +202,7 @@ const hashesOf = ({ knownTxHash, earlierTxHashes }: StuckTransfer): string[] =>
 async function assertRestored(trx: Trx, { vault_id: vaultId, id }: LockedTransfer): Promise<void> {
   const [stored] = await listStoredOrders(trx, vaultId, [id])
   const compared = compareWithRecord(stored!, await listRecordsOf(trx, vaultId, 'transfer', [id]))
-  if ('difference' in compared) throw notProven(`It is not what was recorded: ${compared.difference}`)
+  if ('difference' in compared) throw notProven(`It differs from its audit records: ${compared.difference}`)
 }
 
 async function recordResumption(

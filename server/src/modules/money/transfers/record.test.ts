@@ -191,7 +191,7 @@ describe('T27 T56 a stored order that differs from its audit record', () => {
         await change(atVote)
         if (undo === undefined) await change(atHandOver)
 
-        const reason = `The transfer is not what was recorded: ${difference}`
+        const reason = `The transfer differs from its audit records: ${difference}`
         for (const [by, verb] of [
           [bench.secondApprover, 'approve'],
           [bench.secondApprover, 'reject'],
@@ -240,7 +240,7 @@ describe('T27 T56 a stored order that differs from its audit record', () => {
     const messageId = new RegExp(`<${id}-\\d+-${bench.vault.admin.userId}-stopped@`)
     const mails = (await outbox.read()).filter(({ source }) => messageId.test(source))
     expect(mails.map(({ text }) => text)).toEqual([
-      expect.stringContaining('The transfer is not what was recorded: its toAddress was changed'),
+      expect.stringContaining('The transfer differs from its audit records: its toAddress was changed'),
     ])
   })
 
@@ -278,7 +278,7 @@ describe('T57 a status that was written as a row', () => {
     await bench.deliver()
     expect(bench.vault.wallet.transfer(id)).toBeNull()
     expect(await bench.sql('select phase, halt_reason from transfers where id = $1', [id])).toEqual([
-      { phase: 'halted', halt_reason: `The transfer is not what was recorded: ${difference}` },
+      { phase: 'halted', halt_reason: `The transfer differs from its audit records: ${difference}` },
     ])
   })
 
@@ -303,7 +303,7 @@ describe('T57 a status that was written as a row', () => {
     expect((await bench.act(bench.secondApprover, id, 'approve')).status).toBe(409)
     const reason = 'it is awaiting_approval, and according to its audit records cancelled'
     expect(await bench.sql('select phase, halt_reason from transfers where id = $1', [id])).toEqual([
-      { phase: 'halted', halt_reason: `The transfer is not what was recorded: ${reason}` },
+      { phase: 'halted', halt_reason: `The transfer differs from its audit records: ${reason}` },
     ])
   })
 

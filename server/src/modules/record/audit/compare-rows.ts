@@ -73,7 +73,7 @@ function readRow(row: RecordedRow | (() => RecordedRow)): RecordedRow | null {
 function differencesOf(row: RecordedRow, recorded: RecordedRow): string[] {
   return Object.keys(recorded)
     .filter((field) => recorded[field] !== undefined && !isSame(row[field], recorded[field]))
-    .map((field) => `its ${field} is not what was recorded`)
+    .map((field) => `not as recorded: ${field}`)
 }
 
 /** Returns true if two values are equal. A row that the service did not write may hold a value without a canonical form. */

@@ -66,7 +66,7 @@ async function applyScheduled(
   const records = await listRecordsOf(trx, vaultId, 'approval_request', [requestId])
   const difference = request === undefined ? 'it is not there' : differenceFromRecord(request, records)
   if (difference !== null) {
-    throw conflict('differs_from_record', `The request is not what was recorded: ${difference}`)
+    throw conflict('differs_from_record', `The request differs from its audit records: ${difference}`)
   }
   const { threshold, approverGroupId } = await readGovernance(trx, vaultId)
   const member = await getAuthor(trx, vaultId, set.author_id)

@@ -303,5 +303,5 @@ export async function stopUnlessSame<Row extends SubjectRow, Stored, Recorded>(
 ): Promise<{ recorded: Recorded } | Refusal> {
   const compared = compare(stored, records)
   if ('recorded' in compared) return compared
-  return { refusal: await stop(trx, row, `The ${noun} is not what was recorded: ${compared.difference}`, now) }
+  return { refusal: await stop(trx, row, `The ${noun} differs from its audit records: ${compared.difference}`, now) }
 }

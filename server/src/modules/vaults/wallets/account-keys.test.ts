@@ -156,7 +156,7 @@ describe('T61 the keys of a vault', () => {
     const named = [first, second].map(({ id }) => ({ vaultId: vault.id, targetType: 'address', targetId: id, detail }))
     const unlikeRecord = named.map((difference) => ({
       ...difference,
-      detail: 'its on-chain address is not what was recorded',
+      detail: 'not as recorded: on-chain address',
     }))
     expect(await differences()).toEqual([...named, ...unlikeRecord])
     await rows(`alter table vaults disable trigger wallet_key_pinned`)

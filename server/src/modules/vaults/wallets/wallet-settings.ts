@@ -269,4 +269,4 @@ const textOf = ({ wallet_service_url: url, wallet_service_secret: secret }: Stor
   JSON.stringify([url, secret?.toString('base64') ?? null])
 
 export const notAsRecorded = (difference: string) =>
-  badGateway(`The wallet service of the vault is not what was recorded: ${difference}. Nothing is sent to it`)
+  badGateway(`The wallet service of the vault differs from the audit records: ${difference}. Nothing is sent to it`)
