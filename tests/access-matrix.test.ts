@@ -314,7 +314,7 @@ describe('vaults', () => {
         const answer = await send(operation, caller, await validRequest(operation, world.absentIn('no-such-vault')))
         expect(answer.status, `${caller.name}: ${answer.text}`).toBe(404)
       }
-      // A directory is not a caller of vaults, which refuse its token.
+      // A directory is no caller of vaults, which refuse its token.
       await Promise.all(
         Object.values(world.callers)
           .filter(({ name }) => name !== 'directory')

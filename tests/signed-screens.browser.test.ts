@@ -362,7 +362,7 @@ describe('T80 on the pages of the console', () => {
     const screen = await orderOn(sender, halfCoin, { isSent: () => seen.sent.length > 0 })
     await sender.leave()
     expect(screen).not.toBe('')
-    // The path alone is not an entry of theirs: it stands on the screen.
+    // The path alone is no entry of theirs: it stands on the screen.
     if (await expectShown(signedIn(seen), orders, screen, ''))
       expect((orders[0] as Order).derivationPath).toBe('m/44/60/9/9')
   })

@@ -203,7 +203,7 @@ it.each([
   ['a list', '[]'],
   ['another version', JSON.stringify({ ...written(), schemaVersion: '2' })],
   ['no records', JSON.stringify({ ...written(), schemaVersion: '1', auditRecords: {} })],
-])('%s is not evidence', (_what, text) => expect(readEvidence(text)).toBeNull())
+])('%s is no evidence', (_what, text) => expect(readEvidence(text)).toBeNull())
 
 it('reads a file of the service', () => {
   expect(readEvidence(JSON.stringify(written()))).not.toBeNull()

@@ -142,6 +142,6 @@ function proofWords(): Record<string, string> {
     known: t('The wallet service has it, and is asked about it again.'),
     unknown_to_wallet: t('The wallet service does not know it, and gets it again under the same id.'),
     waits_for_votes: t('It waits for votes again.'),
-    ended: t('It had already ended, and is shown so again.'),
+    ended: t('It had ended already, and is shown so again.'),
   }
 }
