@@ -48,7 +48,9 @@ async function examineRole(pool: pg.Pool): Promise<Finding[]> {
   )
   const { role, is_superuser, is_shared, others } = rows[0]!
   return [
-    is_superuser ? wrong(`the role ${role} is a superuser of its database server`) : right(`${role} is not a superuser`),
+    is_superuser
+      ? wrong(`the role ${role} is a superuser of its database server`)
+      : right(`${role} is not a superuser`),
     is_shared
       ? wrong('the service keeps its tables in the same database; give the wallet service one of its own')
       : right('the database has no tables of the service'),

@@ -228,7 +228,12 @@ describe('T57 the rows on which decisions rest', () => {
       'token',
       /not as recorded: contract/,
     ],
-    ['the decimals of a token', [`update tokens set decimals = 7 where code = 'USDT'`], 'token', /not as recorded: decimals/],
+    [
+      'the decimals of a token',
+      [`update tokens set decimals = 7 where code = 'USDT'`],
+      'token',
+      /not as recorded: decimals/,
+    ],
     [
       'the address of a counterparty',
       [`update counterparty_addresses set address = '0x0000000000000000000000000000000000000001'`],
@@ -317,12 +322,7 @@ describe('T57 the rows on which decisions rest', () => {
       'address_group',
       /not as recorded: addresses/,
     ],
-    [
-      'the grants of an address',
-      [`delete from address_grants`],
-      'address',
-      /not as recorded: grants/,
-    ],
+    ['the grants of an address', [`delete from address_grants`], 'address', /not as recorded: grants/],
     [
       'a member of a group of the address book',
       ['delete from counterparty_group_memberships'],
@@ -336,12 +336,7 @@ describe('T57 the rows on which decisions rest', () => {
       'platform_change',
       /not as recorded: payload/,
     ],
-    [
-      'an answer of the screening',
-      [`update screenings set score = 1`],
-      'screening',
-      /not as recorded: answer/,
-    ],
+    ['an answer of the screening', [`update screenings set score = 1`], 'screening', /not as recorded: answer/],
     [
       'a screening that people waived',
       [`update screenings set waived_hold_id = (select min(id) from holds)`],

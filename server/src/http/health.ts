@@ -10,7 +10,7 @@ import { type App, endpoints } from './endpoints.ts'
 import { Closed, described, Enum } from './schema.ts'
 
 const Status = Closed({
-  status: described(Type.Literal('ok', { examples: ['ok'] }), 'Always `ok`; a service that is not well answers 503.'),
+  status: described(Type.Literal('ok', { examples: ['ok'] }), 'Always `ok`; otherwise the answer is a 503.'),
 })
 const isUp: Static<typeof Status> = { status: 'ok' }
 const Health = Closed({
@@ -22,14 +22,14 @@ const Readiness = Closed({
   ...Status.properties,
   changes: described(
     Enum(['heard', 'polled']),
-    '`heard`: this node hears of the commits of the others, and its tasks begin with them. `polled`: it does not, or not yet, ' +
-      'and looks for work by itself.',
+    '`heard`: the commits of other nodes notify this node and start its tasks. `polled`: they do not, or not yet, and ' +
+      'this node looks for work at intervals.',
   ),
 })
 
 const ReadinessQuery = Closed({
   write: Type.Optional(
-    described(Type.String({ maxLength: 5, examples: ['true'] }), 'Any value asks about changes too.'),
+    described(Type.String({ maxLength: 5, examples: ['true'] }), 'With any value, changes are checked too.'),
   ),
 })
 

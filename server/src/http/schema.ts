@@ -152,7 +152,7 @@ export const MemberProfile = Closed(
   {
     userId: Id,
     kind: described(Enum(userKinds), '`person` for a user who signs in, `service` for a program with a service token.'),
-    name: described(Name, 'Name; the username or the id where the person chose none.'),
+    name: described(Name, 'Name; the username or the id if the person chose no name.'),
     image: Nullable(Uri),
   },
   { $id: 'MemberProfile', description: 'Profile of a user, for people to read.' },
@@ -173,7 +173,7 @@ export const pageQuery = {
   limit: Type.Optional(
     described(
       Type.Integer({ minimum: 1, maximum: limits.pageItemsMax, default: limits.pageItemsDefault, examples: [20] }),
-      'Most items of a page; a page may have fewer, even if it is not the last.',
+      'Maximum number of items on a page; a page may have fewer, even if it is not the last.',
     ),
   ),
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'nextCursor of the previous page.' })),
@@ -240,7 +240,7 @@ export const ErrorSchema = Type.Object(
           ),
           Type.String(),
         ]),
-        'For `validation_failed` the fields and what is wrong with each; otherwise a sentence more about the cause, if there is one.',
+        'For `validation_failed`, the fields with their faults; otherwise a further sentence about the cause, if there is one.',
       ),
     ),
     requestId: Type.String({

@@ -7,7 +7,7 @@ export const tags: { name: string; description: string }[] = [
   },
   {
     name: 'Passkeys',
-    description: 'Your own sign-in keys (WebAuthn), which sign in and confirm what widens your power.',
+    description: 'Your own sign-in keys (WebAuthn), which sign in and confirm requests that extend rights.',
   },
   {
     name: 'People',
@@ -29,7 +29,7 @@ export const tags: { name: string; description: string }[] = [
   },
   {
     name: 'Images',
-    description: 'Small images of people, tokens, vaults and counterparties, served from our own origin.',
+    description: 'Small images of people, tokens, vaults and counterparties, served from the origin of the service.',
   },
   { name: 'Changes', description: 'Changes since your last request, without polling each list.' },
   {

@@ -22,7 +22,7 @@ export const vocabulary: Readonly<Record<string, string>> = {
   color: 'Color in hexadecimal digits (RGB, with or without opacity); null for none.',
   emoji: 'Emoji with which user interfaces show it; null for none.',
   username: 'Name without spaces, unique among all users regardless of case; null until the person chooses one.',
-  image: 'Address of a picture, over HTTPS or of one that the service keeps; null for none.',
+  image: 'Address of a picture: an HTTPS URL, or a path of an image that the service keeps; null for none.',
   email: 'E-mail address; sign-in links and notifications go there.',
   comment: 'Remark for the other people concerned; null for none.',
   tags: 'Free words for grouping; each occurs once, and their order has no meaning.',
@@ -68,7 +68,7 @@ export const vocabulary: Readonly<Record<string, string>> = {
   counterpartyId: 'Identifier of the counterparty in the address book of the vault.',
   counterpartyAddressId: 'Identifier of the address of the counterparty that is the other side; null if it is unknown.',
   initiator: 'Profile of the user or service that asked for it.',
-  initiatorId: 'Identifier of the user or service that asked for it; null for a deposit.',
+  initiatorId: 'Identifier of the user or service that requested it; null for a deposit.',
   usdRate:
     'USD per one unit of the token, as a decimal string, at the creation of the operation; null if none was known.',
   usdRateAsOf: 'Instant for which the rate was recorded, in UTC; null without a rate.',

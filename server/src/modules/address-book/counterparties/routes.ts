@@ -46,7 +46,7 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
 
   api.send.post('createCounterparty', '/vaults/:code/counterparties', {
     summary: 'Create a counterparty',
-    description: `${gatedBy('counterparty_create')} An address belongs to one counterparty of the vault: 409 otherwise.`,
+    description: `${gatedBy('counterparty_create')} 409 when an address belongs to another counterparty of the vault.`,
     errors: gateErrors('already_exists'),
     body: CounterpartyCreation,
     answers: { 201: Counterparty, 202: WaitingAction },
@@ -84,7 +84,8 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
   api.send.post('addCounterpartyAddress', '/vaults/:code/counterparties/:id/addresses', {
     summary: 'Add an address to a counterparty',
     description:
-      'Gated as an update, by policies of action type `counterparty_update`; 202 with the approval request when votes are required.',
+      'Gated as an update, by policies of action type `counterparty_update`; 202 with the approval request when votes are ' +
+      'required.',
     errors: gateErrors('already_exists', 'archived', 'changed_concurrently', 'held', 'limit_reached'),
     body: NewCounterpartyAddress,
     answers: { 201: CounterpartyAddress, 202: WaitingAction },
@@ -101,7 +102,8 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
   api.send.delete('removeCounterpartyAddress', '/vaults/:code/counterparties/:id/addresses/:addressId', {
     summary: 'Remove an address from a counterparty',
     description:
-      'Gated as an update, by policies of action type `counterparty_update`; 202 with the approval request when votes are required.',
+      'Gated as an update, by policies of action type `counterparty_update`; 202 with the approval request when votes are ' +
+      'required.',
     errors: gateErrors('archived', 'changed_concurrently', 'held'),
     params: counterpartyAddressParams,
     answers: { 202: WaitingAction, 204: null },

@@ -109,7 +109,7 @@ export const CounterpartyQuery = Closed({
   search: Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: 'Part of a name, an address or a label.' }),
   ),
-  kind: Type.Optional(described(Enum(counterpartyKinds), 'Restricts the list to counterparties of this sort.')),
+  kind: Type.Optional(described(Enum(counterpartyKinds), 'Restricts the list to counterparties of this kind.')),
   groupId: Type.Optional(described(GivenId, 'Restricts the list to members of this counterparty group.')),
   archived: Type.Optional(Type.Boolean({ description: 'Archived and active ones by default.', examples: [false] })),
   ...pageQuery,

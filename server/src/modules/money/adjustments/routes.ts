@@ -16,7 +16,7 @@ export function adjustmentRoutes(app: App, deps: Deps): void {
       'For administrators of the vault. Posts an amount to an address against the adjustment account of the vault; a ' +
       'negative amount reduces the available balance, down to zero at most. For opening balances and corrections that ' +
       'no event explains. In a vault with governance or protection, and where it would cover an exposure or an event is ' +
-      'quarantined, it waits for a second administrator: 202 with the approval request; services may not ask.',
+      'quarantined, it waits for a second administrator: 202 with the approval request; services may not request it.',
     errors: ['balance_overflow', 'held', 'insufficient_funds', 'person_required', 'quorum_unreachable'],
     body: AdjustmentBody,
     confirmed: 'where protected',
@@ -28,7 +28,7 @@ export function adjustmentRoutes(app: App, deps: Deps): void {
     summary: 'List adjustments',
     description:
       'For administrators and auditors of the vault, newest first. `isAgreed` says whether two people agreed on it: in a ' +
-      'vault with governance or protection policies count no other.',
+      'vault with governance or protection, policies count no other adjustment.',
     access: 'auditor',
     querystring: AdjustmentQuery,
     item: Adjustment,
@@ -39,8 +39,8 @@ export function adjustmentRoutes(app: App, deps: Deps): void {
   api.post('agreeToAdjustment', '/vaults/:code/adjustments/:id/agree', {
     summary: 'Request agreement on an adjustment',
     description:
-      'For administrators of the vault. Asks a second administrator to agree on an adjustment that one person made, such ' +
-      'as before the vault had governance: from the approval on, policies count it. Services may not.',
+      'For administrators of the vault. Asks a second administrator to agree on an adjustment that one person made, for ' +
+      'example before the vault had governance. Policies count it from the approval on. Services may not request it.',
     errors: ['person_required', 'quorum_unreachable', 'wrong_state'],
     confirmed: 'where protected',
     answers: { 202: WaitingAction },

@@ -32,12 +32,13 @@ export function backtestRoutes(app: App, deps: Deps): void {
   api.send.post('backtestPolicies', '/vaults/:code/policies/backtest', {
     summary: 'Backtest policies',
     description:
-      'Decides again what was decided in an interval, by policies that are not saved or by the rules that a change set would ' +
-      'publish, and from the facts of its day alone. For administrators and auditors; a change set that waits for votes also ' +
-      'for those who may vote on it, over a period before they were asked (`from`): all is counted, and what they may not ' +
-      'see is neither in the sums nor in the list (`hiddenCount`). Who asks again gets the same. Up to ' +
+      'Makes the decisions of an interval again, by policies that are not saved or by the rules that a change set would ' +
+      'publish, and only from the facts of their day. For administrators and auditors; a change set that waits for votes ' +
+      'also for its voters, over a period before the votes were requested (`from`): all decisions are counted, and those ' +
+      'that a voter may not see are neither in the sums nor in the list (`hiddenCount`). A repeated request returns the ' +
+      'same backtest. Up to ' +
       `${backtestInlineMax} decisions are \`done\` in the answer, up to ${backtestDecisionsMax} in the background. 429 while ` +
-      'the vault has one in the background.',
+      'the vault has a backtest in the background.',
     ...ofVoters,
     errors: [404],
     body: BacktestOrder,
@@ -65,7 +66,8 @@ export function backtestRoutes(app: App, deps: Deps): void {
   api.get('getBacktest', '/vaults/:code/policies/backtests/:id', {
     summary: 'Get a backtest',
     description:
-      'For administrators and auditors, whoever asked for it; for a voter their own, until the votes are decided. Kept for 30 days.',
+      'For administrators and auditors, whoever requested it; for a voter only their own backtest, until the votes are ' +
+      'decided. Kept for 30 days.',
     ...ofVoters,
     answers: { 200: Backtest },
     handler: async (db, { member, params, now }) => toBacktest(await findVisible(db, member, params.id, now)),
@@ -75,7 +77,8 @@ export function backtestRoutes(app: App, deps: Deps): void {
     summary: 'List what a backtest would change',
     description:
       'The decisions that would be stricter or looser, and those that cannot be decided again, the newest first, each with its ' +
-      'trace as it was and as it would be. For whom the backtest is; a voter reads those that they may see. 409 until it is done.',
+      'trace as it was and as it would be. For the readers of the backtest; a voter reads the decisions that they may ' +
+      'see. 409 until it is done.',
     ...ofVoters,
     errors: ['wrong_state'],
     querystring: BacktestChangeQuery,

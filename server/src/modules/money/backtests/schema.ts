@@ -12,7 +12,7 @@ const boundText = 'inclusive: an ISO 8601 timestamp, or YYYY-MM-DD for a whole U
 export const BacktestOrder = Closed(
   {
     policies: optional(TriedPolicies, 'Policies that alone decide, in place of the saved ones.'),
-    draft: optional(DraftPolicies, 'Policies to try alone or beside the saved ones.'),
+    draft: optional(DraftPolicies, 'Policies to try alone or together with the saved policies.'),
     changeSetId: optional(Id, 'A change set: the rules that it would publish are tried.'),
     from: Type.String({
       maxLength: 40,
@@ -43,10 +43,11 @@ const BacktestSum = Closed(
   {
     count: Count('Number of decisions of the whole vault.'),
     hiddenCount: Count(
-      'Number of decisions that the requester may not see. The sum and the list of changes omit them. 0 for administrators and auditors.',
+      'Number of decisions that the requester may not see. The sum and the list of changes omit them. 0 for ' +
+        'administrators and auditors.',
     ),
     usdValue: Usd('USD value of the orders of the other decisions, at the rates of their day.'),
-    unratedCount: Count('Orders among the others that no rate was known for, which the sum leaves out.'),
+    unratedCount: Count('Number of these orders without a known rate, which the sum leaves out.'),
   },
   { $id: 'BacktestSum', description: 'Number of decisions, and value of the orders that the requester may see.' },
 )
@@ -65,11 +66,13 @@ export const Backtest = Closed(
     }),
     from: described(Timestamp, 'Beginning of the interval, in UTC.'),
     to: described(Timestamp, 'End of the interval, in UTC.'),
-    decisionsCount: Count('Decisions of the interval when it was asked for; the orders of a payout count each.'),
+    decisionsCount: Count(
+      'Number of decisions in the interval at the time of the request; each order of a payout counts.',
+    ),
     result: described(
       Nullable(
         Closed({
-          evaluated: Count('Decisions that were made again; a payout is one.'),
+          evaluated: Count('Number of decisions that were made again; a payout counts once.'),
           same: described(Ref(BacktestSum), 'Decisions that would have been the same.'),
           stricter: described(
             Ref(BacktestSum),
@@ -131,7 +134,7 @@ export const BacktestChange = Closed(
       'USD value of its orders; null without a rate, and for actions that move no funds.',
     ),
     lacking: Type.Array(Type.String({ examples: ['destinationAddedAt'] }), {
-      description: 'The facts that a policy asks for and the record lacks; empty unless `undecidable`.',
+      description: 'The facts that a policy reads and the record lacks; empty unless `undecidable`.',
     }),
     before: described(Ref(BacktestOutcome), 'As it was decided.'),
     after: described(Ref(BacktestOutcome), 'As the policies that are tried decide, from the facts of its day.'),

@@ -111,10 +111,10 @@ function eventResolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: E
   api.send.post('resolveWalletEvent', '/vaults/:code/wallet-events/:id/resolve', {
     summary: 'Resolve a quarantined wallet event',
     description:
-      'Asks the wallet service for the transaction, and opens an approval request (202) whose payload holds what it ' +
-      'answered; before it is credited, it is asked again. Two people always act together, whatever the policies ' +
+      'Asks the wallet service for the transaction, and opens an approval request (202) whose payload holds the answer; ' +
+      'before the event is credited, the wallet service is asked again. Two people always act together, whatever the policies ' +
       'say: an administrator, or a member whom a policy for `event_resolve` allows, asks, and another person approves; ' +
-      '404 for everybody else. 409 `not_proven` when the chain does not confirm what is to be credited.',
+      '404 for everybody else. 409 `not_proven` when the chain does not confirm the deposit.',
     errors: resolutionErrors,
     body: EventResolution,
     confirmed: 'where protected',
@@ -159,7 +159,7 @@ export function webhookRoutes(app: App, deps: Deps): void {
       summary: 'Receive a wallet event',
       description:
         'Called by the wallet service, and signed by the Standard Webhooks scheme (`webhook-id`, `webhook-timestamp`, ' +
-        '`webhook-signature`). The kind TOPUP credits a deposit, DEPOSIT_ORPHANED takes back what was credited for one that ' +
+        '`webhook-signature`). The kind TOPUP credits a deposit, DEPOSIT_ORPHANED takes back the credit of a deposit that ' +
         'the chain no longer has; others are ignored. An event that is sent again changes nothing. A vault ' +
         'with a webhook secret of its own is credited only by events that this secret signed; all other vaults by ' +
         'events that the secret of the installation signed.',

@@ -69,7 +69,10 @@ export const Deposit = Closed(
     usdRateAsOf: Nullable(Timestamp),
     usdRateSource: Nullable(Text('manual')),
     usdValue: Nullable(Text('1.50')),
-    isDust: Type.Boolean({ description: 'Below the dust limit of the token as it is now.', examples: [false] }),
+    isDust: Type.Boolean({
+      description: 'True if the amount is below the present dust limit of the token.',
+      examples: [false],
+    }),
     metadata: Ref(OperationMetadata),
     blockchainAt: Nullable(Timestamp),
     screening: ScreeningBeside,
@@ -104,7 +107,7 @@ export const UncreditedEvent = Closed(
     vaultId: Nullable(Id),
     outcome: described(
       Enum(['ignored', 'unmatched']),
-      '`ignored`: credits nothing by its content. `unmatched`: its address is not one of a vault.',
+      '`ignored`: its content credits nothing. `unmatched`: its address belongs to no vault.',
     ),
     reason: described(Nullable(Enum(eventReasons)), 'Why the event credited nothing; null if its address is unknown.'),
     network: Nullable(Text('ethereum')),
@@ -116,13 +119,17 @@ export const UncreditedEvent = Closed(
     fromAddress: Nullable(Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')),
     misses: described(
       Nullable(Enum(['address'])),
-      'The missing object of an unmatched event: an `address` of a vault that its signature may credit. null if the event is ignored.',
+      'The missing object of an unmatched event: an `address` of a vault that its signature may credit. null if the event ' +
+        'is ignored.',
     ),
     isOrphaned: Type.Boolean({
       description: 'True if the event reports that the chain lost the deposit (`DEPOSIT_ORPHANED`).',
       examples: [false],
     }),
-    isOverdue: Type.Boolean({ description: 'Unmatched for more than a day.', examples: [false] }),
+    isOverdue: Type.Boolean({
+      description: 'True if the event has been unmatched for more than a day.',
+      examples: [false],
+    }),
     blockchainAt: Nullable(Timestamp),
     createdAt: Timestamp,
   },
@@ -144,7 +151,7 @@ export const EventResolution = Closed(
       minLength: 1,
       maxLength: noteLengthMax,
       pattern: '\\S',
-      description: 'Why, for those who vote on it and for the audit record.',
+      description: 'Reason, for the voters and the audit log.',
       examples: ['The first report came from a node on another fork'],
     }),
   },

@@ -19,8 +19,8 @@ export function holdRoutes(app: App, deps: Deps, executors: Executors): void {
     summary: 'List holds',
     description:
       'Newest first. Administrators and auditors read all of them, every other member those on what they see and those ' +
-      'that they placed. A person who is held reads the holds on themselves, and nothing else of the vault. What a ' +
-      'screening held and let go again by itself is listed for its `subjectId` only.',
+      'that they placed. A person who is held reads the holds on themselves, and nothing else of the vault. Holds that a ' +
+      'screening placed and released by itself are listed only with their `subjectId`.',
     openToHeld: true,
     querystring: HoldQuery,
     item: Hold,
@@ -40,9 +40,10 @@ export function holdRoutes(app: App, deps: Deps, executors: Executors): void {
     summary: 'Place a hold',
     description:
       'Stops an address, the vault, a deposit, a counterparty, a transfer or a person at once, above all policies and ' +
-      'votes. Administrators may, and those whom a policy of action type `hold_place` allows it without votes. After the ' +
-      'answer nothing is ordered, voted or handed over that the hold forbids; what may have been sent before is counted ' +
-      'in `handedOverCount`. 409 `already_exists` while the subject is held. A hold on a person is placed by a person and ends ' +
+      'votes. For administrators, and for members whom a policy of action type `hold_place` allows it without votes. After the ' +
+      'answer nothing is ordered, voted or handed over that the hold forbids; transfers that may have been sent before ' +
+      'are counted in `handedOverCount`. 409 `already_exists` while the subject is held. A hold on a person is placed by ' +
+      'a person and ends ' +
       'after 72 hours unless a second person confirms it; if it leaves too few people besides you to change the rules or to ' +
       'release a hold, you are suspended as well.',
     errors: [
@@ -60,8 +61,9 @@ export function holdRoutes(app: App, deps: Deps, executors: Executors): void {
   api.post('confirmHold', '/vaults/:code/holds/:id/confirm', {
     summary: 'Confirm a hold on a person',
     description:
-      'A second person who may place holds keeps a hold on a person until it is released. Whoever placed it is suspended no ' +
-      'longer. 403 `other_person_required` for the one who placed it, 409 `wrong_state` when it does not wait for anybody.',
+      'A second person who may place holds keeps a hold on a person until it is released. The suspension of the person ' +
+      'who placed it ends. 403 `other_person_required` for the person who placed it, 409 `wrong_state` when the hold ' +
+      'needs no confirmation.',
     errors: ['blocked_by_policy', 'no_policy_allows', 'person_required', 'other_person_required', 'wrong_state'],
     confirmed: 'where protected',
     answers: { 200: Hold },
@@ -76,7 +78,7 @@ export function holdRoutes(app: App, deps: Deps, executors: Executors): void {
     summary: 'Request the release of a hold',
     description:
       'Takes two people: 202 with the approval request, on which others vote. Policies of action type `hold_release` may ' +
-      'name who votes and how many, or block it; without one, another administrator agrees. Services may not.',
+      'name who votes and how many, or block it; without one, another administrator agrees. Services may not request it.',
     errors: ['person_required', 'blocked_by_policy', 'no_policy_allows', 'quorum_unreachable', 'wrong_state'],
     body: HoldRelease,
     confirmed: 'where protected',

@@ -72,7 +72,7 @@ export const Hold = Closed(
     confirmedBy: ProfileBeside,
     becauseOfId: described(
       Nullable(Id),
-      'Of a suspension: the hold whose placing would have left too few people who vote, so that it suspends who placed it, too.',
+      'For a suspension: the hold that left too few voters, so that the person who placed it is suspended too.',
     ),
     releasedAt: described(Nullable(Timestamp), 'Instant of the release, in UTC; null while it holds.'),
     releasedById: described(Nullable(Id), 'User who requested the release, which others approved.'),
@@ -84,15 +84,15 @@ export const Hold = Closed(
 
 export const HoldPlacing = Closed(
   {
-    subjectType: described(SubjectType, 'Kind of what to hold.'),
-    subjectId: described(GivenId, 'Identifier of what to hold; of the vault its own id.'),
+    subjectType: described(SubjectType, 'Kind of the subject to hold.'),
+    subjectId: described(GivenId, 'Identifier of the subject to hold; for the vault, its own id.'),
     reason: described(ReasonText, 'Why, for everybody who reads the hold.'),
   },
   { $id: 'HoldPlacing', description: 'Subject and reason of a hold.' },
 )
 
 export const HoldRelease = Closed(
-  { reason: described(ReasonText, 'Why it may go on, for those who vote on the release.') },
+  { reason: described(ReasonText, 'Reason for the release, for its voters.') },
   { $id: 'HoldRelease', description: 'Why a hold may be released.' },
 )
 
@@ -103,9 +103,7 @@ export const HoldReleasePayload = Closed({
 })
 
 export const HoldQuery = Closed({
-  active: Type.Optional(
-    Type.Boolean({ description: 'true: those that hold; false: those that were released.', examples: [true] }),
-  ),
+  active: Type.Optional(Type.Boolean({ description: 'true: active holds; false: released holds.', examples: [true] })),
   subjectType: optional(SubjectType, 'Restricts the list to holds on this kind of subject.'),
   subjectId: optional(GivenId, 'Restricts the list to holds on this subject.'),
   origin: optional(Enum(holdOrigins), 'Restricts the list to holds of this origin.'),

@@ -14,8 +14,8 @@ export function inboxRoutes(app: App, deps: Deps, executors: Executors): void {
   api.list('listInbox', '/inbox', {
     summary: 'List your inbox',
     description:
-      'Transfers, payouts and approval requests of all vaults of the caller that wait for their vote, that they voted ' +
-      'on, or that they asked for. Newest first: by the vote in `decided`, otherwise by the creation. A cursor is valid only ' +
+      'Transfers, payouts and approval requests of all vaults of the caller that wait for their vote, that they voted on, ' +
+      'or that they requested. Newest first: by the vote in `decided`, otherwise by the creation. A cursor is valid only ' +
       'with the `state` of the request that returned it.',
     querystring: InboxQuery,
     item: InboxItem,
@@ -28,7 +28,7 @@ export function inboxRoutes(app: App, deps: Deps, executors: Executors): void {
 
   api.get('countInbox', '/inbox/count', {
     summary: 'Count pending votes',
-    description: `Over all vaults of the caller. It counts to ${inboxCountMax}, whatever waits.`,
+    description: `Counts the items of all vaults of the caller, up to ${inboxCountMax}.`,
     answers: { 200: InboxCount },
     handler: async (db, { caller, now }) => {
       const counted = await countWaiting(db, { userId: caller.userId, now })
@@ -39,9 +39,9 @@ export function inboxRoutes(app: App, deps: Deps, executors: Executors): void {
   api.send.post('voteOnMany', '/inbox/votes', {
     summary: 'Cast several votes',
     description:
-      `At most ${bulkVotesMax} votes on transfers and approval requests of any vaults of the caller. Each is cast for ` +
-      'itself, in the order given, as `approve` and `reject` of its kind do; one that is refused stops no other. The ' +
-      'answer is 200 with the outcome of each, also when all are refused.',
+      `At most ${bulkVotesMax} votes on transfers and approval requests of any vaults of the caller. Each vote is ` +
+      'cast by itself, in the order of the list, as `approve` and `reject` of its kind do; a refused vote does not stop the ' +
+      'others. The answer is 200 with the outcome of each vote, also when all are refused.',
     body: BulkVotes,
     answers: { 200: BulkVoteResults },
     handler: ({ caller, body }, { request, answerOnce }) =>

@@ -53,7 +53,7 @@ const InboxTransfer = Closed({
   ),
   usdValue: described(
     Nullable(Text('1.50')),
-    'Value in USD when it was ordered; null when no rate was known, never `0.00` for that.',
+    'Value in USD when it was ordered; null, never `0.00`, when no rate was known.',
   ),
   paymentPurpose: Nullable(Text('Invoice 4711')),
 })
@@ -97,7 +97,7 @@ export const InboxItem = Closed(
     expiresAt: described(Nullable(Timestamp), 'Instant at which the time to vote ends, or ended, in UTC.'),
     payloadHash: described(
       PayloadHash,
-      'SHA-256 (hex) to which votes are bound; a vote may name what its voter was shown.',
+      'SHA-256 (hex) to which votes are bound. A vote may name the hash that its voter was shown.',
     ),
     myDecision: described(
       Nullable(Enum(['approve', 'reject'])),
@@ -109,20 +109,20 @@ export const InboxItem = Closed(
         given: Type.Integer({ minimum: 0, examples: [1], description: 'Approvals that count.' }),
         needed: Type.Integer({ minimum: 0, examples: [2], description: 'Approvals that are needed.' }),
       }),
-      'Of the policy that lacks most votes, when several ask for votes; what is voted on names all.',
+      'The votes of the policy that lacks most votes, when several policies require votes; the object itself lists all of them.',
     ),
     transfer: described(Nullable(InboxTransfer), 'The transfer; null for other kinds.'),
     approvalRequest: described(Nullable(InboxRequest), 'The approval request; null for other kinds.'),
     payout: described(Nullable(InboxPayout), 'The payout; null for other kinds.'),
   },
-  { $id: 'InboxItem', description: 'Something that waits, or waited, for votes.' },
+  { $id: 'InboxItem', description: 'An item that waits, or waited, for votes.' },
 )
 
 export const InboxQuery = Closed({
   state: optional(
     Type.Unsafe<InboxState>(Type.String({ enum: [...inboxStates], default: 'waiting', examples: ['waiting'] })),
-    '`waiting`: the caller may vote on it now. `decided`: the caller voted on it. `mine`: the caller asked for it, and ' +
-      'it waited for votes.',
+    '`waiting`: the caller may vote on it now. `decided`: the caller voted on it. `mine`: the caller requested it, and it ' +
+      'waited for votes.',
   ),
   ...pageQuery,
 })
@@ -135,7 +135,7 @@ export const InboxCount = Closed(
       description: `Number of items that wait for the vote of the caller, counted to ${inboxCountMax}.`,
       examples: [3],
     }),
-    waitingCapped: Type.Boolean({ description: 'true: there is more than was counted.', examples: [false] }),
+    waitingCapped: Type.Boolean({ description: 'True if more items wait than were counted.', examples: [false] }),
   },
   { $id: 'InboxCount', description: 'Numbers of items that wait for the caller, in all their vaults.' },
 )
@@ -156,7 +156,7 @@ const BulkVote = Closed({
   ...voted,
   payloadHash: described(
     PayloadHash,
-    'The `payloadHash` of what the voter was shown. Here it is required: nobody votes on what they have not seen.',
+    'The `payloadHash` that the voter was shown. It is required here, so that nobody votes on an item that they have not seen.',
   ),
   signature: Signature,
   comment: optional(
@@ -167,7 +167,11 @@ const BulkVote = Closed({
 export type BulkVote = Static<typeof BulkVote>
 
 export const BulkVotes = Closed({
-  votes: Type.Array(BulkVote, { minItems: 1, maxItems: bulkVotesMax, description: 'Cast in this order.' }),
+  votes: Type.Array(BulkVote, {
+    minItems: 1,
+    maxItems: bulkVotesMax,
+    description: 'The votes, which are cast in this order.',
+  }),
 })
 
 const BulkVoteResult = Closed({
@@ -184,7 +188,7 @@ const BulkVoteResult = Closed({
 export type BulkVoteResult = Static<typeof BulkVoteResult>
 
 export const BulkVoteResults = Closed(
-  { items: Type.Array(BulkVoteResult, { description: 'One for each vote, in the order of the votes.' }) },
+  { items: Type.Array(BulkVoteResult, { description: 'A result for each vote, in the order of the votes.' }) },
   { $id: 'BulkVoteResults', description: 'Results of several votes.' },
 )
 

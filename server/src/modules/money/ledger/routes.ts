@@ -27,7 +27,7 @@ export function ledgerRoutes(app: App, deps: Deps): void {
   api.get('getBalances', '/vaults/:code/balances', {
     summary: 'Get balances',
     description:
-      'Totals per token, and a page of accounts; `summary=true` answers the totals alone. A member reads the balances ' +
+      'Totals per token, and a page of accounts; `summary=true` returns only the totals. A member reads the balances ' +
       'of their own addresses, with `includeShared` also of those shared with them, administrators and auditors those of the ' +
       'whole vault. `purpose` filters the accounts only.',
     errors: ['administrator_required'],

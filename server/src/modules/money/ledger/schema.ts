@@ -78,7 +78,7 @@ export const Balances = Closed(
     totals: described(Type.Array(BalanceTotal), 'Sums per token over the addresses that the caller sees.'),
     usdValue: described(
       Nullable(Text('1.50')),
-      'The totals that have a rate together; null if none of those that are not zero has one.',
+      'Sum of the totals that have a rate; null if no total other than zero has a rate.',
     ),
     usdComplete: Type.Boolean({ description: 'True if every total other than zero has a rate.', examples: [true] }),
     accounts: optional(Type.Array(BalanceAccount), 'The accounts of those addresses; left out if `summary` is true.'),
@@ -95,7 +95,7 @@ const Key = (description: string) =>
 
 export const BalancesQuery = Closed({
   summary: Type.Optional(Type.Boolean({ description: 'true returns totals only.' })),
-  addressId: Type.Optional(Key('One address, all its tokens.')),
+  addressId: Type.Optional(Key('Restricts the list to one address, with all its tokens.')),
   token: optional(
     Type.String({ minLength: 1, maxLength: 64, examples: ['USDT'] }),
     'Code of the token; all tokens by default.',
@@ -204,7 +204,8 @@ export const Adjustment = Closed(
     reason: described(Text('Opening balance of the migration'), 'Why the balance was adjusted.'),
     isAgreed: Type.Boolean({
       description:
-        'True if two people agreed on the adjustment. In a vault with governance or protection, policies count no other adjustment.',
+        'True if two people agreed on the adjustment. In a vault with governance or protection, policies count no other ' +
+        'adjustment.',
       examples: [false],
     }),
     createdById: Id,

@@ -69,7 +69,8 @@ const orderFields = {
             minLength: 1,
             maxLength: 64,
             description:
-              'Key of a category that needs neither values nor approval. The policies see it, and it is assigned with the transfer.',
+              'Key of a category that needs neither values nor approval. The policies see it, and it is assigned with the ' +
+              'transfer.',
             examples: ['payroll'],
           }),
         ),
@@ -86,9 +87,9 @@ export const UnsignedOrder = Closed(orderFields)
 
 const SignedOrder = Closed(
   {
-    transferId: described(Id, 'That of the `order` of the preview.'),
-    expiresAt: described(Timestamp, 'As there.'),
-    rulesVersion: Type.Integer({ minimum: 0, description: 'As there.', examples: [7] }),
+    transferId: described(Id, 'The value in the `order` of the preview.'),
+    expiresAt: described(Timestamp, 'The value in the `order` of the preview.'),
+    rulesVersion: Type.Integer({ minimum: 0, description: 'The value in the `order` of the preview.', examples: [7] }),
     vote: Ref(SignedVote),
   },
   { description: 'Document that the initiator signed, as in the preview; in a protected vault.' },
@@ -179,9 +180,9 @@ export const TransferPreview = Closed(
     availableDecimal: DecimalAmount,
     remaining: Closed(
       {
-        token: AssetAmount('Of the token after the order, before the fee; null when too little is available.'),
+        token: AssetAmount('Balance of the token after the order, before the fee; null when too little is available.'),
         nativeCoin: AssetAmount(
-          'Of the coin in which fees are paid, after the order and the estimated fee; null when there is no estimate or ' +
+          'Balance of the coin in which fees are paid, after the order and the estimated fee; null when there is no estimate or ' +
             'too little is available.',
         ),
       },
@@ -189,8 +190,7 @@ export const TransferPreview = Closed(
     ),
     usdValue: Nullable(
       Type.String({
-        description:
-          'Of the amount, at the rate of this moment; null when no rate is fresh enough, never `0.00` for that.',
+        description: 'USD value of the amount, at the present rate; null, never `0.00`, when no rate is fresh enough.',
         examples: ['1.50'],
       }),
     ),

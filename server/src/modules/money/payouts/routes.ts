@@ -46,7 +46,7 @@ export function payoutRoutes(app: App, deps: Deps): void {
       'nothing. 400 names every faulty row in `details`, with its `line`. The policies for transfers decide on each row ' +
       'by itself, together with the others, and with the sums per token as its amount; the strictest result counts for ' +
       'all. 201 with status `awaiting_approval` or `approved`, or 403 with the reason. Each row is a transfer, which ' +
-      'waits with the payout and goes its own way after the approval. With `replaces`, it takes the place of a payout of the ' +
+      'waits with the payout and continues by itself after the approval. With `replaces`, it takes the place of a payout of the ' +
       'caller that waits for votes, without some of its rows. ' +
       fileRules,
     errors: [
@@ -88,7 +88,7 @@ export function payoutRoutes(app: App, deps: Deps): void {
   api.calculate('previewPayout', '/vaults/:code/payouts/preview', {
     summary: 'Preview a payout',
     description:
-      'Takes the body of a payout and changes nothing. Answers the decision with the row that decides, the sums per ' +
+      'Takes the body of a payout and changes nothing. Returns the decision with the row that decides, the sums per ' +
       'token, and the `problems` for which the payout would be refused. Wrong rows are a 400, and rows that the ' +
       'caller may not order a 403.',
     errors: ['not_permitted', 'approval_expired', 'payout_halted', 'wrong_state'],
@@ -102,8 +102,8 @@ export function payoutRoutes(app: App, deps: Deps): void {
   api.list('listPayouts', '/vaults/:code/payouts', {
     summary: 'List payouts',
     description:
-      'Newest first. A member reads those that they initiated and those on which they may vote, an administrator or an ' +
-      'auditor all of the vault.',
+      'Newest first. A member reads those that they initiated and those on which they may vote; administrators and ' +
+      'auditors read all payouts of the vault.',
     querystring: PayoutQuery,
     item: Payout,
     load: (db, { member, query, now }, page) => listPayouts(db, member, query, { ...page, now }),
@@ -122,7 +122,7 @@ export function payoutRoutes(app: App, deps: Deps): void {
   api.get('listPayoutRows', '/vaults/:code/payouts/:id/rows', {
     summary: 'List the rows of a payout',
     description:
-      'In their order, with what became of each transfer, and the holds that stop it now. For those who see the payout.',
+      'In their order, with the state of each transfer, and the holds that stop it now. For those who see the payout.',
     querystring: PayoutRowQuery,
     answers: { 200: PageOf(Ref(PayoutRow)) },
     handler: async (db, { member, params: { id }, query }) => {
@@ -139,7 +139,7 @@ export function payoutRoutes(app: App, deps: Deps): void {
       summary: 'Approve a payout',
       description:
         'Casts the vote of the caller on all rows, as approveTransfer does on one transfer. With the last vote that is ' +
-        'needed all transfers become `pending`, unless something forbids one of them by now: 409, and the vote is not kept.',
+        'needed all transfers become `pending`, unless one of them is no longer permitted: 409, and the vote is not stored.',
       errors: [
         'not_an_approver',
         'already_voted',

@@ -101,17 +101,21 @@ export const PayoutOrder = Closed(
         },
         {
           description:
-            'Takes the place of a payout, without some of its rows: `rows` are the others, unchanged. That payout is cancelled, ' +
-            'and its votes do not count for this one.',
+            'The payout to replace, without some of its rows: `rows` holds the other rows, unchanged. The replaced payout ' +
+            'is cancelled, and its votes do not count for the new payout.',
         },
       ),
     ),
     signed: Type.Optional(
       Closed(
         {
-          payoutId: described(Id, 'That of `toSign` of the preview.'),
-          expiresAt: described(Timestamp, 'That of its orders.'),
-          rulesVersion: Type.Integer({ minimum: 0, description: 'As there.', examples: [7] }),
+          payoutId: described(Id, 'The value in `toSign` of the preview.'),
+          expiresAt: described(Timestamp, 'The value in the orders of the preview.'),
+          rulesVersion: Type.Integer({
+            minimum: 0,
+            description: 'The value in the `order` of the preview.',
+            examples: [7],
+          }),
           vote: Ref(SignedVote),
         },
         { description: 'Document that the initiator signed, as in the preview; in a protected vault.' },
@@ -160,8 +164,8 @@ const counts = Object.fromEntries(
 ) as Record<(typeof operationStatuses)[number], ReturnType<typeof Type.Integer>>
 
 export const LeftOutRow = Closed({
-  row: Type.Integer({ minimum: 1, description: 'Its number in that payout, from 1.', examples: [3] }),
-  externalId: described(Text('salary-2026-01-17'), 'Its external identifier in that payout.'),
+  row: Type.Integer({ minimum: 1, description: 'Number of the row in the replaced payout, from 1.', examples: [3] }),
+  externalId: described(Text('salary-2026-01-17'), 'External identifier of the row in the replaced payout.'),
   toAddress: Text(evmAddress),
   tokenId: Id,
   asset: Text('USDT'),
@@ -171,10 +175,10 @@ export const LeftOutRow = Closed({
 
 export const Replaces = Closed(
   {
-    payoutId: described(Id, 'Identifier of that payout, which is cancelled.'),
-    leftOut: described(Type.Array(LeftOutRow), 'Its rows that are not paid, in their order.'),
+    payoutId: described(Id, 'Identifier of the replaced payout, which is cancelled.'),
+    leftOut: described(Type.Array(LeftOutRow), 'Rows of the replaced payout that are not paid, in their order.'),
   },
-  { $id: 'Replaces', description: 'The payout whose place another one took, with the rows that were left out.' },
+  { $id: 'Replaces', description: 'The replaced payout, with the rows that were left out.' },
 )
 
 export const Payout = Closed(
@@ -201,15 +205,15 @@ export const Payout = Closed(
     payloadHash: described(
       PayloadHash,
       'SHA-256 (hex) of the canonical JSON `{payoutId, vaultId, initiatorId, rows: [{externalId, transferId, ' +
-        'payloadHash}]}`, to which votes are bound; of what was signed (docs/signed-orders.md) in a protected vault.',
+        'payloadHash}]}`, to which votes are bound; in a protected vault, of the signed document (docs/signed-orders.md).',
     ),
     ...decisionPolicyFields,
     ...votesFields,
     replaces: described(
       Nullable(Ref(Replaces)),
-      'The payout whose place it took, without some of its rows; null for none.',
+      'The payout that it replaced, without some of its rows; null if it replaced none.',
     ),
-    replacedBy: described(Nullable(Id), 'Identifier of the payout that took its place; null for none.'),
+    replacedBy: described(Nullable(Id), 'Identifier of the payout that replaced it; null if none did.'),
     haltReason: described(
       Nullable(Text('The payout differs from its audit records: its payload was changed')),
       'Why it is halted; null if it is not.',
@@ -254,7 +258,7 @@ export const PayoutRow = Closed(
     ),
     ...decidedFields,
   },
-  { $id: 'PayoutRow', description: 'One row of a payout, with what became of its transfer.' },
+  { $id: 'PayoutRow', description: 'A row of a payout, with the state of its transfer.' },
 )
 
 const PayoutProblem = Closed({
@@ -264,7 +268,7 @@ const PayoutProblem = Closed({
   }),
   row: described(
     Nullable(Type.Integer({ minimum: 1, examples: [17] })),
-    'The row that it is about; null for the whole.',
+    'Number of the row with the problem; null for the whole payout.',
   ),
   message: Type.String({
     description: 'The problem in a sentence.',

@@ -15,13 +15,13 @@ export const Screening = Closed(
     ),
     reference: described(
       Nullable(Type.String({ examples: ['case-2026-00017'] })),
-      'Under which the screening service finds the case; null without an answer.',
+      'Reference of the case at the screening service; null without an answer.',
     ),
     askedAt: described(Nullable(Timestamp), 'Instant of the first attempt to ask, in UTC; null before it.'),
     answeredAt: described(Nullable(Timestamp), 'Instant of the answer, in UTC; null without one.'),
     attempts: Type.Integer({ minimum: 0, description: 'Number of requests to the screening service.', examples: [1] }),
     isWaived: Type.Boolean({
-      description: 'Two people have released the hold of the screening, so that its answer counts no longer.',
+      description: 'True if two people released the hold of the screening, so that its answer no longer counts.',
       examples: [false],
     }),
   },
@@ -31,7 +31,7 @@ export const Screening = Closed(
 /** The screening, beside its subject. */
 export const ScreeningBeside = described(
   Nullable(Ref(Screening)),
-  'Its screening; null where it was not asked about, as without a screening service.',
+  'Its screening; null if it was not screened, for example without a screening service.',
 )
 
 export const screeningComponents = [Screening]

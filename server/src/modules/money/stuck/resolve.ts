@@ -224,7 +224,8 @@ async function readStuck(
 ): Promise<{ stuck: StuckTransfer; difference: string | null; feeLimit: FeeLimit }> {
   const [stored] = await listStoredOrders(db, vaultId, [id])
   const recorded = readRecordedState(stored!, await listRecordsOf(db, vaultId, 'transfer', [id]))
-  if ('unreadable' in recorded) throw notProven(`Its state cannot be read from its audit records: ${recorded.unreadable}`)
+  if ('unreadable' in recorded)
+    throw notProven(`Its state cannot be read from its audit records: ${recorded.unreadable}`)
   const { order, status, difference, lasting, feeLimit } = recorded
   const stuck = {
     order,

@@ -29,7 +29,8 @@ const actions = {
     operationId: 'cancelTransferOnChain',
     summary: 'Cancel a transfer on chain',
     description:
-      'Replaces the transaction that waits by one that moves nothing, with the same nonce. The transfer becomes `failed` ' +
+      'Replaces the transaction that waits by a transaction that moves nothing, with the same nonce. The transfer becomes ' +
+      '`failed` ' +
       'when that is mined, and `confirmed` if the payment is mined after all.',
   },
 } as const
@@ -60,7 +61,7 @@ function replacementRoutes(api: Endpoints<'member'>, deps: Deps, executors: Exec
       summary,
       description:
         `${description} By its initiator, the owner of its source address or an administrator, without a vote while the ` +
-        '`maxFee` of the order holds. A request that names a higher one is decided on like an order with it: 202 with an ' +
+        '`maxFee` of the order holds. A request with a higher `maxFee` is decided on like an order with that fee: 202 with an ' +
         'approval request when votes are needed, 403 when the policies refuse it. Once it is approved, it is handed over. ' +
         '409 when it is impossible now.',
       errors: [
@@ -108,8 +109,8 @@ function resolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: Execut
   api.send.post('resolveTransfer', '/vaults/:code/transfers/:id/resolve', {
     summary: 'Resolve a halted or forgotten transfer',
     description:
-      'Asks the wallet service at once, and opens an approval request (202) whose payload holds what it answered; ' +
-      'with the last vote it is asked again. Two people always act together, whatever the policies say: an ' +
+      'Asks the wallet service at once, and opens an approval request (202) whose payload holds the answer; with the last ' +
+      'vote the wallet service is asked again. Two people always act together, whatever the policies say: an ' +
       'administrator, or a member whom a policy for `transfer_resolve` allows, asks, and another person approves. 409 ' +
       '`not_proven` says what was found instead of a proof, `wrong_state` that the transfer is neither halted nor held back.',
     errors: resolutionErrors,

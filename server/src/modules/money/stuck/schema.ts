@@ -82,7 +82,7 @@ export const TransferResolution = Closed(
       minLength: 1,
       maxLength: noteLengthMax,
       pattern: '\\S',
-      description: 'Why, for those who vote on it and for the audit record.',
+      description: 'Reason, for the voters and the audit log.',
       examples: ['The wallet service was restored from a backup'],
     }),
   },

@@ -69,11 +69,11 @@ export function transferRoutes(app: App, deps: Deps): void {
   api.calculate('previewTransfer', '/vaults/:code/transfers/preview', {
     summary: 'Preview a transfer',
     description:
-      'Takes the body of a transfer and changes nothing. Answers the decision with its trace and who could vote, the ' +
+      'Takes the body of a transfer and changes nothing. Returns the decision with its trace and who could vote, the ' +
       '`problems` that the order would meet, the estimated fee (null when the wallet service gives none), the ' +
       'available balance and what would remain of it, whether this is the first payment to `toAddress`, and ' +
-      '`warnings`. What the order would be refused for by a 409 or by a policy is a problem in a 200. A wrong order ' +
-      'is a 400, and one that the caller may not place is a 403 or 404. In a protected vault also the `order` to sign.',
+      '`warnings`. An order that a 409 or a policy would refuse is a 200 with problems. An invalid order is a 400, and an ' +
+      'order that the caller may not place is a 403 or 404. In a protected vault also the `order` to sign.',
     errors: ['not_permitted'],
     body: TransferOrder,
     answers: { 200: TransferPreview },
@@ -100,8 +100,8 @@ export function transferRoutes(app: App, deps: Deps): void {
   api.get('getTransfer', '/vaults/:code/transfers/:id', {
     summary: 'Get a transfer',
     description:
-      'With the decision of the policies and its trace, the holds that stop it now, and for those who decide what the ' +
-      'vault knows of the recipient now. For its initiator, the owner of its source address, the ' +
+      'With the decision of the policies and its trace, the holds that stop it now, and, for those who decide, the ' +
+      'present data of the vault about the recipient. For its initiator, the owner of its source address, the ' +
       'people with whom that address is shared, its approvers, administrators and auditors; 404 for everybody else.',
     answers: { 200: Transfer },
     handler: async (db, { member, params }) => {
@@ -114,7 +114,8 @@ export function transferRoutes(app: App, deps: Deps): void {
   api.get('getTransferEvidence', '/vaults/:code/transfers/:id/evidence', {
     summary: 'Get the evidence of a transfer',
     description:
-      'For administrators and auditors of the vault. The order, the policies as they were, the votes, the ledger entries, and the ' +
+      'For administrators and auditors of the vault. The order, the policies as they were, the votes, the ledger entries, ' +
+      'and the ' +
       'audit records with their seals, in one document that can be verified offline (docs/audit.md).',
     access: 'auditor',
     answers: { 200: TransferEvidence },
@@ -127,7 +128,7 @@ export function transferRoutes(app: App, deps: Deps): void {
       description:
         'Casts the vote of the caller, who must be one of its approvers (otherwise 403, or 404 when the caller does not ' +
         'see the transfer); a second vote is a 409. With the last vote that is needed the transfer becomes `pending`, ' +
-        'unless something forbids it by now: 409, and the vote is not kept.',
+        'unless it is no longer permitted: 409, and the vote is not stored.',
       errors: [
         'not_an_approver',
         'already_voted',

@@ -99,20 +99,19 @@ export const decidedFields = {
   holds: optional(
     Type.Array(Ref(HoldOnPayment)),
     'In the answer to the read of one transfer or of the rows of a payout, until it is handed over: the holds that stop it ' +
-      'now, oldest first. A reader who may not read a hold and does not vote gets none of it.',
+      'now, oldest first. A reader who may not read a hold and does not vote gets nothing of it.',
   ),
   isExposed: Type.Optional(
     Type.Boolean({
       description:
-        'In the same answers: true if its address sends nothing now, because the chain took back a deposit that was spent ' +
-        'already.',
+        'In the same answers: true if its address sends nothing now, because the chain took back a deposit that was already spent.',
       examples: [false],
     }),
   ),
   recipient: optional(
     Nullable(Ref(Recipient)),
-    'In the same answers. Only while it waits for votes, and for its approvers other than its initiator, administrators ' +
-      'and auditors; null otherwise.',
+    'In the same answers. Present only while the transfer waits for votes, and only for administrators, auditors and its ' +
+      'approvers other than its initiator; null otherwise.',
   ),
 }
 
@@ -208,7 +207,7 @@ export const Transfer = Closed(
     usdValue: Nullable(Text('1.50')),
     payoutId: described(
       Nullable(Id),
-      'Identifier of the payout that it is a row of, with which it waits for votes; null for a transfer by itself.',
+      'Identifier of the payout of which the transfer is a row and with which it waits for votes; null for a single transfer.',
     ),
     externalId: described(
       Nullable(Text('salary-2026-01-17')),

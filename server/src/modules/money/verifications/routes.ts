@@ -16,8 +16,8 @@ export function ledgerVerificationRoutes(app: App, deps: Deps): void {
     summary: 'Start a verification of the ledger',
     description:
       'For administrators and auditors. Recomputes every balance from its entries in the background, and the entries ' +
-      'from the operations, as `strongroom ledger verify` does. A vault has one at a time: while one is open, it is ' +
-      'the answer.',
+      'from the operations, as `strongroom ledger verify` does. A vault has one verification at a time: while one is ' +
+      'open, the answer is that verification.',
     errors: ['changed_concurrently'],
     answers: { 202: LedgerVerification },
     handler: async (trx, by) => {

@@ -26,7 +26,7 @@ export function historyRoutes(app: App, deps: Deps): void {
       'of the whole vault. `status` names statuses of transfers, so deposits are left out; `statuses` names those of ' +
       'both. `awaitingMyApproval=true` lists transfers of others that wait for the vote of the caller. A request reads ' +
       'a limited number of operations, so a page may hold fewer items than `limit`, even none, while `nextCursor` is ' +
-      'not null; `nextCursor` null is the end. A cursor is valid only with the filters of the request that returned it.',
+      'not null; the list ends when `nextCursor` is null. A cursor is valid only with the filters of the request that returned it.',
     errors: ['administrator_required'],
     querystring: HistoryQuery,
     answers: { 200: PageOf(Ref(HistoryItem)) },

@@ -138,7 +138,7 @@ export const HistoryQuery = Closed({
     }),
   ),
   awaitingMyApproval: Type.Optional(
-    Type.Boolean({ description: 'true: transfers of others that wait for the caller’s vote.' }),
+    Type.Boolean({ description: 'true: transfers of others that wait for the vote of the caller.' }),
   ),
   asset: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Token code.', examples: ['USDT'] })),
   tokenId: Key,

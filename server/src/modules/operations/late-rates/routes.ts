@@ -12,8 +12,8 @@ export function lateRateRoutes(app: App, deps: Deps): void {
     summary: 'Add the USD rate of an operation',
     description:
       'For administrators, when an operation was created without a rate and rates of its time were recorded since. The ' +
-      'rate is the one that the operation would have had: the newest at its creation, at most 15 minutes old then. A ' +
-      'rate that the operation has is answered unchanged. Reports use an added rate; decisions and velocity limits do ' +
+      'rate is the one that the operation would have had: the newest at its creation, at most 15 minutes old then. An ' +
+      'existing rate is returned unchanged. Reports use an added rate; decisions and velocity limits do ' +
       'not. 409 if no rate of that time is recorded.',
     params: operationParams,
     answers: { 200: OperationRate },

@@ -21,7 +21,7 @@ export type RelationType = (typeof relationTypes)[number]
 const SourceType = described(Enum(operationTypes), 'Kind of the operation that refers to the other, such as a refund.')
 const TargetType = described(
   Enum(operationTypes),
-  'Kind of the operation that is referred to, such as what is refunded.',
+  'Kind of the operation that is referred to, such as the refunded payment.',
 )
 
 const relation = {
@@ -71,7 +71,7 @@ export const RelationBody = Closed({
     Type.String({
       pattern: '^[1-9][0-9]{0,77}$',
       description:
-        'In the smallest unit of the token that both operations are of. A refund or reversal without it is about the ' +
+        'In the smallest unit of the token of both operations. A refund or reversal without it is about the ' +
         'whole amount of its source.',
       examples: ['1500000'],
     }),

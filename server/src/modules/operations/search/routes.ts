@@ -12,7 +12,7 @@ export function searchRoutes(app: App, deps: Deps): void {
   api.get('searchVault', '/vaults/:code/search', {
     summary: 'Search a vault',
     description:
-      `At most ${searchResultsMax} things of the vault that the caller may see, to jump to: first by id, hash or on-chain ` +
+      `At most ${searchResultsMax} objects of the vault that the caller may see: first by id, hash or on-chain ` +
       `address, then by name. Names are looked for in the newest ${searchedRowsMax} of each kind; the lists search further.`,
     querystring: SearchQuery,
     answers: { 200: SearchResults },

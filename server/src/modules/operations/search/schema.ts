@@ -30,7 +30,7 @@ export const FoundItem = Closed(
       }),
     ),
   },
-  { $id: 'FoundItem', description: 'Something of a vault that a search found.' },
+  { $id: 'FoundItem', description: 'An object of a vault that a search found.' },
 )
 export type FoundItem = Static<typeof FoundItem>
 

@@ -81,8 +81,8 @@ export function directoryRoutes(app: App, deps: Deps): void {
   api.post('rotateDirectoryToken', '/directories/:id/rotate', {
     summary: 'Make another token for a directory',
     description:
-      'For platform administrators. Only this answer shows the token. The present one works for `overlapHours` more, so that the ' +
-      'directory is not interrupted; the one before it is refused.',
+      'For platform administrators. Only this answer shows the token. The present token works for `overlapHours` more, so ' +
+      'that the directory is not interrupted; the token before it is refused.',
     body: RotateDirectoryToken,
     errors: [404],
     answers: { 200: Directory },

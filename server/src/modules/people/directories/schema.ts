@@ -53,11 +53,17 @@ export const Directory = Closed(
       'Instant from which the token before the last rotation is refused, in UTC; null if there was no rotation.',
     ),
     lastSeenAt: described(Nullable(Timestamp), 'Time of its last request, to within a minute; null before the first.'),
-    peopleCount: Type.Integer({ minimum: 0, description: 'Number of people whom it names.', examples: [240] }),
-    activeCount: Type.Integer({ minimum: 0, description: 'Number of them whom it calls active.', examples: [231] }),
+    peopleCount: Type.Integer({ minimum: 0, description: 'Number of people in the directory.', examples: [240] }),
+    activeCount: Type.Integer({
+      minimum: 0,
+      description: 'Number of these people who are active in the directory.',
+      examples: [231],
+    }),
     heldCount: Type.Integer({
       minimum: 0,
-      description: 'Number of stops that wait for a platform administrator, because it stopped many within an hour.',
+      description:
+        'Number of stops that wait for a platform administrator, because the directory stopped many people ' +
+        'within an hour.',
       examples: [0],
     }),
     createdById: Id,
@@ -111,7 +117,7 @@ export const DirectoryPerson = Closed(
       Nullable(Type.String({ maxLength: scimTextLengthMax, examples: ['00u1a2b3'] })),
       'Identifier of the person in the directory; null if it names none.',
     ),
-    active: Type.Boolean({ description: 'Last word of the directory.', examples: [true] }),
+    active: Type.Boolean({ description: 'True if the person is active in the directory.', examples: [true] }),
     disabledAt: described(Nullable(Timestamp), 'Time at which the account was disabled; null for an active one.'),
     heldSince: described(
       Nullable(Timestamp),

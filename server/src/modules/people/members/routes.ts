@@ -42,8 +42,8 @@ export function memberRoutes(app: App, deps: Deps): void {
   api.get('getMyMembership', '/vaults/:code/me', {
     summary: 'Get your membership',
     description:
-      'The groups and the role of the caller in the vault, and what the policies decide about each action that the ' +
-      'caller could ask for. Nothing is ordered.',
+      'The groups and the role of the caller in the vault, and what the policies decide about each action that the caller ' +
+      'could request. Nothing is carried out.',
     answers: { 200: Membership },
     handler: async (db, { member }) => {
       const { userId, groupIds, isAdmin, isAuditor, vault } = member

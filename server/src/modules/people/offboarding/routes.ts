@@ -23,8 +23,8 @@ export function offboardingRoutes(app: App, deps: Deps): void {
   api.post('disableUser', '/users/:id/disable', {
     summary: 'Disable a user',
     description:
-      'For platform administrators. Sessions end with the next request on every node, and votes that are not decided ' +
-      'count no longer. The answer lists what the user leaves behind; the administrators of their vaults get it by mail. ' +
+      'For platform administrators. Sessions end with the next request on every node, and votes on undecided requests no ' +
+      'longer count. The answer lists what the user leaves behind; the administrators of their vaults get it by mail. ' +
       '403 for oneself, 409 for the last platform administrator and for a user who is already disabled.',
     access: 'platform',
     errors: ['not_found', 'other_person_required', 'last_administrator', 'wrong_state'],
@@ -37,7 +37,8 @@ export function offboardingRoutes(app: App, deps: Deps): void {
   api.post('enableUser', '/users/:id/enable', {
     summary: 'Enable a user',
     description:
-      'For platform administrators. Memberships, and votes on what still waits, count again; the user signs in anew. ' +
+      'For platform administrators. Memberships, and votes on requests that still wait, count again; the user must sign ' +
+      'in again. ' +
       '409 for a user who is not disabled, and for a service whose token was revoked. A member of a vault with governance ' +
       'is enabled when another platform administrator confirms it (202).',
     access: 'platform',

@@ -77,7 +77,9 @@ export async function keepPasskey(trx: Trx, { userId, email, key, now }: Kept): 
     .insertInto('passkeys')
     .values({ ...key, user_id: userId })
     .execute()
-    .catch(onViolation('passkeys_credential_id_key', () => conflict('already_exists', 'This passkey was already added')))
+    .catch(
+      onViolation('passkeys_credential_id_key', () => conflict('already_exists', 'This passkey was already added')),
+    )
   await trx.updateTable('users').set({ first_passkey_until: null }).where('id', '=', userId).execute()
   const keyHash = fingerprintOfKey(key)
   await announce(trx, { userId, email, actorId: userId, change: 'added', key, keyHash, now })

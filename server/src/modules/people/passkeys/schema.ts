@@ -47,14 +47,14 @@ export const Passkey = Closed(
           approvalRequestId: described(Id, 'Identifier of the approval request.'),
         }),
       ),
-      'The approval request in which a second person accepts it: until then it is good for nothing. null: it is in use.',
+      'The approval request in which a second person accepts the passkey, which cannot be used before; null if it can be used.',
     ),
   },
   {
     $id: 'Passkey',
     description:
-      'A sign-in key of a person (WebAuthn) that an authenticator keeps: a phone, a computer, a security key. It signs in and ' +
-      'confirms; it moves funds where the authority of a wallet service names it, too.',
+      'A sign-in key of a person (WebAuthn) that an authenticator keeps: a phone, a computer, a security key. It signs in ' +
+      'and confirms requests; if the authority of a wallet service names it, it also moves funds.',
   },
 )
 export type Passkey = Static<typeof Passkey>
@@ -95,7 +95,10 @@ export const RequestOptions = Closed(
     nonce: Nonce,
     timeout: Timeout,
     userVerification: UserVerification,
-    allowCredentials: described(Type.Array(CredentialRef), 'The passkeys that may answer; empty: any of this service.'),
+    allowCredentials: described(
+      Type.Array(CredentialRef),
+      'The passkeys that may sign; empty if any passkey of this service may.',
+    ),
   },
   {
     $id: 'PasskeyRequestOptions',
@@ -134,7 +137,7 @@ export const CreationOptions = Closed(
     authenticatorSelection: described(
       Closed({
         residentKey: Type.Literal('required', {
-          description: 'It finds the person without a name.',
+          description: 'The authenticator finds the passkey without the name of the person.',
           examples: ['required'],
         }),
         userVerification: UserVerification,
@@ -142,7 +145,7 @@ export const CreationOptions = Closed(
       'Requirements for the authenticator.',
     ),
     attestation: Type.Literal('none', {
-      description: 'The maker of the authenticator is not asked for.',
+      description: 'The service does not request the make of the authenticator.',
       examples: ['none'],
     }),
   },
@@ -160,7 +163,7 @@ export const PasskeyOptions = Closed(
     creation: Ref(CreationOptions),
     confirmation: described(
       Nullable(Ref(RequestOptions)),
-      'To be answered by a passkey that the person already has; null for their first.',
+      'Options for a passkey that the person already has, which must confirm; null for the first passkey.',
     ),
   },
   { $id: 'PasskeyOptions' },

@@ -63,8 +63,9 @@ export function identityProviderRoutes(app: App, deps: Deps): void {
   api.post('createIdentityProvider', '/identity-providers', {
     summary: 'Create an identity provider',
     description:
-      'For platform administrators. It is a draft: only its author can sign in through it, to try it. Register `redirectUri` ' +
-      'and `logoutUri` of the answer at the provider, try it in a browser at its path `start`, then ask for its activation.',
+      'For platform administrators. It is a draft: only its author can sign in through it, to try it. Register ' +
+      '`redirectUri` and `logoutUri` of the answer at the provider, try it in a browser at its path `start`, then request ' +
+      'its activation.',
     body: CreateIdentityProvider,
     answers: { 201: IdentityProvider },
     handler: async (trx, { body, ...by }) => present(await createProvider(trx, deps, body, by)),
@@ -95,10 +96,11 @@ export function identityProviderRoutes(app: App, deps: Deps): void {
   api.put('enforceIdentityProvider', '/identity-providers/:id/enforcement', {
     summary: 'Ask that people sign in through an identity provider alone',
     description:
-      'For platform administrators; another one confirms it at `/platform-changes/{id}/confirm`. No link is mailed to addresses of ' +
+      'For platform administrators; another one confirms it at `/platform-changes/{id}/confirm`. No link is mailed to ' +
+      'addresses of ' +
       'its domains then, their passkeys open no session, and sessions that it did not open end. It stays when the provider is ' +
-      'stopped. 409 `would_lock_out` unless two platform administrators get in afterwards, the caller among them, one of them ' +
-      'without a provider. `enforce: false` ends it, also by two.',
+      'stopped. 409 `would_lock_out` unless two platform administrators, including the caller, can sign in afterwards, ' +
+      'one of them without a provider. `enforce: false` ends it, and needs two people too.',
     body: EnforceIdentityProvider,
     errors: [404, 'wrong_state', 'already_exists', 'would_lock_out'],
     answers: { 202: PlatformChange },
@@ -117,9 +119,9 @@ export function identityProviderRoutes(app: App, deps: Deps): void {
   api.post('addBreakGlassPerson', '/break-glass-people', {
     summary: 'Ask that somebody becomes a break-glass person',
     description:
-      'For platform administrators; another one confirms it at `/platform-changes/{id}/confirm`. Where their provider is enforced, a ' +
-      'passkey of theirs and then a link that is mailed to them open a session of one hour in the same browser, which all platform ' +
-      'administrators and those of their vaults get a mail about.',
+      'For platform administrators; another one confirms it at `/platform-changes/{id}/confirm`. Where their provider is ' +
+      'enforced, their passkey and then a mailed link open a session of one hour in the same browser. All platform ' +
+      'administrators and the administrators of their vaults get a mail about it.',
     body: AddBreakGlassPerson,
     errors: [404, 'wrong_state', 'already_exists', 'limit_reached'],
     answers: { 202: PlatformChange },
@@ -153,7 +155,8 @@ export function identityProviderRoutes(app: App, deps: Deps): void {
   api.delete('removeUserIdentity', '/users/:id/identities/:identityId', {
     summary: 'Remove an account of a user at an identity provider',
     description:
-      'For platform administrators. The sessions that it opened end, and the next sign-in through the provider is a first one. All ' +
+      'For platform administrators. The sessions that it opened end, and the next sign-in through the provider is a first ' +
+      'one. All ' +
       'platform administrators and the administrators of vaults of the user get a mail.',
     params: { identityId: IdentityId },
     errors: [404],

@@ -38,7 +38,8 @@ const settings = {
     maxLength: issuerLengthMax,
     pattern: '^https?://[\\x21\\x24-\\x3e\\x40-\\x7e]+$',
     description:
-      'The issuer exactly as the provider writes it in its tokens. Its metadata are read below `/.well-known/openid-configuration`.',
+      'The issuer exactly as the provider writes it in its tokens. Its metadata are read below ' +
+      '`/.well-known/openid-configuration`.',
     examples: ['https://id.example.org'],
   }),
   clientId: Type.String({
@@ -57,7 +58,8 @@ const settings = {
   }),
   linking: described(
     Enum(linkings),
-    'Requirement of the first sign-in of a person: `mail`, a link to their address, or `email_verified`, the word of the provider.',
+    'Requirement of the first sign-in of a person: `mail`, a link to their address, or `email_verified`, a statement of ' +
+      'the provider.',
   ),
   sessionHours: Type.Integer({
     minimum: 1,
@@ -105,7 +107,7 @@ const ClientSecret = Type.String({
   minLength: 1,
   maxLength: clientSecretLengthMax,
   pattern: '^[\\x21-\\x7e]+$',
-  description: 'Secret of this service at the provider; written, never read. null for a client without one.',
+  description: 'Secret of this service at the provider; write-only; null for a client without a secret.',
   examples: ['b3f0c7e1a94d4d0f8b6d2e6c51f7a902'],
 })
 
@@ -163,7 +165,7 @@ export const BreakGlassPerson = Closed(
     userId: described(Id, 'Identifier of the person.'),
     user: ProfileBeside,
     hasPasskey: Type.Boolean({
-      description: 'True if they have a passkey, without which they cannot use it.',
+      description: 'True if the person has a passkey, which is required for such a sign-in.',
       examples: [true],
     }),
     namedAt: described(Timestamp, 'Instant at which they were named, in UTC.'),
@@ -192,7 +194,10 @@ export const Identity = Closed(
     issuer: Type.String({ description: 'Issuer of the account.', examples: ['https://id.example.org'] }),
     subject: Type.String({ description: 'Name of the account at the issuer (`sub`).', examples: ['00u1a2b3c4'] }),
     providerName: described(Nullable(Name), 'Name of the active identity provider with this issuer; null without one.'),
-    linkedVia: described(Enum(linkings), 'Proof on which it was linked: a mailed link, or the word of the provider.'),
+    linkedVia: described(
+      Enum(linkings),
+      'Proof on which it was linked: a mailed link, or a statement of the provider.',
+    ),
     linkedAt: described(Timestamp, 'Instant at which it was linked, in UTC.'),
     lastUsedAt: described(Timestamp, 'Instant of its last sign-in, in UTC.'),
   },

@@ -41,7 +41,7 @@ export const userAttributes: readonly Attribute[] = [
       text('value', 'The address.'),
       text('display', 'The address for display.'),
       text('type', 'Type of the address, such as work.'),
-      { name: 'primary', type: 'boolean', description: 'True for the address that counts.' },
+      { name: 'primary', type: 'boolean', description: 'True for the primary address.' },
     ],
   },
 ]

@@ -25,7 +25,9 @@ export function scimGroupRoutes(app: App, deps: Deps): void {
 
   api.get('listScimGroups', '/Groups', {
     summary: 'List the groups of the directory',
-    description: 'For directories, by id. Members are left out unless `attributes` names them.',
+    description:
+      'For directories. Returns the groups in the order of their ids. Members are left out unless `attributes` ' +
+      'names them.',
     querystring: ScimListQuery,
     answers: { 200: ScimList },
     handler: async (db, { directory, query }) => {
@@ -59,7 +61,7 @@ export function scimGroupRoutes(app: App, deps: Deps): void {
 
   api.post('createScimGroup', '/Groups', {
     summary: 'Add a group to the directory',
-    description: 'For directories. Its members are people whom the directory named; the group gives them nothing.',
+    description: 'For directories. Its members must be people of the directory; the group gives them no right.',
     body: SentGroup,
     errors: ['already_exists'],
     answers: { 201: ScimGroup },
@@ -97,7 +99,8 @@ export function scimGroupRoutes(app: App, deps: Deps): void {
   api.patch('patchScimGroup', '/Groups/:id', {
     summary: 'Change a group of the directory',
     description:
-      'For directories, in the forms that they send: members are added, replaced, and removed by path or by value. The answer has ' +
+      'For directories. Accepts the forms that directories send: members are added, replaced, and removed by path or by ' +
+      'value. The answer has ' +
       'no content, so that it costs the same for a group of any size.',
     body: SentPatch,
     errors: [404, 'already_exists', 'version_changed'],

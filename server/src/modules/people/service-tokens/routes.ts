@@ -71,7 +71,8 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
   api.post('addServiceKey', '/vaults/:code/service-tokens/:id/keys', {
     summary: 'Add a key of a service',
     description:
-      'For administrators of the vault: the service itself may not, because a thief of its token is the service. With the ' +
+      'For administrators of the vault: the service itself may not, because a thief of its token could act as the ' +
+      'service. With the ' +
       'private key, which nobody sends anywhere, the service signs in a protected vault (docs/signed-orders.md). A change ' +
       'of the rules: where governance is on, it waits for votes.',
     confirmed: true,

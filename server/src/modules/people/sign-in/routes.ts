@@ -154,7 +154,12 @@ export function authRoutes(app: App, deps: Deps): void {
       if (signedIn === null) {
         const tooMany = await countFailedRedemption(trx, senderOf(request.ip), now)
         if (tooMany !== null) throw tooMany
-        return { refusal: unauthorized('invalid_passkey', 'The passkey is unknown, or its answer was used before or has expired') }
+        return {
+          refusal: unauthorized(
+            'invalid_passkey',
+            'The passkey is unknown, or its answer was used before or has expired',
+          ),
+        }
       }
       setSession(deps, reply, signedIn)
       reply.clearCookie(passkeyCookie, passkeyCookieOptions(deps.publicOrigin()))
@@ -164,7 +169,8 @@ export function authRoutes(app: App, deps: Deps): void {
 
   api.get('getCurrentSession', '/auth/session', {
     summary: 'Get the current session',
-    description: 'Returns the signed-in user, the time at which the session expires, and the vaults of which the user is a member.',
+    description:
+      'Returns the signed-in user, the time at which the session expires, and the vaults of which the user is a member.',
     access: 'caller',
     answers: { 200: CurrentSession },
     handler: async (db, { caller }) => toCurrentSession(await getPerson(db, caller.userId), caller.expiresAt),

@@ -12,7 +12,7 @@ export function userRoutes(app: App, deps: Deps): void {
   imageEndpoints(api, '/users/me', {
     name: 'My',
     noun: 'your profile',
-    who: 'Answers the profile, whose `image` is the address of the image.',
+    who: 'Returns the profile, whose `image` is the address of the image.',
     type: 'user',
     answer: OwnProfile,
     idOf: ({ caller }) => caller.userId,
@@ -25,7 +25,7 @@ export function userRoutes(app: App, deps: Deps): void {
   api.get('getMyProfile', '/users/me', {
     summary: 'Get your profile',
     description:
-      'All that PATCH changes. A service token gets the profile of its service, which has no e-mail address.',
+      'Returns all fields that PATCH changes. A service token gets the profile of its service, which has no e-mail address.',
     answers: { 200: OwnProfile },
     handler: async (db, { caller }) => toOwnProfile(await getOwnProfile(db, caller.userId)),
   })
@@ -33,7 +33,7 @@ export function userRoutes(app: App, deps: Deps): void {
   api.patch('updateMyProfile', '/users/me', {
     summary: 'Update your profile',
     description:
-      'Fields that are left out stay; null clears a field. 409 when the username is taken, in any case of its letters.',
+      'Fields that are left out stay; null clears a field. 409 when the username is taken, regardless of case.',
     errors: ['already_exists'],
     body: UpdateProfile,
     answers: { 200: OwnProfile },
@@ -49,7 +49,8 @@ export function userRoutes(app: App, deps: Deps): void {
 
   api.put('replaceMyPreferences', '/users/me/preferences', {
     summary: 'Replace your preferences',
-    description: 'Replaced whole, and answered as stored. The service does not read what is in it.',
+    description:
+      'Replaces the preferences as a whole, and returns them as stored. The service does not read their content.',
     body: Preferences,
     answers: { 200: Preferences },
     handler: async (trx, { caller, body, now }) => {

@@ -14,10 +14,10 @@ export const AuditRecord = Closed(
     ),
     actor: ProfileBeside,
     action: Type.String({ description: 'The event, as `noun.verb`.', examples: ['policy.updated'] }),
-    targetType: described(Type.String({ examples: ['policy'] }), 'Kind of what was acted on.'),
+    targetType: described(Type.String({ examples: ['policy'] }), 'Type of the object of the event.'),
     targetId: described(
       Nullable(Type.String({ examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })),
-      'Identifier of what was acted on; null if the event is not about one thing.',
+      'Identifier of the object of the event; null if the event has no single object.',
     ),
     details: described(
       Type.Unsafe<Record<string, unknown>>({
@@ -65,7 +65,7 @@ export const AuditLogQuery = Closed({
       'Restricts the list to events of this name.',
     ),
   ),
-  target: idFilter('Id of what was acted on.'),
+  target: idFilter('Id of the object of the event.'),
   from: Type.Optional(Type.String({ maxLength: 40, description: boundText, examples: ['2026-01-01'] })),
   to: Type.Optional(Type.String({ maxLength: 40, description: boundText, examples: ['2026-01-31'] })),
   ...pageQuery,

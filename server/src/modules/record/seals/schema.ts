@@ -15,6 +15,6 @@ export const Hash = (description: string) => digits(64, description)
 export const signedSeal = {
   root: Nullable(Hash('Root of the Merkle tree of `records`; null in old seals, which are not signed.')),
   keyId: Nullable(digits(32, 'Names the key that signed: the beginning of the SHA-256 of its bytes.')),
-  publicKey: Nullable(Hash('That key, an Ed25519 key.')),
+  publicKey: Nullable(Hash('The Ed25519 key that signed.')),
   signature: Nullable(digits(128, 'Its signature over `hash` (docs/audit.md).')),
 }

@@ -21,7 +21,7 @@ export const imageUpload = {
 
 export const imageRules =
   `The body is the bytes of a still PNG, JPEG or WebP image of at most ${imageBytesMax} bytes, and ${imagePixelsMax} pixels ` +
-  'wide and high. They decide what it is, whatever the content type says. The service keeps them as they are.'
+  'wide and high. The bytes determine the type, whatever the content type says, and are stored unchanged.'
 
 /** Returns the bytes of the body. Requests with any other body were refused before. */
 const imageOf = (request: FastifyRequest) => request.body as Buffer

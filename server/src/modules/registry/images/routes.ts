@@ -11,7 +11,7 @@ const imagePolicy = "default-src 'none'; sandbox"
 const imageParams = {
   key: Type.String({
     pattern: '^[0-9a-f]{64}$',
-    description: 'SHA-256 (hex) of what the image is of and of its bytes, as its address ends with it.',
+    description: 'SHA-256 (hex) over the object and the bytes of the image; the last part of its address.',
     examples: ['b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c'],
   }),
 }
@@ -20,10 +20,10 @@ export function imageRoutes(app: App, deps: Deps): void {
   endpoints(app, deps, 'Images', { access: 'caller' }).get('getImage', '/images/:key', {
     summary: 'Get an image',
     description:
-      'An image that the service keeps, at the path that the resource returns in `image`, `logoUri` or `avatarUri`. A ' +
-      'path has one content for good, so that browsers keep it. Of people, tokens and networks for everybody who is ' +
-      'signed in, all others for the members of their vault; 404 for others, and for an image that was replaced a ' +
-      'while ago.',
+      'An image that the service keeps, at the path that the resource returns in `image`, `logoUri` or `avatarUri`. The ' +
+      'content of a path never changes, so browsers may keep it. Images of people, tokens and networks are for everybody ' +
+      'who is signed in, all others for the members of their vault; 404 for everybody else, and for an image that was ' +
+      'replaced some time ago.',
     params: imageParams,
     errors: [404],
     answers: {},

@@ -21,8 +21,9 @@ export function networkRoutes(app: App, deps: Deps): void {
   api.patch('updateNetwork', '/networks/:id', {
     summary: 'Update a network',
     description:
-      'Its logo, and its links to block explorers, which are shown beside transactions and addresses. For platform administrators. ' +
-      'A network has none until they are set. Fields that are left out stay.',
+      'Its logo, and its links to block explorers, which are shown beside transactions and addresses. For platform ' +
+      'administrators. ' +
+      'A network has no links until they are set. Fields that are left out stay.',
     body: NetworkUpdate,
     answers: { 200: Network },
     errors: [404],
@@ -33,7 +34,7 @@ export function networkRoutes(app: App, deps: Deps): void {
   imageEndpoints(api, '/networks/:id', {
     name: 'Network',
     noun: 'a network',
-    who: 'For platform administrators. Answers the network, whose `logoUri` is the address of the image.',
+    who: 'For platform administrators. Returns the network, whose `logoUri` is the address of the image.',
     type: 'network',
     answer: Network,
     errors: [404],

@@ -23,7 +23,7 @@ export function platformChangeRoutes(app: App, deps: Deps, executors: PlatformEx
 
   api.post('confirmPlatformChange', '/platform-changes/:id/confirm', {
     summary: 'Confirm a change',
-    description: 'For platform administrators, except the one who asked for it. It is carried out with the answer.',
+    description: 'For platform administrators, except the one who asked for it. The change is carried out at once.',
     answers: { 200: PlatformChange },
     errors: [404, 'other_person_required', 'wrong_state', 'already_exists'],
     handler: async (trx, { params, ...by }) =>

@@ -39,7 +39,8 @@ export const PlatformChange = Closed(
   {
     $id: 'PlatformChange',
     description:
-      'A change by a platform administrator that waits for another one, because a vault with governance depends on it, or ' +
+      'A change by a platform administrator that waits for another administrator, because a vault with governance depends ' +
+      'on it, or ' +
       'because it decides who somebody is.',
   },
 )

@@ -39,7 +39,7 @@ export const HeldRate = Closed(
     usdRate: UsdRate,
     comparedUsdRate: Nullable(
       Type.String({
-        description: 'The earlier rate from which it differs too much; null: the token had none.',
+        description: 'The earlier rate from which it differs too much; null if the token had no rate.',
         examples: ['0.4'],
       }),
     ),

@@ -15,7 +15,7 @@ export function tokenRoutes(app: App, deps: Deps): void {
   imageEndpoints(api, '/tokens/:id', {
     name: 'Token',
     noun: 'a token',
-    who: 'For platform administrators. Answers the token, whose `logoUri` is the address of the image.',
+    who: 'For platform administrators. Returns the token, whose `logoUri` is the address of the image.',
     type: 'token',
     answer: Token,
     errors: [404],
@@ -53,7 +53,7 @@ export function tokenRoutes(app: App, deps: Deps): void {
       'Its name, symbol, logo, dust limit, and whether it is enabled. For platform administrators. Deposits of a ' +
       'disabled token are not credited, and no transfer of it is accepted. Another name, symbol or dust limit of a token ' +
       'of a network of a vault with governance is held (202) until another platform administrator confirms it, with the ' +
-      'rest of the body; a body that only disables a token is at once.',
+      'rest of the body; a body that only disables a token takes effect at once.',
     body: TokenUpdate,
     answers: { 200: Token, 202: PlatformChange },
     errors: [404, 'already_exists'],

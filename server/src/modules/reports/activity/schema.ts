@@ -72,7 +72,7 @@ export const activityBlocks = {
       'Figures per owner of addresses; only with `breakdownBy=owner`.',
     ),
   ),
-  timeline: described(Type.Array(Ref(ActivityPeriod)), 'Figures per day, week or month, empty ones included.'),
+  timeline: described(Type.Array(Ref(ActivityPeriod)), 'Figures per day, week or month; empty periods are included.'),
   approvals: Ref(ActivityApprovals),
   observations: described(Type.Array(Ref(ReportObservation)), 'Observations that deserve attention.'),
   dataQuality: Ref(ReportDataQuality),

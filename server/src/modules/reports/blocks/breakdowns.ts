@@ -118,7 +118,7 @@ export const ActivityByCategory = Closed(
   {
     category: described(
       Nullable(Text('payroll')),
-      'Key of the category; null for operations without one that the caller sees.',
+      'Key of the category; null for operations without a category that the caller sees.',
     ),
     count: Count,
     incomingByAsset: AssetAmounts,
@@ -154,7 +154,7 @@ export const ActivityByCounterparty = Closed(
       Nullable(Text('Northwind Trading')),
       'Name of the counterparty; null for all operations without one.',
     ),
-    kind: described(Nullable(Text('company')), 'Sort of the counterparty; null for all operations without one.'),
+    kind: described(Nullable(Text('company')), 'Kind of the counterparty; null for all operations without one.'),
     incomingByAsset: AssetAmounts,
     outgoingByAsset: AssetAmounts,
     grossTurnoverUsd: Usd,

@@ -5,13 +5,10 @@ import type { Faults, Overall } from './flows.ts'
 
 const figures = {
   totalOperations: described(Count, 'Operations of the report, whatever their status.'),
-  unmatchedOperations: described(
-    Count,
-    'External operations without a counterparty, by the classification that was asked for.',
-  ),
+  unmatchedOperations: described(Count, 'External operations without a counterparty, by the requested classification.'),
   retroactivelyMatchedOperations: described(
     Count,
-    'Operations without a counterparty when they were created, with one now.',
+    'Operations that had no counterparty when they were created, and have a counterparty now.',
   ),
   operationsWithoutUsdRate: described(Count, 'Operations without a USD value, which USD sums leave out.'),
   feesWithoutUsdRate: described(
@@ -20,18 +17,21 @@ const figures = {
   ),
   operationsWithoutSelectedDate: described(
     Count,
-    'Operations created in the interval without the date that `dateBasis` asks for; not in `totalOperations`.',
+    'Operations created in the interval without the date that `dateBasis` selects; not in `totalOperations`.',
   ),
   operationsWithoutBlockchainTime: described(Count, 'Confirmed operations without the time of their block.'),
   operationsWithoutPaymentPurpose: described(Count, 'Operations without `paymentPurpose`.'),
   operationsWithoutBusinessReference: described(Count, 'Operations with neither a note nor a tag.'),
   uncategorizedOperations: described(Count, 'Operations without a category that the caller sees.'),
-  conflictingCounterpartyClassifications: described(Count, 'Operations with a counterparty then and another one now.'),
+  conflictingCounterpartyClassifications: described(
+    Count,
+    'Operations whose present counterparty differs from the ' + 'counterparty at their creation.',
+  ),
   invalidOperationRelations: described(Count, 'Relations, not operations, that contradict what they relate.'),
   missingLedgerEntries: described(Count, 'Operations without the ledger entry that brought them to their status.'),
   ledgerReconciliationDifferences: described(
     Count,
-    'Accounts, not operations, whose balance is not the one that their newest entry left.',
+    'Accounts, not operations, whose balance differs from the balance after their newest entry.',
   ),
 }
 

@@ -266,8 +266,8 @@ export const reports = [
     operationId: 'reportFees',
     summary: 'Get the report of network fees',
     description:
-      'The network fees that the ledger has, in coins and in USD: by network, token, address that paid, kind and time. Unless ' +
-      '`dateBasis` is given, the date of a fee is the one at which it was booked.',
+      'The network fees that the ledger has, in coins and in USD: by network, token, address that paid, kind and time. ' +
+      'Without `dateBasis`, a fee has the date on which it was booked.',
     query: FeesQuery,
     answer: FeesReport,
     components: [FeesSummary, FeesOfNetwork, FeesOfAsset, FeesOfPayer, FeesOfKind, FeesOfPeriod],
@@ -291,7 +291,7 @@ export const reports = [
     summary: 'Get the category analytics report',
     description:
       'Per field of one category: its values with counts and amounts. Numbers are summed per unit, currencies per ' +
-      'currency, and never across two of them.',
+      'currency, and never across units or currencies.',
     query: CategoryAnalyticsQuery,
     answer: CategoryAnalyticsReport,
     components: [CategoryFieldAnalytics],

@@ -52,7 +52,8 @@ export function reportExportRoutes(app: App, deps: Deps): void {
 
   api.list('listReportExports', '/vaults/:code/reports/exports', {
     summary: 'List report exports',
-    description: 'The exports that the caller ordered in this vault, newest first; those of others are in no list.',
+    description:
+      'The exports that the caller ordered in this vault, newest first; exports of other people are not listed.',
     item: ReportExport,
     load: (db, { member }, page) => listReportExports(db, member, page),
     present: (row, { member, now }) => toReportExport(row, member.vault.code, now),
@@ -61,7 +62,8 @@ export function reportExportRoutes(app: App, deps: Deps): void {
   api.get('getReportExport', '/vaults/:code/reports/exports/:id', {
     summary: 'Get a report export',
     description:
-      'Its state and progress, and the path of the file once it is done. Only for the person who ordered it; 404 for everybody else.',
+      'Its state and progress, and the path of the file once it is done. Only for the person who ordered it; 404 for ' +
+      'everybody else.',
     answers: { 200: ReportExport },
     handler: async (db, { member, params, now }) =>
       toReportExport(await getReportExport(db, member, params.id), member.vault.code, now),

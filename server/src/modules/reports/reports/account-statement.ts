@@ -91,8 +91,8 @@ export const StatementLine = Closed(
         'usd',
         Type.String({
           description:
-            'USD value of the operation at its creation, at the posting of its amount, or of the fee when it was booked, at ' +
-            'its posting; null at others.',
+            'At the posting of an amount, USD value of the operation at its creation; at the posting of a fee, USD value ' +
+            'of the fee when it was booked; null at other postings.',
           examples: ['1250.50'],
         }),
       ),

@@ -94,7 +94,10 @@ export const FeesReport = Closed(
     byAsset: described(Type.Array(Ref(FeesOfAsset)), 'Fees per token that the transfers moved.'),
     byPayer: described(Type.Array(Ref(FeesOfPayer)), 'Fees per address of the vault that paid them.'),
     byKind: described(Type.Array(Ref(FeesOfKind)), 'Fees by purpose.'),
-    timeline: described(Type.Array(Ref(FeesOfPeriod)), 'Fees per day, week or month; periods without fees are included.'),
+    timeline: described(
+      Type.Array(Ref(FeesOfPeriod)),
+      'Fees per day, week or month; periods without fees are included.',
+    ),
   },
   { $id: 'FeesReport' },
 )

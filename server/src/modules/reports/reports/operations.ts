@@ -74,8 +74,8 @@ export const ReportedOperation = Closed(
     }),
     categoryValues: Type.Record(Type.String(), Nullable(Type.String()), {
       description:
-        'The values of their fields by `category.field`, which is a column of a file; null for what is sensitive and not ' +
-        'for the caller.',
+        'The values of their fields by `category.field`, which is a column of a file; null for sensitive values that the ' +
+        'caller may not see.',
       examples: [{ 'payroll.hours': '3.50' }],
     }),
   },

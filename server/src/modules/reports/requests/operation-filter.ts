@@ -266,5 +266,6 @@ export async function requireKnownFields(db: Db | Trx, filter: OperationFilter):
       ${categoryKeys === null ? sql`` : sql`and c.key = any(${categoryKeys}::text[])`}`.execute(db)
   const known = new Set(rows.map(({ key }) => key))
   const unknown = categoryFields.find(({ key }) => !known.has(key))
-  if (unknown !== undefined) throw badRequest('categoryField', `names ${unknown.key}, which is not a field of a category`)
+  if (unknown !== undefined)
+    throw badRequest('categoryField', `names ${unknown.key}, which is not a field of a category`)
 }

@@ -36,7 +36,7 @@ export const ApprovalRequest = Closed(
         ...(['address', 'counterparty', 'counterparty_group', 'category_assignment', 'hold', 'composite'] as const),
         ...(['transfer', 'wallet_event', 'change_set', 'passkey', 'adjustment'] as const),
       ]),
-      'Kind of what the action creates or changes.',
+      'Type of the object that the action creates or changes.',
     ),
     targetId: Nullable(
       Type.String({
@@ -47,8 +47,8 @@ export const ApprovalRequest = Closed(
     baseVersion: Nullable(
       Type.String({
         description:
-          'Version of the target that the change was asked for; of a category assignment the version of the category ' +
-          'and, after a colon, its own.',
+          'Version of the target at the time of the request; for a category assignment, the version of the category and, ' +
+          'after a colon, the version of the assignment.',
         examples: ['3'],
       }),
     ),
@@ -61,7 +61,7 @@ export const ApprovalRequest = Closed(
         requestId: described(Id, 'Identifier of the request, so that no vote counts for another one.'),
         vaultId: Id,
         initiatorId: Id,
-        action: described(RequestAction, 'As above.'),
+        action: described(RequestAction, 'The action of the request.'),
         steps: Type.Array(
           Type.Unknown({
             examples: [
@@ -83,7 +83,10 @@ export const ApprovalRequest = Closed(
           },
         ),
       },
-      { description: 'To what votes and execution are bound. The SHA-256 of its canonical JSON is `payloadHash`.' },
+      {
+        description:
+          'The content to which votes and execution are bound. The SHA-256 of its canonical JSON is `payloadHash`.',
+      },
     ),
     payloadHash: described(PayloadHash, 'SHA-256 (hex) of `boundPayload`, to which votes and execution are bound.'),
     signedVotes: Type.Optional(
@@ -108,7 +111,7 @@ export const ApprovalRequest = Closed(
         bypassed: Type.Boolean({ examples: [false] }),
         ...groupVoteFields,
       }),
-      { description: 'Each must reach its own threshold. A step that needs no votes has none.' },
+      { description: 'Each requirement must reach its threshold. A step that needs no votes has no requirement.' },
     ),
     approvers: Type.Array(
       Closed({

@@ -65,7 +65,7 @@ export function changeSetRoutes(app: App, engine: Engine): void {
 
   api.get('getChangeSet', '/vaults/:code/change-sets/:id', {
     summary: 'Get a change set',
-    description: `With its changes and with what they make of the rules. ${readers}`,
+    description: `With its changes and the rules that would result. ${readers}`,
     access: 'member',
     answers: { 200: ChangeSet },
     handler: async (db, { member, params }) => {
@@ -77,8 +77,8 @@ export function changeSetRoutes(app: App, engine: Engine): void {
   api.send.post('createChangeSet', '/vaults/:code/change-sets', {
     summary: 'Draft a change set',
     description:
-      'Several changes of the rules that are decided on as one. They are tried, so that what is not possible is refused ' +
-      'at once, and nothing of them is kept. For administrators of the vault.',
+      'Several changes of the rules that are decided on as one. The changes are tried and rolled back, so that an ' +
+      'impossible change is refused at once. For administrators of the vault.',
     errors: [404, ...changeErrors],
     body: ChangeSetDraft,
     answers: { 201: ChangeSet },
@@ -94,7 +94,7 @@ export function changeSetRoutes(app: App, engine: Engine): void {
   api.post('rollBackRules', '/vaults/:code/rules/versions/:number/rollback', {
     summary: 'Draft a return to a version of the rules',
     description:
-      'Drafts a change set that makes of the rules what they were at this version: policies, policy groups, ' +
+      'Drafts a change set that returns the rules to this version: policies, policy groups, ' +
       'memberships, approvals of categories, variants and governance. Secrets, the wallet service, invitations and ' +
       'tokens stay as they are. For administrators of the vault; 409 when nothing differs.',
     params: versionParams,
@@ -129,8 +129,8 @@ export function changeSetRoutes(app: App, engine: Engine): void {
   api.send.post('rebaseChangeSet', '/vaults/:code/change-sets/:id/rebase', {
     summary: 'Rebase a change set',
     description:
-      'Drafts the same changes on the newest version of the rules. One that was submitted is a draft again, and its votes ' +
-      'are gone. For its author; 409 when it was applied or cancelled.',
+      'Drafts the same changes on the newest version of the rules. A submitted change set becomes a draft again and loses ' +
+      'its votes. For its author; 409 when it was applied or cancelled.',
     errors: changeErrors,
     answers: { 200: ChangeSet },
     handler: ({ member, params: { id }, now }, { write }) =>
@@ -145,7 +145,8 @@ export function changeSetRoutes(app: App, engine: Engine): void {
   api.send.post('submitChangeSet', '/vaults/:code/change-sets/:id/submit', {
     summary: 'Submit a change set',
     description:
-      'Asks for the votes on it (202); they are cast on the approval request. In a vault without governance it is applied ' +
+      'Requests the votes on the change set (202), which are cast on its approval request. In a vault without governance ' +
+      'it is applied ' +
       'at once (200). For its author; 409 unless it is a draft, and when the rules have changed since it was drafted.',
     errors: ['rules_changed', ...changeErrors],
     confirmed: 'where protected',

@@ -23,7 +23,8 @@ const RuleChange = Closed({
         minLength: 1,
         maxLength: 128,
         description:
-          'Identifier of the changed object, as in the path of the endpoint; `$change:N` stands for the object that change N creates.',
+          'Identifier of the changed object, as in the path of the endpoint; `$change:N` stands for the object that ' +
+          'change N creates.',
         examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
       }),
     ),
@@ -83,13 +84,16 @@ const changeSetFields = {
     '`draft` until it is submitted, `pending` while votes are missing, `scheduled` while its delay runs; all others are ' +
       'final. `stale`: the rules changed first.',
   ),
-  isDirect: Type.Boolean({ description: 'One change that its own endpoint asked for.', examples: [false] }),
+  isDirect: Type.Boolean({
+    description: 'True for a single change that was requested at its own endpoint.',
+    examples: [false],
+  }),
   authorId: described(Id, 'Author of the draft, who has no vote on it.'),
   author: ProfileBeside,
   baseVersion: described(VersionNumber, 'The version of the rules that it was drafted on.'),
   newestVersion: described(
     VersionNumber,
-    'The version of the rules now; if it is another one, the change set must be rebased.',
+    'The present version of the rules. If it differs from the base version, the change set must be rebased.',
   ),
   direction: ResultingDirection,
   changeCount: described(Type.Integer({ minimum: 1, examples: [2] }), 'Number of changes.'),
@@ -98,7 +102,10 @@ const changeSetFields = {
     Nullable(Timestamp),
     'Time at which an approved change takes effect, in UTC; null without a delay.',
   ),
-  appliedVersion: described(Nullable(VersionNumber), 'The version that it made; null unless it was applied.'),
+  appliedVersion: described(
+    Nullable(VersionNumber),
+    'The version that the change set published; null unless it was applied.',
+  ),
   failureReason: Nullable(
     Type.String({ description: 'Why it was not applied.', examples: ['Version 8 of the rules came first'] }),
   ),

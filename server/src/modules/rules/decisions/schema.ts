@@ -69,7 +69,7 @@ export const GroupThresholds = Type.Array(
     threshold: described(GroupThreshold, 'Number of votes that members of the group must give.'),
   }),
   {
-    description: 'The votes that groups must give, each of another person; empty if they may come from anybody asked.',
+    description: 'The votes that groups must give, each of another person; empty if any approver may give them.',
   },
 )
 
@@ -102,7 +102,9 @@ export const PolicySimulation = Closed(
           policyId: Id,
           policyCode: Code,
           threshold: Type.Integer({ minimum: 1, examples: [2] }),
-          bypassed: Type.Boolean({ description: 'Waived, because the initiator administers the vault.' }),
+          bypassed: Type.Boolean({
+            description: 'True if the votes are waived, because the initiator administers the vault.',
+          }),
           groups: GroupThresholds,
         }),
       ),
@@ -114,8 +116,8 @@ export const PolicySimulation = Closed(
         { available: DecimalAmount, missing: DecimalAmount },
         {
           description:
-            'Of a transfer: what its address has available, and how much of the amount is missing. If that is not `0`, ' +
-            'the order is a 409 whatever the policies decide. null for other actions.',
+            'Of a transfer: the available balance of its address, and the missing part of the amount. If the missing part ' +
+            'is not `0`, an order is refused with 409 whatever the policies decide. null for other actions.',
         },
       ),
     ),

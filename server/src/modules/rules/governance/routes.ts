@@ -20,8 +20,8 @@ export function governanceRoutes(app: App, deps: Deps): void {
   api.put('updateGovernance', '/vaults/:code/governance', {
     summary: 'Change the governance of a vault',
     description:
-      'For administrators of the vault. While the threshold is 0, a change takes effect at once; from then on it waits ' +
-      'for votes itself (202), in whichever direction. 409 when the group that votes has too few people.',
+      'For administrators of the vault. While the threshold is 0, a change takes effect at once; with a threshold, every ' +
+      'change of the governance waits for votes itself (202). 409 when the group that votes has too few people.',
     access: 'administrator',
     errors: ['limit_reached', 'quorum_unreachable'],
     body: GovernanceUpdate,

@@ -15,7 +15,7 @@ export function withheldTokenRoutes(app: App, deps: Deps): void {
     summary: 'List withheld tokens',
     description:
       'Tokens that the platform enabled after the vault had governance, and that the vault has not accepted: no transfer ' +
-      'of them is ordered. For administrators and auditors of the vault.',
+      'of them can be ordered. For administrators and auditors of the vault.',
     access: 'auditor',
     answers: { 200: WithheldTokens },
     handler: async (db, { member }) => ({ items: (await listWithheld(db, member.vault.id)).map(toWithheldToken) }),

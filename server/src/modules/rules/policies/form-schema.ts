@@ -64,8 +64,8 @@ export const TriedPolicies = Type.Array(Ref(PolicyDraft), {
 export const DraftPolicies = Closed({
   mode: described(
     Enum(draftModes),
-    '`replace`: the drafts alone decide. `add`: they decide beside the saved policies, and one with the code of a saved ' +
-      'policy in place of it.',
+    '`replace`: the drafts alone decide. `add`: they decide together with the saved policies, and a draft with the code ' +
+      'of a saved policy replaces that policy.',
   ),
   policies: TriedPolicies,
 })

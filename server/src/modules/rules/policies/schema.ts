@@ -91,7 +91,7 @@ const policyFields = {
         userId: described(Nullable(MemberUserId), 'Identifier of the member; null for a group.'),
         user: ProfileBeside,
         groupId: described(Nullable(Id), 'Identifier of the policy group; null for a user.'),
-        threshold: described(Nullable(GroupThreshold), `${groupThresholdText}null: none in particular.`),
+        threshold: described(Nullable(GroupThreshold), `${groupThresholdText}null if no number is required.`),
         createdAt: Timestamp,
       }),
     ),

@@ -38,7 +38,7 @@ export function policyRoutes(app: App, deps: Deps): void {
   imageEndpoints(api, '/policy-groups/:id', {
     name: 'PolicyGroup',
     noun: 'a policy group',
-    who: 'For administrators of the vault. Answers the group, whose `logoUri` is the address of the image.',
+    who: 'For administrators of the vault. Returns the group, whose `logoUri` is the address of the image.',
     type: 'policy_group',
     answer: PolicyGroup,
     errors: ['administrator_required', 'auditor_reads_only', 'caller_held', 'not_found'],
@@ -66,7 +66,7 @@ export function policyRoutes(app: App, deps: Deps): void {
 
   api.post('createPolicyGroup', '/vaults/:code/policy-groups', {
     summary: 'Create a policy group',
-    description: 'For administrators of the vault. 409 when the vault has a group of this code.',
+    description: 'For administrators of the vault. 409 when the vault has a group with this code.',
     access: 'administrator',
     errors: ['not_found', 'already_exists', ...waiting],
     body: CreatePolicyGroup,
@@ -175,8 +175,8 @@ export function policyRoutes(app: App, deps: Deps): void {
   api.post('createPolicy', '/policy-groups/:id/policies', {
     summary: 'Create a policy',
     description:
-      'In this group. For administrators of the vault. Rules may name only what exists in the vault; 409 when the ' +
-      'vault has a policy of this code.',
+      'In this group. For administrators of the vault. Rules may name only objects that exist in the vault; 409 when the ' +
+      'vault has a policy with this code.',
     errors: ['administrator_required', 'auditor_reads_only', 'caller_held', 'not_found', 'already_exists', ...waiting],
     body: CreatePolicy,
     confirmed: 'where protected',

@@ -49,7 +49,9 @@ export const groupFields = {
   code: Code,
   name: Name,
   ...looks,
-  isSystem: Type.Boolean({ description: 'Made with the vault; cannot be deleted and keeps its code.' }),
+  isSystem: Type.Boolean({
+    description: 'True if it was created with the vault: such a group cannot be deleted and keeps its code.',
+  }),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 }

@@ -105,8 +105,10 @@ const CategoryRights = Closed({
   viewScope: Scope('see its values'),
   assignScope: Scope('declare and assign it'),
   editScope: Scope('edit its values'),
-  requiredFields: FieldKeys('Keys of the fields that need a value, so that an order cannot declare it, sorted.'),
-  sensitiveFields: FieldKeys('Keys of the fields that only those see who may edit, sorted.'),
+  requiredFields: FieldKeys(
+    'Keys of the required fields, sorted. An order cannot declare a category with such a field.',
+  ),
+  sensitiveFields: FieldKeys('Keys of the sensitive fields, sorted. Only people who may edit see their values.'),
   grants: described(
     Type.Array(
       Closed({

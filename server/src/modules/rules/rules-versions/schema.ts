@@ -22,11 +22,11 @@ export const Differences = described(
       kind: described(Enum(differenceKinds), 'Part of the rules.'),
       id: described(
         Nullable(Type.String({ examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })),
-        'Identifier of what differs; null if there is one of its kind.',
+        'Identifier of the part that differs; null if the document has only one part of this kind.',
       ),
       name: described(Type.String({ examples: ['Large payments'] }), 'Name for people to read.'),
-      before: Part('As in the first document; null for what is new.'),
-      after: Part('As in the second document; null for what is removed.'),
+      before: Part('The part in the first document; null for a new part.'),
+      after: Part('The part in the second document; null for a removed part.'),
     }),
   ),
   'The parts that differ, in the order of the document.',
@@ -34,7 +34,7 @@ export const Differences = described(
 
 const Direction = Enum(directions)
 export const VersionNumber = Type.Integer({ minimum: 1, maximum: 2147483647, examples: [7] })
-export const Direct = 'Of a change against the version before: computed, not declared.'
+export const Direct = 'It compares the change with the previous version, and is computed by the service.'
 export const ResultingDirection = described(
   Direction,
   `\`tightening\` if it can only make decisions stricter. ${Direct}`,

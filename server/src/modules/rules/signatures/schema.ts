@@ -39,7 +39,7 @@ const voteParts = {
   subject: described(Enum(voteSubjects), 'Subject of the vote.'),
   hash: Type.String({
     pattern: '^[0-9a-f]{64}$',
-    description: 'Its hash: the `payloadHash`.',
+    description: 'The `payloadHash` of the subject.',
     examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
   }),
   decision: described(Enum(voteDecisions), '`initiate` by the initiator of an order.'),
@@ -89,14 +89,18 @@ export type SignedVote = Static<typeof SignedVote>
 
 export const KeptSignedVote = Closed(
   { vote: Ref(KeptVote), ...signatureParts },
-  { $id: 'KeptSignedVote', description: 'A signed vote as it was kept: docs/signed-orders.md.' },
+  { $id: 'KeptSignedVote', description: 'A signed vote as it is stored: docs/signed-orders.md.' },
 )
 
 /** A signed vote in evidence, with what it was checked against. */
 export const VoteEvidence = Closed(
   {
     signed: Ref(KeptSignedVote),
-    publicKey: bytes('The key that it was checked with, as SPKI in DER', 2048, 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7'),
+    publicKey: bytes(
+      'The key with which the vote was checked, as SPKI in DER',
+      2048,
+      'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7',
+    ),
     rpId: described(
       Nullable(Type.String({ examples: ['vault.example.org'] })),
       'Host for which the passkey was made; null for the key of a service.',
@@ -107,7 +111,7 @@ export const VoteEvidence = Closed(
     ),
     createdAt: Timestamp,
   },
-  { $id: 'VoteEvidence', description: 'A signed vote with what it was checked against.' },
+  { $id: 'VoteEvidence', description: 'A signed vote, with the key and the page against which it was checked.' },
 )
 
 export const signatureComponents = [Vote, SignedVote, KeptVote, KeptSignedVote, VoteEvidence]

@@ -23,7 +23,8 @@ export const approverFields = {
       Type.String({
         enum: ['not_entitled'],
         description:
-          'Reason why a vote does not count: the voter was disabled or is no longer a member of the group that made them an approver.',
+          'Reason why a vote does not count: the voter was disabled or is no longer a member of the group that made them ' +
+          'an approver.',
         examples: ['not_entitled'],
       }),
     ),
@@ -50,7 +51,8 @@ export const groupVoteFields = {
       ),
       approvalsCount: described(
         Type.Integer({ minimum: 0, examples: [1] }),
-        'Number of these votes that members gave. A vote of a member of several groups is shown in each of them, and counts for one.',
+        'Number of these votes that members gave. A vote of a member of several groups is shown in each of them, and ' +
+          'counts for one.',
       ),
     }),
     { description: 'The votes that groups must give; empty if any approver may give them.' },
@@ -76,8 +78,8 @@ export const VoteBody = Closed({
   payloadHash: Type.Optional(
     described(
       PayloadHash,
-      'The `payloadHash` of what the voter was shown, as the answer of GET has it or as they computed it themselves. ' +
-        'The vote is refused when it is another one.',
+      'The `payloadHash` that the voter was shown, as GET returns it or as the voter computed it. The vote is refused if ' +
+        'the hash differs.',
     ),
   ),
   comment: Type.Optional(

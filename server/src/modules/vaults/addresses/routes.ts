@@ -17,7 +17,7 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
   imageEndpoints(api, '/vaults/:code/addresses/:id', {
     name: 'Address',
     noun: 'an address',
-    who: 'Only for its owner. Answers the address, whose `logoUri` is the address of the image.',
+    who: 'Only for its owner. Returns the address, whose `logoUri` is the address of the image.',
     type: 'address',
     answer: Address,
     idOf: ({ params }) => params.id,
@@ -33,7 +33,7 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
     description:
       'The next address for a combination of segments. Gated by policies of action type `create_address`; 202 with ' +
       'the approval request when votes are required. When the wallet service fails the answer is 502 and nothing is ' +
-      'stored; requests that wait behind one that it does not answer get 503. A retry takes the same index.',
+      'stored; requests that wait behind an unanswered request get 503. A retry takes the same index.',
     body: AddressCreation,
     answers: { 201: Address, 202: WaitingAction },
     errors: [

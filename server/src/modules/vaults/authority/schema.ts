@@ -12,7 +12,10 @@ const Votes = Type.Integer({ description: 'Number of people of the group who mus
 const Origin = Type.String({ description: 'Origin of a page.', examples: ['https://sign.example.org'] })
 
 export const SigningPages = Closed({
-  origins: described(Type.Array(Origin), 'Origins of the pages on which you sign; empty if you sign on pages of this service.'),
+  origins: described(
+    Type.Array(Origin),
+    'Origins of the pages on which you sign; empty if you sign on pages of this service.',
+  ),
 })
 
 /** A signed version that is not in force yet. */
@@ -24,7 +27,8 @@ const PendingAuthority = Closed({
   ),
   inForceAt: described(Timestamp, 'Time at which the version comes into force, unless it is cancelled before.'),
   trustsServicePage: Type.Boolean({
-    description: 'True if keys of other pages than the page of the wallet service may sign when the version is in force.',
+    description:
+      'True if keys of other pages than the page of the wallet service may sign when the version is in force.',
     examples: [false],
   }),
   document: Type.Record(Type.String(), Type.Unknown(), {
@@ -54,7 +58,8 @@ export const VaultAuthority = Closed({
     examples: [{ format: 'strongroom-authority-2' }],
   }),
   trustsServicePage: Type.Boolean({
-    description: 'True if keys of other pages than the page of the wallet service may sign, such as keys of this service.',
+    description:
+      'True if keys of other pages than the page of the wallet service may sign, such as keys of this service.',
     examples: [false],
   }),
   delayHours: Type.Integer({
@@ -113,12 +118,21 @@ export const VaultAuthority = Closed({
         symbol: described(Nullable(Type.String({ examples: ['USDT'] })), 'Null if the authority has format 1.'),
         decimals: described(Nullable(Type.Integer({ examples: [6] })), 'Null if the authority has format 1.'),
         initiators: described(Group, 'The group whose people may order.'),
-        perDay: described(Nullable(RawAmount), 'Largest amount within 24 hours, in the smallest unit; null without a limit.'),
+        perDay: described(
+          Nullable(RawAmount),
+          'Largest amount within 24 hours, in the smallest unit; null without a limit.',
+        ),
         floors: described(
           Type.Array(
             Closed({
-              above: described(RawAmount, 'The approvals are needed for amounts above this amount, in the smallest unit.'),
-              to: described(Enum(['any', 'unlisted']), 'Recipients for which they are needed: all, or those that `addresses` does not list.'),
+              above: described(
+                RawAmount,
+                'The approvals are needed for amounts above this amount, in the smallest unit.',
+              ),
+              to: described(
+                Enum(['any', 'unlisted']),
+                'Recipients for which they are needed: any, or those that `addresses` does not list.',
+              ),
               group: Group,
               votes: Votes,
             }),

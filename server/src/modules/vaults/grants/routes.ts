@@ -38,7 +38,7 @@ export function addressGrantRoutes(app: App, deps: Deps): void {
     summary: 'Share an address',
     description:
       'Only for its owner. Grants a member or a group of the vault the right to view the address, and with ' +
-      '`canTransfer` to transfer from it. 200 when the subject had a grant, whose rights are replaced.',
+      '`canTransfer` to transfer from it. 200 when the subject already had a grant; its rights are replaced.',
     errors: ['not_permitted'],
     body: GrantCreation,
     answers: { 200: AddressGrant, 201: AddressGrant },

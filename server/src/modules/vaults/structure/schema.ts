@@ -47,8 +47,8 @@ const WalletQuestionsPerSecond = Type.Integer({
   minimum: 1,
   maximum: questionsPerSecondMax,
   description:
-    'Questions about single transfers that each node of the service may begin in a second at the wallet service; ' +
-    `${questionsPerSecondDefault} unless it is set. One that tells changes is rarely asked about single transfers.`,
+    'Number of requests about single transfers that each node may send to the wallet service per second; ' +
+    `${questionsPerSecondDefault} by default. A wallet service that reports changes gets few such requests.`,
   examples: [questionsPerSecondDefault],
 })
 const WalletServiceSecret = Type.String({
@@ -56,7 +56,7 @@ const WalletServiceSecret = Type.String({
   maxLength: walletSecretLengthMax,
   pattern: '^[\\x21-\\x7e]+$',
   description:
-    'Bearer secret of the wallet service; written, never read. It is sent to the origin (scheme, host and port) of ' +
+    'Bearer secret of the wallet service; write-only. It is sent to the origin (scheme, host and port) of ' +
     '`walletServiceUrl` that it was given for and to no other.',
   examples: ['w_5f0c9b2e7d4a4c1f'],
 })
@@ -66,9 +66,9 @@ const WalletWebhookSecret = Type.String({
   maxLength: webhookSecretsLengthMax,
   pattern: '^[\\x21-\\x7e]+$',
   description:
-    'Secret by which the wallet service signs its webhooks, several separated by commas during a rotation; written, ' +
-    'never read. With one, only events that it signed credit this vault; null: those signed by the secret of the ' +
-    'installation.',
+    'Secret by which the wallet service signs its webhooks, several separated by commas during a rotation; write-only. ' +
+    'With such a secret, only events that it signed credit this vault; with null, events that the secret of the ' +
+    'installation signed.',
   examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
 })
 
@@ -121,8 +121,8 @@ const NetworkOfVault = Closed(
     ...Network.properties,
     addressCheck: described(
       Enum(addressChecks),
-      '`derived`: each new address of the vault on the network must follow from a key that the wallet service is bound by. ' +
-        '`none`: it shows no keys of the network, or addresses that exist do not follow from them.',
+      '`derived`: each new address of the vault on the network must follow from a key to which the wallet service is ' +
+        'bound. `none`: the wallet service shows no keys of the network, or existing addresses do not follow from them.',
     ),
   },
   { $id: 'NetworkOfVault', description: 'A network with what the vault checks on it.' },
@@ -145,19 +145,22 @@ export const Vault = Closed(
     authority: described(
       Nullable(
         Closed({
-          version: described(Type.Integer({ minimum: 0, examples: [1] }), '0: it has none any more.'),
+          version: described(
+            Type.Integer({ minimum: 0, examples: [1] }),
+            'Number of its version; 0 if the wallet service ' + 'no longer has an authority.',
+          ),
           hash: described(
             Nullable(Type.String({ examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'] })),
-            'Its fingerprint.',
+            'Fingerprint of the authority.',
           ),
           alarmSince: described(
             Nullable(Timestamp),
-            'Since when it has been older than one that was seen before, or another one of the same number: nothing is handed ' +
-              'over. null: it is not.',
+            'Time since which it has been older than an authority that was seen before, or another authority of the same ' +
+              'number, so that nothing is handed over; null if it is not.',
           ),
         }),
       ),
-      'The authority that the wallet service showed last; null: it never showed one.',
+      'The authority that the wallet service showed last; null if it never showed an authority.',
     ),
     halt: described(
       Nullable(
@@ -165,7 +168,8 @@ export const Vault = Closed(
           since: described(Timestamp, 'Start of the halt.'),
           reason: described(
             Enum(['books_behind', 'wallet_behind']),
-            '`books_behind`: the wallet service has accepted what the books do not have. `wallet_behind`: it no longer has what it ' +
+            '`books_behind`: the wallet service has accepted what the books do not have. `wallet_behind`: it no longer ' +
+              'has what it ' +
               'accepted before.',
           ),
         }),
@@ -174,7 +178,7 @@ export const Vault = Closed(
     ),
     addressCheck: described(
       Enum(addressChecks),
-      '`derived`: the wallet service is bound by keys; `networks` says of which networks. `none`: it shows no keys.',
+      '`derived`: the wallet service is bound to keys; `networks` shows for which networks. `none`: it shows no keys.',
     ),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -234,8 +238,8 @@ export type RouteInput = Static<typeof RouteInput>
 const RoutesInput = Type.Record(Type.String(), RouteInput, {
   description:
     'Route code to definition. `network` is required; its variants are the networks of the vault, known by their coin ' +
-    'type. One that the registry has is connected as it is and never renamed; one that it does not have is added when a ' +
-    'platform administrator asks.',
+    'type. A network of the registry is connected unchanged and never renamed; a network that the registry lacks is added ' +
+    'when a platform administrator sends the request.',
   examples: [
     {
       network: { order: 0, name: 'Network', variants: [{ id: 60, code: 'ethereum', name: 'Ethereum' }] },

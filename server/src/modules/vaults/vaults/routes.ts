@@ -34,7 +34,7 @@ export function vaultsRoutes(app: App, deps: Deps): void {
   imageEndpoints(api, '/vaults/:code', {
     name: 'Vault',
     noun: 'a vault',
-    who: 'For administrators of the vault. Answers the vault, whose `logoUri` is the address of the image.',
+    who: 'For administrators of the vault. Returns the vault, whose `logoUri` is the address of the image.',
     type: 'vault',
     answer: Vault,
     idOf: ({ member }) => member.vault.id,
@@ -84,7 +84,7 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       'origin (scheme, host or port) requires `walletServiceSecret` in the same request: the secret of the new ' +
       'service, or null for none. Without it the answer is 400 and nothing changes, so that a stored secret never ' +
       'reaches a service that it was not given for. Within the same origin the stored secret stays. A new wallet ' +
-      'service, or secret, of a vault with addresses is asked for the first, the last and twenty random ones: 409 ' +
+      'service, or secret, of a vault with addresses is asked for the first, the last and twenty random addresses: 409 ' +
       'when one differs, 502 or 503 when it does not answer, 400 when the service may not connect to it, 409 while ' +
       'transfers of the vault are in flight.',
     errors: [
@@ -176,7 +176,8 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     description:
       'Makes the structure of the vault final, which is required before addresses can be created. For administrators ' +
       'of the vault. Cannot be undone; 409 when the vault is already locked. The wallet service is asked for the public ' +
-      'keys of the accounts, from which the service derives every new address itself; 502 when one is not signed by it.',
+      'keys of the accounts, from which the service derives every new address itself; 502 when the wallet service did not ' +
+      'sign a key.',
     errors: ['changed_concurrently', 'vault_is_locked', 'wallet_service_failed'],
     answers: { 200: Vault },
     handler: (by, { write }) =>
