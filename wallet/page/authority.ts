@@ -36,7 +36,7 @@ export interface Rule {
   floors: { above: string; to: 'any' | 'unlisted'; group: string; votes: number }[]
 }
 
-/** The version in force, and one that was signed and waits. */
+/** The version in force, and the signed version that waits, if there is one. */
 export interface InForce {
   authority: Authority
   document: FullAuthority
@@ -53,7 +53,7 @@ const unreadable = 'The wallet service cannot read this document.'
 
 /**
  * Asks the wallet service for the authority in force, which it shows to those who know its hash, and whether it can read the next
- * one.
+ * version.
  */
 export async function askAuthority(vaultId: string, hash: string, next?: object): Promise<Said> {
   try {

@@ -3,12 +3,12 @@ import type { Brought } from './bring.ts'
 import { element } from './elements.ts'
 import { consoleOrigin } from './place.ts'
 
-/** Time to read that the wallet service has it: the console closes the window. */
+/** Time to read that the wallet service has the vote, before the console closes the window. */
 const readMilliseconds = 2_000
 
 /**
- * Says what the wallet service made of the signature, if it was brought there, and hands it to the window that opened this one, if
- * that is a page of the console: the browser hands it to no other origin.
+ * Shows the answer of the wallet service, if it received the signature, and hands the signature to the window that opened this page.
+ * The browser hands it to a page of the console only.
  */
 export async function handBack(signed: SignedVote, brought: Brought | null, note: HTMLElement): Promise<void> {
   note.textContent = brought === null ? '' : `${brought.sentence} `
@@ -20,11 +20,11 @@ export async function handBack(signed: SignedVote, brought: Brought | null, note
   }
   if (brought !== null) await untilRead(brought, note)
   window.opener.postMessage({ type: 'strongroom-signed', signed }, consoleOrigin)
-  note.append(`Signed. ${consoleOrigin} has it if it opened this page. You can close this window.`)
+  note.append(`Signed. ${consoleOrigin} has the signature if it opened this page. You can close this window.`)
   window.close()
 }
 
-/** A signature that the wallet service did not take depends on the console, which people must know. */
+/** Waits until a person has read the answer. A signature that the wallet service did not take reaches it only by the console. */
 function untilRead({ isTaken }: Brought, note: HTMLElement): Promise<void> {
   return new Promise((resolve) => {
     if (isTaken) setTimeout(resolve, readMilliseconds)

@@ -158,7 +158,7 @@ test('clients must differ in name and token', () => {
     { name: 'a', token },
   ])
   expect(faultsOf({ WALLET_CLIENTS: clients })).toContain(
-    'names a client twice; WALLET_CLIENTS gives two clients one token',
+    'names a client twice; WALLET_CLIENTS gives two clients the same token',
   )
 })
 

@@ -60,7 +60,7 @@ export function readWalletConfig(settings: Environment = process.env): WalletCon
 }
 
 /**
- * Reads what the command `passphrase` needs: the passphrase that is to open the key store, and the one that does now.
+ * Reads what the command `passphrase` needs: the new passphrase of the key store, and the present passphrase.
  * @param previousFile holds the previous passphrase, if the environment does not
  */
 export async function readPassphraseChange(
@@ -136,7 +136,7 @@ function readDatabaseUrl({ DATABASE_URL: value = '', DATABASE_CA: authority }: E
   return value
 }
 
-/** A host that is a folder is the place of a socket. */
+/** Returns true for this machine. A host that is a path is the folder of a socket. */
 function isOfThisMachine(databaseUrl: string): boolean {
   const { searchParams, hostname } = new URL(databaseUrl)
   const host = searchParams.get('host') ?? decodeURIComponent(hostname)
@@ -218,7 +218,7 @@ function readClients(value = '', faults: string[]): ClientConfig[] {
   })
   if (new Set(clients.map(({ name }) => name)).size < clients.length) faults.push('WALLET_CLIENTS names a client twice')
   if (new Set(clients.map(({ token }) => token)).size < clients.length)
-    faults.push('WALLET_CLIENTS gives two clients one token')
+    faults.push('WALLET_CLIENTS gives two clients the same token')
   return clients
 }
 

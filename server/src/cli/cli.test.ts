@@ -17,7 +17,7 @@ import { createTestDatabase } from '../testing/database.ts'
 import { copyEmptyCluster } from '../testing/empty-cluster.ts'
 import { startSmtpServer } from '../testing/smtp-server.ts'
 
-/** The program that people run. Most cases start what it runs, joined to one file: a start of it takes a second of computing. */
+/** The installed program. Most cases start its code joined to one file, because a start of the program takes a second. */
 const installed = fileURLToPath(new URL('../../bin/strongroom.js', import.meta.url))
 let program: string
 const unreachable = 'postgresql://app:hunter2hunter2@127.0.0.1:1/none'
@@ -27,7 +27,7 @@ let dataDir: string
 let running: ChildProcess | null = null
 let url: string
 
-/** The program is what people run, so it is built and run as such. */
+// The compiled program is tested, because people run that.
 beforeAll(async () => {
   buildProject('build:server')
   program = await bundledProgram('server/dist/cli/cli.js')
@@ -397,7 +397,7 @@ describe('commands beside a running server', () => {
     )
   })
 
-  it('of `evidence` check what was signed without a service, and end with 1 when it does not hold', async () => {
+  it('of `evidence` check a file without a service, and end with 1 when a check fails', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519')
     const payload = { transferId: 'cmf0000000000000000000000', amount: '1000' }
     const payloadHash = sha256(canonicalJson(payload)).toString('hex')
@@ -428,7 +428,7 @@ describe('commands beside a running server', () => {
     expect(await verify({ payload, payloadHash })).toEqual([2, ['']])
   })
 
-  it('of `evidence` take no change of the rules for proved that binds no differences', async () => {
+  it('of `evidence` do not call a change of the rules proved if it binds no differences', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519')
     const spki = publicKey.export({ format: 'der', type: 'spki' }).toString('base64url')
     const file = join(dataDir, 'request.json')
@@ -509,7 +509,7 @@ describe('strongroom secrets rotate', () => {
     return outcome
   }
 
-  it('T60 seals everything under the new key, and the previous one starts no node', async () => {
+  it('T60 seals everything under the new key, and no node starts with the previous key', async () => {
     const file = join(dataDir, 'secret-key')
     const previous = createSealer((await readFile(file, 'utf8')).trim())
     const sealed = previous.seal(place, 'a-bearer-secret').toString('hex')

@@ -28,7 +28,7 @@ export function openApi({ STRONGROOM_URL: url, STRONGROOM_TOKEN: token }: Enviro
         ...(method === 'GET' ? {} : { 'content-type': 'application/json', 'idempotency-key': randomUUID() }),
       },
       ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
-      // The token is for this service only, so a redirect to another one is an error.
+      // The token is for this service only, so a redirect to another service is an error.
       redirect: 'error',
       signal: AbortSignal.timeout(requestMilliseconds),
     }).catch((error: Error) => {

@@ -56,8 +56,8 @@ export type TransferBench = {
   balances(addressId: string, token?: string): Promise<Balance>
   /** Lets enough time pass for every transfer to be due, and delivers all of them once. */
   deliver(connect?: Parameters<typeof deliverDueTransfers>[1]): Promise<void>
-  /** Runs SQL behind the service's back, as the owner of the database. */
-  // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the test to know.
+  /** Runs SQL without the knowledge of the service, as the owner of the database. */
+  // biome-ignore lint/suspicious/noExplicitAny: the test knows what a query returns.
   sql(text: string, values?: unknown[]): Promise<any[]>
   /** Makes a transfer due for its hand-over, without the knowledge of the service. */
   enqueue(id: string): Promise<void>

@@ -26,7 +26,7 @@ type State = {
 /** The notation of the network. Each `read…` returns the canonical form, and throws an error that names the field. */
 type Forms = {
   kind: NetworkKind
-  /** The only coin type of paths on the network; null when any is taken. */
+  /** The only coin type of paths on the network; null when any coin type is permitted. */
   coinType: number | null
   coinDecimals: number
   /** True if people can sign orders on the network, so that a protected client can pay there. */
@@ -54,7 +54,7 @@ type Reading = {
   /** Balance in the smallest unit at the newest block; `contract` null is the coin of the network. */
   readBalance(of: { address: string; contract: string | null }): Promise<{ balance: bigint; blockNumber: bigint }>
   readDecimals(contract: string): Promise<number>
-  /** The decimals of a token that was received, kept in the database; null when it has none that a ledger could use. */
+  /** The decimals of a token that was received, kept in the database; null when the token has no decimals that a ledger can use. */
   findDecimals(pool: pg.Pool, contract: string): Promise<number | null>
   estimateFee(payment: Payment, level: FeeLevel | undefined): Promise<{ fee: bigint; maxFee: bigint }>
   /** The present state of a transaction; null when the node does not know it. */
@@ -78,7 +78,7 @@ export type SeenBlock = Block & { parentHash: string }
 /** The opened key of an address. */
 export type Key = { address: string }
 export type Signed = { raw: string; hash: string }
-/** The most that a transaction of an order pays in fees, and the limit of all of them where people signed none. */
+/** `fee`: the highest fee of a transaction of an order. `unsignedLimit`: the limit of all its fees if people signed no limit. */
 export type Fees = { fee: bigint; unsignedLimit: bigint }
 /** `maxCost`: the most of the coin that the transaction can take from the address. */
 export type Plan = { maxCost: bigint; fees: Fees }
@@ -124,13 +124,13 @@ export type Sender = {
 
 export type BroadcastOutcome =
   | { accepted: true }
-  /** `isPassed`: the network has a transaction in this place or a later one, which holds up none of those behind it. */
+  /** `isPassed`: the network has a transaction in this place or a later place, so that later transactions do not wait. */
   | { accepted: false; reason: string; isPassed: boolean }
 
 type Replacing = {
   /** Reads what the replacement of the newest transaction of a transfer depends on. */
   openReplacement(pool: pg.Pool, transfer: TransferRow, of: Replaced): Promise<Replacement>
-  /** The final transaction of somebody else who has the same key, which took the place of the transfer's; null when none is seen. */
+  /** The final transaction of somebody else with the same key that took the place of the transfer; null when none is seen. */
   findRival(transfer: PresentedRow): Promise<string | null>
 }
 
@@ -152,14 +152,14 @@ export type Replacement = {
   store(tx: pg.PoolClient, plan: ReplacementPlan, signed: Signed): Promise<void>
 }
 
-/** A transaction of a transfer in a block: all that left the payer besides the amount, and the reason if it moved nothing. */
+/** A transaction of a transfer in a block: the fee that the payer paid in addition to the amount, and the reason if it moved nothing. */
 export type Outcome = { transaction: Transaction; fee: bigint; failure: string | null }
 /** An outcome and the block that has it. */
 export type Mined = Outcome & { row: TransferRow; block: { number: bigint; timestamp: bigint } }
 export type Found = 'pending' | 'unknown' | (Outcome & { blockNumber: bigint; blockHash: string })
 
 type Following = {
-  /** Reads blocks and what finds transfers in them. Throws when the node reorganises its chain in between. */
+  /** Reads blocks and the data that finds transfers in them. Throws when the node reorganises its chain in between. */
   readSeenBlocks(first: bigint, last: bigint): Promise<SeenBlock[]>
   /** Keeps the newest blocks that were followed. */
   remember(blocks: SeenBlock[]): void
@@ -178,7 +178,7 @@ type Following = {
 export type Movement = {
   contract: string | null
   index: number
-  /** null when several addresses paid, or one that has no notation. */
+  /** Null when several addresses paid, or an address without a notation. */
   fromAddress: string | null
   toAddress: string
   amount: bigint

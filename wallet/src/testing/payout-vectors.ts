@@ -3,7 +3,7 @@ import type { RefusalCode } from '../authority/refusal.ts'
 import { authorizeAll, payoutOf } from './payout.ts'
 import { listed, order, signVote, team, token, unlisted } from './signing.ts'
 
-/** An order as it was asked for, what authorises it, and what becomes of it. */
+/** A requested order, its authorization, and the verdict on it. */
 export type Vector = {
   name: string
   /** Index into `authorities`. */
@@ -114,7 +114,7 @@ function tooMuch(): Row {
   return authorizeAll(large, everybody)[0]!
 }
 
-/** 20 rows that everything is right with, and 20 that must be refused. */
+/** Returns 20 valid rows, and 20 rows that must be refused. */
 export function payoutVectors(): Vector[] {
   const faulty = faults.map(([what, verdict, authorization], i) =>
     vectorOf(`faulty-payout-${i}: ${what}`.replaceAll(/[^\w.:-]/g, '-'), authorization, verdict),

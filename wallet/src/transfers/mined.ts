@@ -29,7 +29,7 @@ export async function noteMined(db: Db, mined: Mined[]): Promise<void> {
   )
 }
 
-/** Ends the transfers whose block is as deep below `headBlock` as the network asks for. */
+/** Ends the transfers whose block is as deep below `headBlock` as the network requires. */
 export async function settleDeep(db: Db, chain: Chain, headBlock: bigint, log: Logger): Promise<void> {
   const { rows } = await db.query<{ id: string; tx_hash: string; failure_reason: string | null }>({
     name: 'settle-deep',
@@ -48,8 +48,8 @@ export async function settleDeep(db: Db, chain: Chain, headBlock: bigint, log: L
 }
 
 /**
- * The chain no longer has the blocks above `block`: what was mined in them waits again, and the newest transaction of each
- * transfer is sent again, because the node may have lost it.
+ * Forgets the blocks above `block`, which the chain no longer has. The transfers that were mined in them wait again, and their newest
+ * transactions are sent again, because the node may have lost them.
  */
 export async function forgetMinedAbove(db: Db, network: string, block: bigint): Promise<void> {
   await db.query(
@@ -61,7 +61,7 @@ export async function forgetMinedAbove(db: Db, network: string, block: bigint): 
   )
 }
 
-/** The node does not have the newest transactions of these: the same bytes are sent again. */
+/** Marks transfers whose newest transactions the node does not have, so that the same bytes are sent again. */
 export async function markLost(db: Db, rows: TransferRow[]): Promise<void> {
   if (rows.length === 0) return
   await db.query(

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Movement, UnknownTransaction } from '../chains/chain.ts'
 
-/** Stores them once each; they are listed as accepted from then on. */
+/** Stores each transaction once. It is listed as accepted from then on. */
 export async function storeUnknownTransactions(
   tx: pg.PoolClient,
   network: string,

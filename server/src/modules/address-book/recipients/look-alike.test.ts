@@ -114,7 +114,7 @@ describe('T21 an address that looks like a known one', () => {
     ])
   })
 
-  it('T21 of a recipient is marked once that was paid, for those who paid and administrators', async () => {
+  it('T21 of a recipient is marked once the recipient was paid, for the payers and administrators', async () => {
     const [mine, theirs] = [await bench.fundedAddress({ eth: '1' }), await bench.fundedAddress({}, stranger)]
     const paid = fakeAddress(`paid ${++count}`)
     const poison = lookAlikeOf(paid)

@@ -146,10 +146,10 @@ export async function refusalToCancel(
   return 'refusal' in compared ? compared : null
 }
 
-/** The payout that takes the place of another one. `leftOut` are the numbers of the rows that it leaves out. */
+/** The payout that replaces another payout. `leftOut` are the numbers of the rows that it leaves out. */
 export type Replacement = { replacedBy: string; leftOut: number[] }
 
-/** Cancels a waiting payout, whose references stand in `replacement` from now on, except those of the rows that are left out. */
+/** Cancels a waiting payout that is replaced. `replacement` takes over the external ids of all rows that it does not leave out. */
 export async function cancelReplaced(
   trx: Trx,
   payout: LockedPayout,
@@ -190,7 +190,7 @@ export function assertNotHalted({ status, halt_reason }: LockedPayout): void {
 
 type By = { actorId: string | null; now: Date }
 
-/** `parts` are further statements that run as parts of the same one. */
+/** `parts` are further statements that run within the same statement. */
 type Resolution = By & { event: PayoutEvent; parts: Part[]; replacement?: Replacement }
 
 /** Resolves a locked payout that was compared with its record: its transfers, its status, its audit record and its mail. */

@@ -209,7 +209,7 @@ describe('policies', () => {
     expect(await bench.audited('transfer.denied', address.id)).toBe(1)
   })
 
-  it('T34 add the votes of an allow with votes when no rate is known, and then permit nothing by it', async () => {
+  it('T34 add the votes of an allow policy with votes when no rate is known, and permit nothing by that policy', async () => {
     await withPolicy(
       {
         code: 'below-1000-usd',

@@ -28,7 +28,7 @@ const sealedPlace: SealedPlace = { table: '', column: 'cursor of changes', row: 
 export function decodeChangeCursor(sealer: Sealer, cursor: string): ChangeCursor {
   try {
     const opened = sealer.open(sealedPlace, Buffer.from(cursor, 'base64url'))
-    // Versions before had no database in it. Their cursors are of no database, so that the reader begins anew.
+    // Cursors of earlier versions name no database, so that their readers begin anew.
     const [snapshot, takenAt, database = ''] = JSON.parse(opened) as [string, number, string?]
     if (!/^\d+:\d+:[\d,]*$/.test(snapshot)) throw new TypeError('not a snapshot')
     return { place: { snapshot, database }, takenAt: new Date(takenAt) }

@@ -17,7 +17,7 @@ type Update = Static<typeof MetadataUpdate>
  * Changes the owner's metadata of an operation. Absent fields stay, and null clears a field. It changes neither money
  * nor a decision.
  *
- * @throws 404 for an operation that the member may not see, 403 for one that is not on an address of their own, 400 and
+ * @throws 404 for an operation that the member may not see, 403 for an operation of an address that they do not own, 400 and
  *   409 as `replaceFirstCategory`
  */
 export async function changeMetadata(trx: Trx, key: OperationKey, body: Update, by: ByMember): Promise<Metadata> {

@@ -34,7 +34,7 @@ const filled = (text: string) =>
     return id!
   })
 
-it('its requests are answered as documented, one after the other', async () => {
+it('answers the requests of docs/relations.md as documented, one after the other', async () => {
   let last: Answer<unknown> | undefined
   for (const { kind, text } of blocks) {
     if (kind === 'json answer') {
@@ -52,6 +52,6 @@ it('its requests are answered as documented, one after the other', async () => {
   expect(blocks).toHaveLength(10)
 })
 
-it('names the limit that the code has', () => {
+it('has the limit of relations that docs/relations.md names', () => {
   expect(manual).toContain(`it has at most ${relationsPerOperationMax} in all`)
 })

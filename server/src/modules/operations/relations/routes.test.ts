@@ -278,7 +278,7 @@ describe('amounts', () => {
     },
   )
 
-  it('need one token on both sides, and a named token must be it', async () => {
+  it('need the same token on both sides, and a named token must be that token', async () => {
     const [payment, coin, refund] = [await depositOf('10'), await depositOf('1', null), await transferOf('1')]
     for (const [target, more] of [
       [coin, { relatedAmountRaw: '1' }],
@@ -292,14 +292,14 @@ describe('amounts', () => {
     }
   })
 
-  it('of a refund in another token count as nothing', async () => {
+  it('of a refund in another token do not count', async () => {
     const [payment, coin] = [await depositOf('10'), await depositOf('1', null)]
     await related(coin, payment)
     await related(await transferOf('10'), payment)
     expect((await relate(await transferOf('1'), payment)).status).toBe(409)
   })
 
-  it('of a source that came to nothing no longer count, and it can be no refund afterwards', async () => {
+  it('of a failed source no longer count, and the source cannot refund anything afterwards', async () => {
     const payment = await depositOf('10')
     const failing = await transferOf('10')
     await related(failing, payment)
@@ -316,7 +316,7 @@ describe('amounts', () => {
     await related(second, failing, { relationType: 'replacement' })
   })
 
-  it('wait for nothing: a refund may itself still be awaiting approval, its target not', async () => {
+  it('do not wait: a refund may still await approval, but its target may not', async () => {
     const payment = await depositOf('500')
     const waiting = await transferOf('200')
     expect((await bench.read(waiting.id)).status).toBe('awaiting_approval')
@@ -474,7 +474,7 @@ describe('permissions', () => {
     await bench.sql('update operations set vault_id = $1 where id = $2', [bench.vault.id, elsewhere.id])
   })
 
-  it('owns or initiated one of the two, or administers the vault', async () => {
+  it('let the owner or initiator of one of the operations, and administrators, relate them', async () => {
     const [first, second] = [await depositOf('10', usdtContract, foreign), await depositOf('10', usdtContract, foreign)]
     const mine = await depositOf('10')
     const grant = await share(owner.userId)
@@ -537,7 +537,7 @@ describe('permissions', () => {
     ])
   })
 
-  it('approves a transfer sees it, and what it is to the others that they approve', async () => {
+  it('show an approver of a transfer its relations to other transfers that they approve', async () => {
     const approver = bench.firstApprover
     const [first, second] = [await transferOf('200'), await transferOf('300')]
     const payment = await depositOf('1000')
@@ -552,7 +552,7 @@ describe('permissions', () => {
     expect(await list(`sourceOperationId=${second.id}`)).toEqual([hidden.id, shown.id])
   })
 
-  it('sees what a folder shares, once, also when another grant shares it', async () => {
+  it('show a relation of a shared folder once, also when another grant shares it', async () => {
     const group = await ensureGroup(bench.vault, 'readers')
     const reader = await addMember(bench.test, bench.vault, 'reader@example.org', ['readers'])
     const [first, second] = [await depositOf('10', usdtContract, foreign), await depositOf('10', usdtContract, foreign)]

@@ -3,7 +3,7 @@ import { providerReloadSeconds } from '../../../lib/limits.ts'
 import type { ProviderFetch } from './provider-calls.ts'
 import { ProviderError } from './provider-error.ts'
 
-/** The algorithms of signatures that count. None of them uses a secret that the client knows. */
+/** The accepted algorithms of signatures. None of them uses a secret that the client knows. */
 export const signatureAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA']
 
 export type KeySet = {
@@ -17,8 +17,8 @@ type LocalKeys = ReturnType<typeof jose.createLocalJWKSet>
 type Loaded = { keys: LocalKeys; at: number }
 
 /**
- * Creates the keys of a provider. A token whose key is unknown, or whose signature does not fit, has the keys read again once, at
- * most every five seconds, and is checked a second time.
+ * Creates the keys of a provider. If the key of a token is unknown or its signature is not valid, the keys are read again, at most
+ * every five seconds, and the token is checked a second time.
  */
 export function createKeySet({ url, fetch, clock }: { url: string; fetch: ProviderFetch; clock: () => Date }): KeySet {
   let loaded: Loaded | null = null

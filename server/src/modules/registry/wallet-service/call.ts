@@ -47,8 +47,8 @@ export function isForbiddenWallet(error: unknown): boolean {
 }
 
 /**
- * Returns the error for the caller of our API. The text of the wallet service stays in the log: its URL is configurable, so its
- * answers must not become a way to read other services in our network.
+ * Returns the error for the caller of the API. The text of the wallet service stays in the log: its URL is configurable, so its
+ * answers must not become a way to read other services in the network of this service.
  */
 export function toBadGateway(error: WalletServiceError): AppError {
   return badGateway(isForbiddenWallet(error) ? forbiddenWallet : messages[error.kind], error)
@@ -62,7 +62,7 @@ export function throwBadGateway(error: unknown): never {
 /** Returns the error of a forbidden URL. It names the person who can change it, because no later call can succeed before. */
 export const forbiddenWallet =
   'The service may not connect to the wallet service: its address is not public, and WALLET_ALLOWED_HOSTS does not list it. ' +
-  'An administrator of the vault changes walletServiceUrl; whoever operates the service changes the list.'
+  'An administrator of the vault can change walletServiceUrl; the operator of the service can change the list.'
 
 const messages: Record<WalletErrorKind, string> = {
   unreachable: 'The wallet service cannot be reached',

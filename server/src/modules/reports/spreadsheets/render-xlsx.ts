@@ -18,7 +18,7 @@ const factsSheet = 'About'
  * Renders XLSX (ECMA-376) row by row into an archive that is never held in memory as a whole: a sheet with the facts, then one
  * per table, its header bold, frozen and with a filter; a table too long for a sheet continues in the next. Amounts are numbers,
  * with every digit as text in the column beside them; other numbers with more digits than a spreadsheet keeps are written as text,
- * and the cells of their column say why. Timestamps are dates on the clocks of the zone.
+ * and the cells of their column say why. Timestamps are dates in the time zone of the report.
  * Strings are written as strings, which are never evaluated, in cells formatted as text, so that an edit does not make a
  * formula.
  */

@@ -48,8 +48,8 @@ function isPrivate({ selectorType, expected }: SelectorTrace, isInitiator: boole
 }
 
 /**
- * A trace without values that the reader may not see. Sums of other people's transfers are for administrators and auditors only, the
- * initiator's own sums and balances for the initiator as well. Whether a selector matched is visible to all readers.
+ * Returns a trace without the values that the reader may not see. Sums of other people's transfers are for administrators and auditors
+ * only, the sums and balances of the initiator also for the initiator. Every reader sees which selectors matched.
  */
 export function toTrace(trace: PolicyTrace[], { readsAll, isInitiator }: TraceReader): PolicyTrace[] {
   if (readsAll) return trace

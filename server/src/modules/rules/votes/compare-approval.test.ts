@@ -27,7 +27,7 @@ describe('T57 an approval in the tables is compared with its audit records', () 
     ['two of two', same([requirement()]), null],
     ['one of two', same([requirement()], yes('ann')), short],
     ['one person twice', same([requirement()], yes('ann', 'ann')), short],
-    ['one voter and one who is none', same([requirement()], yes('ann', 'dan')), short],
+    ['one voter and one person who is not a voter', same([requirement()], yes('ann', 'dan')), short],
     ['a veto among them', same([requirement()], [...yes('ann'), { userId: 'ben', decision: 'reject' }]), short],
     ['one of two policies', same([requirement(), requirement({ policyId: 'other', voters: ['cid', 'dan'] })]), short],
     [
@@ -46,13 +46,13 @@ describe('T57 an approval in the tables is compared with its audit records', () 
     ['a lower threshold', same([requirement({ threshold: 1 })]), 'its requirements or their voters were changed'],
     ['no requirement', same([]), 'its requirements or their voters were changed'],
     [
-      'one voter more',
+      'an additional voter',
       same([requirement({ voters: ['ann', 'ben', 'cid', 'dan'] })]),
       'its requirements or their voters were changed',
     ],
-    ['a vote more', same([requirement()], yes('ann', 'ben', 'cid')), 'its votes were changed'],
+    ['an additional vote', same([requirement()], yes('ann', 'ben', 'cid')), 'its votes were changed'],
     [
-      'a vote turned round',
+      'a reversed vote',
       same([requirement()], [...yes('ann'), { userId: 'ben', decision: 'reject' }]),
       'its votes were changed',
     ],

@@ -81,7 +81,7 @@ export async function assertCompared(deps: Comparing, vaultId: string, connect: 
   return running
 }
 
-/** Lets every vault be compared again before its next order, because the database is another one than before. */
+/** Lets every vault be compared again before its next order, because the service has another database than before. */
 export function forgetCompared({ db }: Pick<Deps, 'db'>): void {
   compared.delete(db)
 }
