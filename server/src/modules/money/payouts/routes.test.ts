@@ -490,7 +490,7 @@ describe('T27 a payout that was changed in the tables', () => {
     const voted = await act(bench.firstApprover, id, 'approve')
     expect([voted.status, voted.body.reason]).toEqual([409, 'payout_halted'])
     expect(await read(id)).toMatchObject({ status: 'halted' })
-    expect((await bench.read(rows[0]!.transferId)).haltReason).toContain('not what was recorded')
+    expect((await bench.read(rows[0]!.transferId)).haltReason).toContain('differs from its audit records')
     expect((await act(bench.owner, id, 'cancel')).body.reason).toBe('payout_halted')
     expect(await bench.audited('payout.halted', id)).toBe(1)
     await bench.deliver()
@@ -514,7 +514,7 @@ describe('T27 a payout that was changed in the tables', () => {
     await bench.enqueue(transferId)
     await bench.deliver()
     expect(bench.vault.wallet.transfer(transferId)).toBeNull()
-    expect((await bench.read(transferId)).haltReason).toContain('not what was recorded')
+    expect((await bench.read(transferId)).haltReason).toContain('differs from its audit records')
   })
 })
 

@@ -317,7 +317,7 @@ test('changes that were made in the tables while it waited are not applied', asy
   bench.test.clock.advance(2 * hour)
   await bench.applyDue()
   expect(await bench.changeSet(id)).toMatchObject({ status: 'failed' })
-  expect((await bench.changeSet(id)).failureReason).toContain('not what was recorded')
+  expect((await bench.changeSet(id)).failureReason).toContain('differs from its audit records')
   expect(await hasPolicy(`${code}-x`)).toBe(false)
 })
 
