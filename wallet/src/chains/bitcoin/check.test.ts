@@ -179,7 +179,7 @@ describe('building', () => {
 
   it('refuses a recipient of another network and a missing signature', () => {
     const payment = { toAddress: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', amount: 1_000n }
-    expect(() => buildTransaction({ ...plan, payment, publicKey: key.publicKey! }, bitcoin)).toThrow('no address')
+    expect(() => buildTransaction({ ...plan, payment, publicKey: key.publicKey! }, bitcoin)).toThrow('not an address')
     const unsigned = buildTransaction({ ...plan, publicKey: key.publicKey! }, bitcoin)
     expect(() => assembleTransaction(unsigned, [Buffer.alloc(64, 1)])).toThrow('no signature')
     expect(() => assembleTransaction(unsigned, [Buffer.alloc(64, 1), Buffer.alloc(63, 1)])).toThrow('64 bytes')
