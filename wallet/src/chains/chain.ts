@@ -130,7 +130,7 @@ export type BroadcastOutcome =
 type Replacing = {
   /** Reads what the replacement of the newest transaction of a transfer depends on. */
   openReplacement(pool: pg.Pool, transfer: TransferRow, of: Replaced): Promise<Replacement>
-  /** The final transaction of somebody else with the same key that took the place of the transfer; null when none is seen. */
+  /** The final transaction of somebody else who has the same key, which took the place of the transfer's; null when none is seen. */
   findRival(transfer: PresentedRow): Promise<string | null>
 }
 

@@ -7,10 +7,10 @@ import { feeOfTransaction, readSpent } from './spent.ts'
 import type { Outpoint, UtxoBlock, UtxoTransaction } from './utxo-block.ts'
 import type { UtxoNode } from './utxo-node.ts'
 
-/** The number of blocks after which the reward of a block can be spent. */
+/** A block's reward can be spent in the block that is so many above it. */
 const rewardDepth = 100n
 
-/** The number of blocks between the last final block and the last block with a spendable reward. Some are read twice at first. */
+/** Blocks between one that counts and one whose reward does. Some are read twice while the watcher catches up. */
 const lagOf = (confirmations: number) => max(rewardDepth - BigInt(confirmations) + 1n, 0n)
 
 type ListOwn = Parameters<BlockRange['listMovements']>[0]
@@ -45,7 +45,7 @@ export const readSeenBlocks = readBlocks
 
 const isReward = ({ spends }: UtxoTransaction) => spends.length === 0
 
-/** Lists payments of others to own addresses. The change of own transactions is not a payment. */
+/** Lists payments of others to own addresses. The change of own transactions is none. */
 async function listIncoming(node: UtxoNode, blocks: UtxoBlock[], listOwn: ListOwn): Promise<BlockMovement[]> {
   const paying = blocks.flatMap((block) =>
     block.transactions.filter((transaction) => !isReward(transaction)).map((transaction) => ({ block, transaction })),
@@ -80,7 +80,7 @@ const movementOf = (index: number, amount: bigint, toAddress: string, fromAddres
 
 const addressesOf = ({ outputs }: UtxoTransaction) => outputs.flatMap(({ address }) => address ?? [])
 
-/** Returns the senders of the transactions that this service signed. */
+/** The senders of those of the transactions that were signed here. */
 async function listSenders(pool: pg.Pool, hashes: string[]): Promise<Map<string, string>> {
   const { rows } = await pool.query<{ tx_hash: string; from_address: string }>(
     `select v.tx_hash, t.from_address from wallet.transactions v
@@ -90,7 +90,7 @@ async function listSenders(pool: pg.Pool, hashes: string[]): Promise<Map<string,
   return new Map(rows.map(({ tx_hash, from_address }) => [tx_hash, from_address]))
 }
 
-/** Returns the address of all inputs; null when the inputs have several addresses, or when one has no address. */
+/** The address that all inputs have; null when they have several, or one that no address stands for. */
 async function readSender(node: UtxoNode, spends: Outpoint[]): Promise<string | null> {
   const addresses = new Set<string | null>()
   for (const { txHash, index } of spends) {
@@ -133,7 +133,7 @@ type Spent = {
   next: string
 }
 
-/** Lists spends of outputs of clients that this service did not sign: the database is older, or somebody else has the key. */
+/** Transactions that spent outputs of clients and were not signed here: the database is older, or somebody else has the key. */
 async function listUnknown(
   node: UtxoNode,
   pool: pg.Pool,
@@ -199,7 +199,7 @@ export async function noteSpent(tx: pg.PoolClient, network: string, blocks: Utxo
   )
 }
 
-/** Returns the block of a transaction; null when no block of the chain has it. */
+/** The block that has a transaction; null when none in the chain has it. */
 export async function findMined(node: UtxoNode, hash: string) {
   const found = await findTransaction(node, hash)
   const block = found?.blockHash == null ? null : await findBlock(node, found.blockHash)

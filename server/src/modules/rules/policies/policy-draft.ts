@@ -175,7 +175,7 @@ export async function findMissingReferences(
     ...missing(named('addressGroup'), existing.addressGroup, 'is not a folder of the vault'),
     ...missing(users, members, 'is not a member of the vault'),
     ...missing(named('network'), new Set(networks.map(({ slug }) => slug)), 'is not a network of the vault'),
-    ...missing(destinations, new Set(payable), 'is not an address of a network of the vault'),
+    ...missing(destinations, new Set(payable), 'is no address of a network of the vault'),
     ...missing(named('token'), existing.token, 'is not a token of a network of the vault'),
     ...missing(named('sourceAddress'), existing.sourceAddress, 'is not an address of the vault'),
     ...missing(named('counterparty'), existing.counterparty, 'is not a counterparty of the vault'),
