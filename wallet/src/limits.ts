@@ -66,6 +66,8 @@ export const pointlessFeeFactor = 5n
 export const unsignedFeeFactor = 2n
 /** Outputs that the answer about a transaction lists. The caller reads at most 64 KiB of it, which are about 390 of them. */
 export const spentOutputsMax = 380
+/** Outputs that lead from a transfer to what took its place. Nodes refuse more than 25 transactions in a row that no block has. */
+export const rivalOutputsMax = 100
 /** Transactions that one transfer may have; each replacement is one more. */
 export const variantsMax = 50
 

@@ -1,11 +1,17 @@
+// tidy: long because it is the list of the messages.
 import Type, { type Static } from 'typebox'
 import { Authority, Authority1 } from './authority/documents.ts'
-import { networkNameLengthMax, pathIndexMax, pathLengthMax, spentOutputsMax, transferIdLengthMax } from './limits.ts'
+import {
+  networkNameLengthMax,
+  pathIndexMax,
+  pathLengthMax,
+  rivalOutputsMax,
+  spentOutputsMax,
+  transferIdLengthMax,
+} from './limits.ts'
 
 /**
  * The messages of the wallet protocol. One schema validates, serialises and documents each message.
- *
- * tidy: long because it is the list of them.
  */
 
 const strict = { additionalProperties: false }
@@ -190,12 +196,23 @@ export const TransferStatus = Type.Object(
     amount: Amount,
     replacedBy: Type.Optional(
       Type.Object(
-        { hash: TxHash },
+        {
+          hash: TxHash,
+          outputs: Type.Optional(
+            Type.Array(Type.Object({ txHash: TxHash, index: OutputIndex }, strict), {
+              minItems: 1,
+              maxItems: rivalOutputsMax,
+              description:
+                'On networks with outputs: the first is spent by every transaction of the transfer, each further one by the ' +
+                'transaction that has the one before, and the last by `hash`.',
+            }),
+          ),
+        },
         {
           ...strict,
           description:
-            'Present when a final transaction that is not of this transfer used its nonce or spent its anchor: the transfer can ' +
-            'never be mined.',
+            'Present when a final transaction that is not of this transfer used its nonce, spent one of its outputs, or took the ' +
+            'place of a transaction that it builds on: the transfer can never be mined.',
         },
       ),
     ),

@@ -114,7 +114,7 @@ function transferRoutes(routes: Routes, { pool, keyring, authorities, chains, fe
 
   const present = async (transfer: PresentedRow) => {
     const replacedBy = await findReplacement(chains.get(transfer.network), transfer, log)
-    return { ...toTransferStatus(transfer), ...(replacedBy === null ? {} : { replacedBy: { hash: replacedBy } }) }
+    return { ...toTransferStatus(transfer), ...(replacedBy === null ? {} : { replacedBy }) }
   }
 
   routes.get(operations.getTransfer.path, { schema: operations.getTransfer.schema }, async (request) =>

@@ -77,6 +77,7 @@ const allowed: Record<string, string> = {
   'rules/holds/findActiveHold': 'only whether something that was found is held',
   'rules/votes/listWithoutQuorum': 'for the mail about a quorum that is lost, which has no viewer',
   'money/transfers/findDeliveryState': 'by the id of a transfer that was found visible',
+  'money/delivery/listTaken': 'only which parts of a transaction pay other transfers of the vault',
   'money/delivery/findFree':
     'only which part of the transaction that is to be settled pays no other transfer of the vault',
   'reports/requests/nameFew': 'ids only, in the scope that the filter it is given holds',

@@ -330,6 +330,8 @@ export const probedPrefixesMax = 1_000
 export const probesAtOnce = 4
 /** The greatest number of an output or a log within a transaction. */
 export const txIndexMax = 2_147_483_647
+/** The outputs that lead from a transfer to the transaction that took its place. */
+export const rivalOutputsMax = 100
 /** The accounts whose keys are pinned when a vault is locked. Later accounts are pinned with their first address. */
 export const accountKeysPinnedMax = 32
 /** The time that the locking of a vault waits for the keys of its wallet service. */

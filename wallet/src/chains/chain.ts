@@ -130,9 +130,15 @@ export type BroadcastOutcome =
 type Replacing = {
   /** Reads what the replacement of the newest transaction of a transfer depends on. */
   openReplacement(pool: pg.Pool, transfer: TransferRow, of: Replaced): Promise<Replacement>
-  /** The final transaction of somebody else who has the same key, which took the place of the transfer's; null when none is seen. */
-  findRival(transfer: PresentedRow): Promise<string | null>
+  /** The final transaction that took the place of the transfer's; null when none is seen. */
+  findRival(transfer: PresentedRow): Promise<Rival | null>
 }
+
+/**
+ * A final transaction with which no transaction of a transfer can be mined any more. `outputs`, on networks with outputs: the first is
+ * spent by every transaction of the transfer, each further one by the transaction that has the one before, and the last by this one.
+ */
+export type Rival = { hash: string; outputs?: { txHash: string; index: number }[] }
 
 /** `newest` may be replaced; `tip` is the child that was signed last, or the same. */
 export type Replaced = { newest: Transaction; tip: Transaction; count: number }

@@ -4,10 +4,10 @@ import type { TransferRow } from '../../transfers/transfer-row.ts'
 import { aboveMaxFee, type Replaced, type Replacement, type ReplacementPlan, type Signed } from '../chain.ts'
 import { dustOf, readAddress } from './addresses.ts'
 import { readFeeRate } from './fees.ts'
-import { findRival } from './find-transfers.ts'
 import type { UtxoKey } from './key.ts'
 import { findLater, listChange, listInputs, storeSpending, takeCoins } from './own-coins.ts'
 import { isInBlock, laterFirst, passedBy } from './replace-transaction.ts'
+import { findRival } from './rivals.ts'
 import { amountOf, countOf, isRecord, NodeOutage, NodeRefusal } from './rpc.ts'
 import { defaultFeeLevel, sign } from './send.ts'
 import { lockSender } from './senders.ts'
@@ -32,14 +32,14 @@ export async function openChild(node: UtxoNode, transfer: TransferRow, { tip, co
     readFeeRate(node.rpc, 'high', node, parameters),
   ])
   const isMined = await isInBlock(node, pool, transfer)
-  const rival = await findRival(node, transfer)
+  const rival = await findRival(pool, transfer)
   const waiting = await readWaiting(node, tip.hash)
   const paid = await readPaid(pool, transfer)
 
   function plan(wanted: 'payment' | 'cancellation', limit: bigint | null): ChildPlan | { refusal: string } {
     if (isMined) return { refusal: 'ALREADY_MINED: a transaction of the transfer is in a block' }
     if (wanted === 'cancellation') return { refusal: 'NOT_REPLACEABLE: nodes of this network replace no transaction' }
-    if (rival !== null) return { refusal: passedBy(rival) }
+    if (rival !== null) return { refusal: passedBy(rival.hash) }
     if (later?.isChange) return { refusal: laterFirst(later) }
     if (coin === undefined) return { refusal: 'NO_CHANGE: nothing returns from the payment that could pay for it' }
     if (waiting === null) return { refusal: 'NOT_SENT: the node does not have the transaction' }

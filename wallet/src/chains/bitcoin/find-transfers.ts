@@ -121,21 +121,6 @@ async function outcomeOf(
   return { transaction, fee: BigInt(rows[0].total) - paid, failure }
 }
 
-/**
- * The final transaction that made all transactions of a transfer impossible: it spent one of the outputs that they spend, or it was mined
- * in place of the transaction that has such an output.
- */
-export async function findRival(
-  { pool }: UtxoNode,
-  { client_id, id }: Pick<TransferRow, 'client_id' | 'id'>,
-): Promise<string | null> {
-  const { rows } = await pool.query<{ rival: string | null }>('select wallet.rival_of($1, $2) as rival', [
-    client_id,
-    id,
-  ])
-  return rows[0]!.rival
-}
-
 /** After the chain went back to a block: forgets what was spent from it on, and marks payments, ended ones too, that are in no block. */
 export async function resendLost(node: UtxoNode, from: bigint): Promise<number> {
   const { network, pool } = node

@@ -6,13 +6,14 @@ import { readBlock } from './blocks.ts'
 import { broadcast, isKnown } from './broadcast.ts'
 import { openChild } from './child.ts'
 import { estimateFee } from './estimate-fee.ts'
-import { findInBlocks, findRival, findTransfer, resendLost } from './find-transfers.ts'
+import { findInBlocks, findTransfer, resendLost } from './find-transfers.ts'
 import { formsOf, refuseContract } from './forms.ts'
 import { openKey, type UtxoKey } from './key.ts'
 import { giveBack, readOwnBalance, storeCoins } from './own-coins.ts'
 import { findMined, noteSpent, readRange, readSeenBlocks } from './read-range.ts'
 import { readTransaction } from './read-transaction.ts'
 import { openReplacement } from './replace-transaction.ts'
+import { findRival } from './rivals.ts'
 import { openPass, signPayment, storePlaces, type UtxoAssigned } from './send.ts'
 import type { UtxoBlock } from './utxo-block.ts'
 import { openNode, readHeight, refuseOtherNetwork, type UtxoNode } from './utxo-node.ts'
@@ -49,7 +50,7 @@ const functionsOf = (node: UtxoNode): Omit<Chain, keyof UtxoNode> => ({
     const isReplaced = node.parameters.replacement === 'fee' && replaced.tip.kind !== 'child'
     return isReplaced ? openReplacement(node, transfer, replaced) : openChild(node, transfer, replaced)
   },
-  findRival: (transfer) => findRival(node, transfer),
+  findRival: (transfer) => findRival(node.pool, transfer),
   readSeenBlocks: (first, last) => readSeenBlocks(node, first, last),
   remember: (blocks: UtxoBlock[]) => remember(node, blocks),
   findInBlocks: (_pool, blocks: UtxoBlock[]) => findInBlocks(node, blocks),

@@ -6,9 +6,9 @@ import { aboveMaxFee, type Replaced, type Replacement, type ReplacementPlan, typ
 import { dustOf, readAddress } from './addresses.ts'
 import { findBlock, findTransaction } from './blocks.ts'
 import { readFeeRate } from './fees.ts'
-import { findRival } from './find-transfers.ts'
 import type { UtxoKey } from './key.ts'
 import { findLater, holdInputs, type Later, listCoins, listInputs, storeSpending, takeCoins } from './own-coins.ts'
+import { findRival } from './rivals.ts'
 import { amountOf, isRecord, NodeOutage, NodeRefusal } from './rpc.ts'
 import { defaultFeeLevel, sign } from './send.ts'
 import { lockSender } from './senders.ts'
@@ -38,14 +38,14 @@ export async function openReplacement(
     readFeeRate(node.rpc, 'high', node, parameters),
   ])
   const isMined = await isInBlock(node, pool, transfer)
-  const rival = await findRival(node, transfer)
+  const rival = await findRival(pool, transfer)
   const evicted = await readEvicted(node, newest, transfer, spent)
 
   function plan(wanted: Kind, limit: bigint | null): UtxoPlan | Refused {
     // Only a faster cancellation can follow a cancellation, so that the payment stays cancelled.
     const kind = newest.kind === 'cancellation' ? 'cancellation' : wanted
     if (isMined) return { refusal: 'ALREADY_MINED: a transaction of the transfer is in a block' }
-    if (rival !== null) return { refusal: passedBy(rival) }
+    if (rival !== null) return { refusal: passedBy(rival.hash) }
     if (later !== null) return { refusal: laterFirst(later) }
     if (count >= variantsMax) return { refusal: `TOO_MANY: the transfer already has ${count} transactions` }
     if ('refusal' in usual || 'refusal' in high)

@@ -122,8 +122,10 @@ describe.skipIf(litecoinProgram === null)('where nodes replace (Bitcoin)', () =>
     expect(mined).toMatch(/^[0-9a-f]{64}$/)
     await mineAndFollow()
     await mineAndFollow()
-    const { tx_hash } = await wallet.read('parent')
-    expect(await wallet.chain().findRival(await wallet.read('child'))).toBe(tx_hash)
+    const { tx_hash, tx_hashes, anchor } = await wallet.read('parent')
+    const rival = await wallet.chain().findRival(await wallet.read('child'))
+    // The child spends the change of the replacement, which spends the anchor of the parent as the transaction that was mined does.
+    expect(rival).toEqual({ hash: tx_hash, outputs: [{ txHash: tx_hashes[1], index: 1 }, anchor] })
     expect(await wallet.balanceOf(from.toAddress)).toBe(100_000n)
   })
 
@@ -160,8 +162,11 @@ describe.skipIf(litecoinProgram === null)('where nodes replace (Bitcoin)', () =>
     await mineAndFollow()
     const orphaned = await wallet.read('orphaned')
     expect(orphaned).toMatchObject({ status: 'queued', last_error: expect.any(String) })
-    const { tx_hash } = await wallet.read('gone-parent')
-    expect(await findReplacement(wallet.chain(), orphaned, openLog('silent'))).toBe(tx_hash)
+    const { tx_hash, anchor, tx_hashes } = await wallet.read('gone-parent')
+    const rival = await findReplacement(wallet.chain(), orphaned, openLog('silent'))
+    // It lost the change, and not its anchor, which is the other deposit.
+    expect(rival).toEqual({ hash: tx_hash, outputs: [{ txHash: tx_hashes[1], index: 1 }, anchor] })
+    expect(orphaned.anchor).not.toEqual(rival!.outputs![0])
     expect(await refusalOf(wallet.replace('orphaned', 'payment'))).toContain(`ALREADY_MINED: ${tx_hash}`)
     await send('instead', from, 950_000n)
     await mineAndFollow()

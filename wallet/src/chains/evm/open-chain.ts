@@ -3,7 +3,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { toBip32Path } from '../../keys/derivation-path.ts'
 import type { FeeLevel } from '../../protocol.ts'
 import type { PresentedRow } from '../../transfers/transfer-row.ts'
-import type { Chain, Payment } from '../chain.ts'
+import type { Chain, Payment, Rival } from '../chain.ts'
 import type { EvmConfig } from '../settings.ts'
 import { openAccount } from './account.ts'
 import { readAddress, readHash, readRecipient } from './addresses.ts'
@@ -80,8 +80,8 @@ async function estimateFee(node: Node, payment: Payment, level: FeeLevel = defau
 }
 
 /** The final transaction that used the nonce of the transfer, if it is none of its own. Past blocks are searched only for what was sent. */
-async function findRival(node: Node, { status, from_address, nonce, tx_hashes }: PresentedRow): Promise<string | null> {
+async function findRival(node: Node, { status, from_address, nonce, tx_hashes }: PresentedRow): Promise<Rival | null> {
   if (nonce === null || status === 'queued') return null
   const hash = await findNonceUse(node, from_address as Address, Number(nonce))
-  return hash === null || tx_hashes.includes(hash) ? null : hash
+  return hash === null || tx_hashes.includes(hash) ? null : { hash }
 }

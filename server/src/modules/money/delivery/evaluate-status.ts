@@ -15,6 +15,7 @@ export type WalletStatus = {
   toAddress?: string | null
   contractAddress?: string | null
   amount?: string | null
+  replacedBy?: { hash: string } | null
 }
 
 type Ordered = Pick<Payload, 'amount' | 'toAddress' | 'fromAddress' | 'network' | 'contractAddress'>

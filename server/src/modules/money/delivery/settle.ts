@@ -18,6 +18,7 @@ import {
   moveTransfers,
   phasesMoved,
   postponeWithAlert,
+  raiseAlarm,
   recordedTransfers,
 } from '../transfers/move.ts'
 import { type LockedTransfer, lockAnswerable } from '../transfers/queries.ts'
@@ -78,7 +79,7 @@ export async function applyReports(trx: Trx, { log, clock }: Deps, reported: Rep
   for (const { transfer, verdict } of halted)
     if (verdict.kind === 'halt') await haltTransfer(trx, log, transfer, verdict.reason, now)
   const waiting = judged.flatMap(({ transfer, verdict }) => (verdict.kind === 'wait' ? [{ transfer, ...verdict }] : []))
-  const moved = await keepAsking(trx, waiting, reported, now)
+  const moved = await keepAsking(trx, log, waiting, reported, now)
   const ending = judged.flatMap(({ transfer, verdict }) =>
     verdict.kind === 'confirm' || verdict.kind === 'fail' ? [{ transfer, verdict }] : [],
   )
@@ -128,8 +129,9 @@ type Waiting = Paying & { transfer: LockedTransfer }
 /** Returns the transfers with news. The other transfers are not written, unless they were asked about. */
 async function keepAsking(
   trx: Trx,
+  log: Deps['log'],
   waiting: Waiting[],
-  { vaultId, isFollowed, isAsked }: Reports,
+  { vaultId, reports, isFollowed, isAsked }: Reports,
   now: Date,
 ): Promise<Waiting[]> {
   const steps = waiting.map(({ transfer, txHash, txIndex }) => {
@@ -140,8 +142,10 @@ async function keepAsking(
     const { columns, records } = followHash(trx, transfer, { txHash, txIndex }, now)
     const isPlanned = isFollowed && !isAsked && timesAsked === transfer.asked && willBeAsked(transfer, now)
     const next_attempt_at = isPlanned ? transfer.next_attempt_at : askAgainAt(now, timesAsked, isFollowed)
-    const changes = { ...columns, halt_reason: null, attempts: 0, asked: timesAsked, next_attempt_at }
-    return { transfer, txHash, txIndex, to, newHash, isNews: isNews || transfer.halt_reason !== null, changes, records }
+    const halt_reason = reasonOf(reports.get(transfer.id)!)
+    const changes = { ...columns, halt_reason, attempts: 0, asked: timesAsked, next_attempt_at }
+    const hasNews = isNews || transfer.halt_reason !== halt_reason
+    return { transfer, txHash, txIndex, to, newHash, isNews: hasNews, changes, records }
   })
   const taken = isAsked ? steps : steps.filter(({ isNews }) => isNews)
   if (taken.length === 0) return []
@@ -151,8 +155,14 @@ async function keepAsking(
     ...insertsOf({ audit_records: taken.flatMap(({ records }) => records) }),
     ...(hashes.length > 0 ? [operationHashesSet(vaultId, hashes)] : []),
   ])
+  for (const { transfer, changes } of taken)
+    if (changes.halt_reason !== null) await raiseAlarm(trx, log, transfer, changes.halt_reason, now)
   return taken.filter(({ isNews }) => isNews)
 }
+
+/** The reason for which people decide on a transfer that goes on by itself: its transaction can never be mined (contract 10.8). */
+const reasonOf = ({ replacedBy }: WalletStatus): string | null =>
+  replacedBy == null ? null : `The wallet service names the transaction that took its place: ${replacedBy.hash}`
 
 /** Returns true if a question about the transfer is planned for a later time. */
 const willBeAsked = ({ phase, replacement_due, next_attempt_at }: LockedTransfer, now: Date): boolean =>
@@ -346,6 +356,20 @@ export async function findFree(
   db: Db | Trx,
   { vaultId, id, txHash, indexes }: { vaultId: string; id: string; txHash: string; indexes: number[] },
 ): Promise<{ txIndex: number | null } | null> {
+  const others = await listOthers(db, { vaultId, id, txHash })
+  if (others.length === 0) return { txIndex: indexes[0] ?? null }
+  if (others.some(({ type, index }) => type === 'evm' || index === null)) return null
+  const taken = new Set(others.map(({ index }) => index))
+  const txIndex = indexes.find((index) => !taken.has(index))
+  return txIndex === undefined ? null : { txIndex }
+}
+
+/** The parts of a transaction that pay other transfers of the vault, as far as they are known. */
+export async function listTaken(db: Db | Trx, of: { vaultId: string; id: string; txHash: string }): Promise<number[]> {
+  return (await listOthers(db, of)).flatMap(({ index }) => index ?? [])
+}
+
+async function listOthers(db: Db | Trx, { vaultId, id, txHash }: { vaultId: string; id: string; txHash: string }) {
   const { rows } = await sql<{ type: string; index: number | null }>`${prepared}
     select n.type, case when o.tx_hash = ${txHash} then t.tx_index end as index from (
       select id from transfer_hashes where vault_id = ${vaultId} and tx_hash = ${txHash}
@@ -356,9 +380,5 @@ export async function findFree(
     join operations o on o.vault_id = ${vaultId} and o.id = other.id
     join networks n on n.id = o.network_id
     where other.id <> ${id}`.execute(db)
-  if (rows.length === 0) return { txIndex: indexes[0] ?? null }
-  if (rows.some(({ type, index }) => type === 'evm' || index === null)) return null
-  const taken = new Set(rows.map(({ index }) => index))
-  const txIndex = indexes.find((index) => !taken.has(index))
-  return txIndex === undefined ? null : { txIndex }
+  return rows
 }

@@ -172,3 +172,59 @@ describe('a halted transfer that an output of a transaction pays', () => {
     expect((await settle(await halted(), txHash)).status).toBe(409)
   })
 })
+
+describe('a transfer that builds on a transaction whose place another one took', () => {
+  const anchor = { txHash: hashOf('replaced parent'), index: 1 }
+  const below = { txHash: 'a1'.repeat(32), index: 4 }
+  const spending = (...spent: { txHash: string; index: number }[]) =>
+    spent.map((output) => ({ ...output, address: sender, amount: '300000000' }))
+  const release = (id: string) =>
+    vault.admin.post(`${base}/transfers/${id}/resolve`, { outcome: 'release', reason: 'Its parent is gone' })
+
+  /** The wallet service says which transaction took the place, and which outputs lead to what that spent. */
+  async function passed(hash: string, outputs: object[]): Promise<string> {
+    const id = await handedOver()
+    vault.wallet.broadcast(id, { txHash: hashOf(`of ${id}`) })
+    await deliver()
+    expect((await read(id)).haltReason).toBe(null)
+    vault.wallet.mutateStatus = (transferId, status) =>
+      transferId === id ? { ...status, anchor, replacedBy: { hash, outputs } } : status
+    await deliver()
+    const haltReason = `The wallet service names the transaction that took its place: ${hash}`
+    expect(await read(id)).toMatchObject({ status: 'pending', haltReason })
+    return id
+  }
+
+  it('is held back, and two people release it, also if that one pays the same to the same for its own transfer', async () => {
+    const parent = await handedOver()
+    const hash = hashOf('mined parent')
+    await paid(parent, hash, 0)
+    const payments = [{ index: 0, toAddress, contractAddress: null, amount: '100000000' }]
+    vault.wallet.mine({ hash, from: null, nonce: null, payments, spent: spending(below) })
+    const id = await passed(hash, [anchor, below])
+    const request = await release(id)
+    expect([request.status, request.body.details]).toEqual([202, undefined])
+    expect(request.body.request.payload).toMatchObject({
+      evidence: { proof: 'nonce_used', wallet: { lost: [], paidToOthers: [0], replacement: { hash } } },
+    })
+    await deliver()
+    const voted = await other.post(`${base}/approval-requests/${request.body.request.id}/approve`, {})
+    expect([voted.status, voted.body.status, voted.body.details]).toEqual([200, 'applied', undefined])
+    expect(await read(id)).toMatchObject({
+      status: 'failed',
+      failureReason: `RELEASED: REPLACED: an output that it builds on was spent by the transaction ${hash}`,
+    })
+    vault.wallet.mutateStatus = null
+  })
+
+  it('is not released while the chain has what it builds on, or when that one pays its order with a free output', async () => {
+    const hash = hashOf('no rival')
+    const free = [{ index: 2, toAddress, contractAddress: null, amount: '100000000' }]
+    vault.wallet.mine({ hash, from: null, nonce: null, payments: free, spent: spending(below) })
+    expect((await release(await passed(hash, [anchor, below]))).body.details).toContain('pays what was ordered')
+    vault.wallet.mine({ hash, from: null, nonce: null, payments: [], spent: spending(below) })
+    vault.wallet.mine({ hash: anchor.txHash, from: null, nonce: null, payments: [], spent: spending(below) })
+    expect((await release(await passed(hash, [anchor, below]))).body.details).toContain('as broadcast')
+    vault.wallet.mutateStatus = null
+  })
+})

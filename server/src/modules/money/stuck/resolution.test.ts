@@ -227,6 +227,38 @@ describe('on a network without senders', () => {
     expect(judged('release', walletAnswers)).toContain('as broadcast')
   })
 
+  /** The transfer spends `top`, an output of a lost transaction that spends `bottom`. */
+  const [top, bottom] = [
+    { txHash: 'b2'.repeat(32), index: 0 },
+    { txHash: 'b3'.repeat(32), index: 1 },
+  ]
+  const builtOn = (
+    changes: Partial<WalletAnswers> = {},
+    outputs: { txHash: string; index: number }[] = [top, bottom],
+  ) => ({
+    transfer: transfer({ anchor, replacedBy: { hash: 'cc'.repeat(32), outputs } }),
+    replacement: { ...spends(output(bottom)), hash: 'cc'.repeat(32), payments: [] },
+    lost: [],
+    ...changes,
+  })
+
+  it('releases a transfer that builds on what another mined transaction made impossible', () => {
+    const step = (words: string) => expect.objectContaining({ reason: expect.stringContaining(words) })
+    expect(judged('release', builtOn())).toEqual(['nonce_used', step('an output that it builds on was spent by')])
+    const waiting = { ...spends(output(bottom)), hash: top.txHash, payments: [], status: 'pending' as const }
+    expect(judged('release', builtOn({ lost: [waiting] }))).toEqual(['nonce_used', step('an output that it builds on')])
+    // Every transaction of the transfer spends more outputs than the anchor.
+    expect(judged('release', builtOn({}, [bottom]))).toEqual(['nonce_used', step('REPLACED: its output was spent')])
+  })
+
+  it.each<[string, Partial<WalletAnswers>]>([
+    ['the outputs lead elsewhere', builtOn({}, [bottom, top])],
+    ['what it builds on was mined', builtOn({ lost: [{ ...spends(output(bottom)), hash: top.txHash, payments: [] }] })],
+    ['it is not signed', builtOn({ transfer: transfer({ replacedBy: { hash: 'cc'.repeat(32), outputs: [bottom] } }) })],
+  ])('releases nothing when %s', (_case, walletAnswers) => {
+    expect(judged('release', walletAnswers)).toContain('as broadcast')
+  })
+
   it('hands nothing over again while its transaction waits', () => {
     const waiting = { ...spends(output()), payments: [], status: 'pending' as const }
     expect(judged('resume', { transaction: waiting }, { knownTxHash: '0xab' })).toContain('not final yet')

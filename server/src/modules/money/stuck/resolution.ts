@@ -42,8 +42,12 @@ export type WalletAnswers = {
   transfer: TransferStatus | null
   /** The transaction that the request names, otherwise the known transaction. */
   transaction: TransactionState | null
-  /** The transaction that used the nonce according to the wallet service. */
+  /** The transaction that took the place of the transfer according to the wallet service. */
   replacement: TransactionState | null
+  /** The transactions that the transfer builds on, and that the replacement made impossible, as far as the chain knows them. */
+  lost?: TransactionState[]
+  /** The parts of the replacement that pay other transfers of the vault. */
+  paidToOthers?: number[]
   /** The earlier transactions that the chain knows. */
   earlier: TransactionState[]
 }
@@ -153,10 +157,10 @@ function judgeRelease(stuck: StuckTransfer, answers: WalletAnswers): Verdict {
   }
   const knownHashes = [knownTxHash, transfer.txHash, ...stuck.earlierTxHashes]
   const isOther = replacement !== null && !knownHashes.some((hash) => isHash(replacement, hash))
-  if (isOther && replacement.status !== 'pending' && takesThePlace(order, transfer, replacement)) {
-    const place = replacement.from === null ? 'output was spent' : 'nonce was used'
-    const reason = `REPLACED: its ${place} by the transaction ${replacement.hash}`
-    const finding = `Its ${place} by another mined transaction: ${replacement.hash}`
+  const place = isOther && replacement.status !== 'pending' ? lostPlace(order, transfer, answers) : null
+  if (isOther && place !== null) {
+    const reason = `REPLACED: ${place} by the transaction ${replacement.hash}`
+    const finding = `${place.charAt(0).toUpperCase()}${place.slice(1)} by another mined transaction: ${replacement.hash}`
     const step = { kind: 'fail', ...known, fee: null, feePaidBy: null, reason } as const
     return { proof: 'nonce_used', finding, step }
   }
@@ -182,13 +186,17 @@ function judgeResumption(stuck: StuckTransfer, answers: WalletAnswers): Verdict 
 }
 
 /** Returns the refusal for a transaction that pays the order, or may still pay it, or null when nothing speaks against it. */
-function findPaying(order: Payload, { transaction, replacement, earlier }: WalletAnswers): Verdict | null {
+function findPaying(order: Payload, answers: WalletAnswers): Verdict | null {
+  const { transaction, replacement, earlier, paidToOthers = [] } = answers
   for (const candidate of [transaction, replacement, ...earlier]) {
     if (candidate === null || candidate.status === 'failed') continue
     if (candidate.status === 'pending' && candidate === transaction && isSender(order, candidate)) {
       return { refusal: `Its transaction ${candidate.hash} is not final yet` }
     }
-    if ('indexes' in payingOf(order, candidate)) {
+    const paying = payingOf(order, candidate)
+    // A payment of the same sum may be that of the transfer whose transaction took the place.
+    const isOfOthers = (index: number) => candidate === replacement && paidToOthers.includes(index)
+    if ('indexes' in paying && !paying.indexes.every(isOfOthers)) {
       return { refusal: `The transaction ${candidate.hash} pays what was ordered; settle the transfer with it` }
     }
   }
@@ -220,16 +228,27 @@ function isSender(order: Payload, { from, spent = [] }: TransactionState): boole
 }
 
 /**
- * Returns true if no transaction of the transfer can be mined beside this one: it has the nonce of the sender, or it spends the
- * output that every transaction of the transfer spends.
+ * Says what the transfer lost to the replacement, so that none of its transactions can be mined beside it; null if it lost nothing. The
+ * replacement has the nonce of the sender, or it spends the output that every transaction of the transfer spends, or one that a
+ * transaction spends on which they build.
  */
-function takesThePlace(order: Payload, { anchor }: TransferStatus, transaction: TransactionState): boolean {
-  if (transaction.from !== null) return isSender(order, transaction)
-  if (anchor == null) return false
-  return (transaction.spent ?? []).some(
-    ({ txHash, index }) => txHashKey(txHash) === txHashKey(anchor.txHash) && index === anchor.index,
-  )
+function lostPlace(order: Payload, { anchor, replacedBy }: TransferStatus, answers: WalletAnswers): string | null {
+  const { replacement, lost = [] } = answers
+  if (replacement === null) return null
+  if (replacement.from !== null) return isSender(order, replacement) ? 'its nonce was used' : null
+  const spends = (output: Output | null | undefined) =>
+    output != null && (replacement.spent ?? []).some((spent) => isOutput(spent, output))
+  if (spends(anchor)) return 'its output was spent'
+  const outputs = replacedBy?.outputs ?? []
+  // Before its signature a transfer spends nothing. A transaction that was mined is no lost one.
+  if (anchor == null || !spends(outputs.at(-1)) || lost.some(({ status }) => status !== 'pending')) return null
+  return outputs.length === 1 ? 'its output was spent' : 'an output that it builds on was spent'
 }
+
+type Output = { txHash: string; index: number }
+
+const isOutput = (left: Output, right: Output): boolean =>
+  txHashKey(left.txHash) === txHashKey(right.txHash) && left.index === right.index
 
 function isHash({ hash }: TransactionState, other: string | null): boolean {
   return other !== null && txHashKey(hash) === txHashKey(other)

@@ -12,7 +12,7 @@ import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 import { lockAccounts } from '../delivery/fees.ts'
-import { endTransfers, findFree, paidByOthers, payersOf } from '../delivery/settle.ts'
+import { endTransfers, findFree, listTaken, paidByOthers, payersOf } from '../delivery/settle.ts'
 import type { Payload } from '../orders/payload.ts'
 import { changedMeanwhile, deciding, notProven } from '../resolutions/may-resolve.ts'
 import { compareWithRecord, type FeeLimit, readRecordedState } from '../transfers/compare-order.ts'
@@ -66,7 +66,8 @@ export async function gatherEvidence(
   if (delivery === null) throw notFound('Transfer')
   assertStuck(delivery)
   const { stuck, difference } = await readStuck(deps.db, { vaultId, id, delivery })
-  const wallet = await askWallet(await walletOfVault(deps, vaultId), { id, stuck, txHash })
+  const answers = await askWallet(await walletOfVault(deps, vaultId), { id, stuck, txHash })
+  const wallet = await withTaken(deps.db, { vaultId, id }, answers)
   const { proof, finding, step } = assertProven(judge(outcome, stuck, wallet))
   if (txHash !== null) {
     const indexes = step.kind === 'settle' ? step.indexes : []
@@ -110,7 +111,8 @@ export function transferResolveExecutor(deps: Deps): Executor {
       if (locked === null || fetched === null) throw notFound('Transfer')
       if (versionOf(locked) !== baseVersion) throw new StaleError()
       const { stuck, difference, feeLimit } = await readStuck(trx, { vaultId, id, delivery: locked })
-      const proven = assertProven(judge(payloadOf(step).outcome, stuck, fetched as WalletAnswers))
+      const answers = await withTaken(trx, { vaultId, id }, fetched as WalletAnswers)
+      const proven = assertProven(judge(payloadOf(step).outcome, stuck, answers))
       let transfer = locked
       if (difference !== null) {
         await restoreTransfer(trx, locked, stuck, now)
@@ -250,15 +252,35 @@ async function askWallet(
     const transfer = await wallet.getTransfer(id)
     const transaction = await find(txHash ?? stuck.knownTxHash ?? transfer?.txHash ?? null)
     const replacement = await find(transfer?.replacedBy?.hash ?? null)
-    const earlier: TransactionState[] = []
-    for (const hash of stuck.earlierTxHashes) {
-      const found = await find(hash)
-      if (found !== null) earlier.push(found)
+    const findAll = async (hashes: string[]) => {
+      const found: TransactionState[] = []
+      for (const hash of hashes) found.push(...[await find(hash)].filter((state) => state !== null))
+      return found
     }
-    return { transfer, transaction, replacement, earlier }
+    const earlier = await findAll(stuck.earlierTxHashes)
+    const builtOn = (transfer?.replacedBy?.outputs ?? []).slice(0, -1).map(({ txHash }) => txHash)
+    return {
+      transfer,
+      transaction,
+      replacement,
+      earlier,
+      ...(builtOn.length > 0 ? { lost: await findAll(builtOn) } : {}),
+    }
   } catch (error) {
     return throwBadGateway(error)
   }
+}
+
+/** Adds which parts of the replacement pay other transfers, where a transaction may pay several. */
+async function withTaken(
+  db: Db | Trx,
+  { vaultId, id }: { vaultId: string; id: string },
+  answers: WalletAnswers,
+): Promise<WalletAnswers> {
+  const { replacement } = answers
+  if (replacement === null || replacement.from !== null) return answers
+  const paidToOthers = await listTaken(db, { vaultId, id, txHash: txHashKey(replacement.hash) })
+  return { ...answers, paidToOthers }
 }
 
 /** Checks that a transfer is halted, or waits with a reason, for example because the wallet service no longer knows it. @throws 409 */

@@ -372,7 +372,7 @@ export async function postponeWithAlert(
 }
 
 /** Raises an alarm once for each reason: in the audit log, in the log, and by mail to administrators. */
-async function raiseAlarm(
+export async function raiseAlarm(
   trx: Trx,
   log: Log,
   { vault_id: vaultId, id, halt_reason }: LockedTransfer,

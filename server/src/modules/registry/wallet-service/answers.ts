@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { type Static, type TSchema, Type } from 'typebox'
-import { txIndexMax, walletChangesMax } from '../../../lib/limits.ts'
+import { rivalOutputsMax, txIndexMax, walletChangesMax } from '../../../lib/limits.ts'
 import { rawAmountPattern } from '../../../lib/money.ts'
 
 /**
@@ -15,6 +15,8 @@ const Instant = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$',
 })
 const OrNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+const Output = Type.Object({ txHash: Visible, index: Type.Integer({ minimum: 0 }) })
 
 export const DerivedAddress = Type.Object({ address: Visible })
 
@@ -50,8 +52,19 @@ export const TransferStatus = Type.Object({
   contractAddress: Type.Optional(OrNull(Visible)),
   amount: Type.Optional(OrNull(Amount)),
   /** The output that every transaction of the transfer spends, on networks without nonces. */
-  anchor: Type.Optional(OrNull(Type.Object({ txHash: Visible, index: Type.Integer({ minimum: 0 }) }))),
-  replacedBy: Type.Optional(OrNull(Type.Object({ hash: Visible }))),
+  anchor: Type.Optional(OrNull(Output)),
+  /**
+   * A final transaction with which the transfer can never be mined. `outputs`: the first is spent by every transaction of the transfer,
+   * each further one by the transaction that has the one before, and the last by this transaction.
+   */
+  replacedBy: Type.Optional(
+    OrNull(
+      Type.Object({
+        hash: Visible,
+        outputs: Type.Optional(OrNull(Type.Array(Output, { minItems: 1, maxItems: rivalOutputsMax }))),
+      }),
+    ),
+  ),
 })
 export type TransferStatus = Static<typeof TransferStatus>
 
