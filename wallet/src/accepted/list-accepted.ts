@@ -37,8 +37,7 @@ export async function listAccepted(
            left join wallet.addresses a on c.kind = 'address' and a.client_id = c.client_id
              and a.network = split_part(c.key, ' ', 1) and a.derivation_path = split_part(c.key, ' ', 2)
            left join wallet.webhook_deliveries d on c.kind = 'event' and d.id = c.key
-           left join wallet.unknown_transactions u on c.kind = 'transaction' and u.network = split_part(c.key, ' ', 1)
-             and u.tx_hash = split_part(c.key, ' ', 2)
+           left join wallet.unknown_transactions u on c.kind = 'transaction' and u.key = c.key
            where c.client_id = $1 and c.number > $2 order by c.number limit $3`,
     values: [clientId, place.number, limit],
   })

@@ -188,19 +188,34 @@ export type Movement = {
   fromAddress: string | null
   toAddress: string
   amount: bigint
+  /** True for what returns to the owner of all that was spent: it can be spent again, and is no deposit. */
+  isReturned?: boolean
 }
 export type BlockMovement = { txHash: string; movement: Movement; block: Block }
 
 type Watching = {
   /** Reads the blocks of a range. `headBlock` is the newest one. */
   readRange(range: { first: bigint; last: bigint; headBlock: bigint }): Promise<BlockRange>
-  /** Notes in the database transaction that stores deposits what further payments may spend, and what the blocks spent. */
-  noteRange(tx: pg.PoolClient, deposits: ReportedDeposit[], blocks: SeenBlock[]): Promise<void>
+  /**
+   * Notes in the database transaction that stores deposits what further payments may spend, and what the blocks spent. Returns transactions
+   * of addresses of this wallet that it has no record of, where they are known only then.
+   */
+  noteRange(
+    tx: pg.PoolClient,
+    deposits: ReportedDeposit[],
+    blocks: SeenBlock[],
+    log: Logger,
+  ): Promise<UnknownTransaction[]>
   /** The block of a transaction, and a function that reads what it moved; null when no block has the transaction. */
   findMined(hash: string): Promise<{ number: bigint; hash: string; listMovements(): Promise<Movement[]> } | null>
 }
 
-export type ReportedDeposit = { key: string; amount: bigint; tx: { toAddress: string; txHash: string; index: number } }
+export type ReportedDeposit = {
+  key: string
+  amount: bigint
+  isReturned: boolean
+  tx: { toAddress: string; txHash: string; index: number }
+}
 
 export type BlockRange = {
   blocks: SeenBlock[]

@@ -11,6 +11,8 @@ export type FoundDeposit = {
   block: { number: bigint; hash: string }
   /** In the smallest unit of the token. */
   amount: bigint
+  /** It is kept, and nobody is told. */
+  isReturned: boolean
   tx: DepositTransaction
   confirmations: number
 }
@@ -41,7 +43,7 @@ export async function storeDeposits(tx: pg.PoolClient, deposits: FoundDeposit[])
     const occurrence = before === undefined ? 0 : before.occurrence + (before.is_orphaned || isAnother ? 1 : 0)
     occurrences.push(occurrence)
     // Of a deposit that was not reported before, or came back; an earlier version kept no blocks, only what it had sent.
-    if (occurrence !== before?.occurrence) events.push(toTopUp(deposit, occurrence))
+    if (occurrence !== before?.occurrence && !deposit.isReturned) events.push(toTopUp(deposit, occurrence))
   }
   await tx.query(
     `insert into wallet.deposits (event_key, network, block_number, block_hash, amount, tx, occurrence)

@@ -47,8 +47,8 @@ async function readNextBlocks(parts: Parts, headBlock: bigint): Promise<WatchOut
     const next: Cursor = { nextBlock: lastBlock + 1n, previousHash: blocks.at(-1)!.hash }
     if (!(await moveCursor(tx, chain.network, { from: cursor, to: next, headBlock }))) return null
     const events = await storeDeposits(tx, deposits)
-    await chain.noteRange(tx, deposits, blocks)
-    await storeUnknownTransactions(tx, chain.network, unknown)
+    const spent = await chain.noteRange(tx, deposits, blocks, log)
+    await storeUnknownTransactions(tx, chain.network, [...unknown, ...spent])
     await noteReadBlocks(tx, chain.network, blocks, watchDepthOf(chain))
     return events
   })
@@ -147,6 +147,7 @@ async function toDeposit(
     network,
     block,
     amount: movement.amount,
+    isReturned: movement.isReturned ?? false,
     tx: {
       network,
       asset: contract,

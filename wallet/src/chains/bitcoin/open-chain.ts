@@ -15,6 +15,7 @@ import { readTransaction } from './read-transaction.ts'
 import { openReplacement } from './replace-transaction.ts'
 import { findRival } from './rivals.ts'
 import { openPass, signPayment, storePlaces, type UtxoAssigned } from './send.ts'
+import { findUnknownSpends } from './unknown-spends.ts'
 import type { UtxoBlock } from './utxo-block.ts'
 import { openNode, readHeight, refuseOtherNetwork, type UtxoNode } from './utxo-node.ts'
 
@@ -57,10 +58,12 @@ const functionsOf = (node: UtxoNode): Omit<Chain, keyof UtxoNode> => ({
   findTransfer: (_transfer, transactions) => findTransfer(node, transactions),
   resendLost: (_pool, from) => resendLost(node, from),
   readRange: (range) => readRange(node, range),
-  noteRange: async (tx, deposits, blocks: UtxoBlock[]) => {
+  noteRange: async (tx, deposits, blocks: UtxoBlock[], log) => {
     await storeCoins(tx, node.network, deposits)
+    const unknown = await findUnknownSpends(tx, node.network, { blocks, deposits }, log)
     await noteSpent(tx, node.network, blocks)
     await giveBack(tx, node.network)
+    return unknown
   },
   findMined: (hash) => findMined(node, hash),
 })

@@ -1,7 +1,12 @@
+import { HDKey } from '@scure/bip32'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listAccepted } from '../../accepted/list-accepted.ts'
 import { litecoinProgram } from '../../testing/litecoin-node.ts'
+import { signForSeveral } from '../../testing/sign-transaction.ts'
 import { openUtxoWallet, type UtxoWallet } from '../../testing/utxo-wallet.ts'
+import { acceptNonce } from '../../transfers/accept-nonce.ts'
 import { sendPoints } from '../../transfers/sign-transfers.ts'
+import type { Coin } from './sizes.ts'
 
 // The tests of a node are counted as skipped where its program is not installed (Debian: litecoind).
 describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)('%s', (type) => {
@@ -33,6 +38,17 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
         [address],
       )
     ).rows
+
+  async function fundAgain(address: string, amount: bigint) {
+    await wallet.node.rpc.call('sendrawtransaction', [(await wallet.payFrom(address, amount)).raw])
+    await wallet.mine(2)
+    await wallet.follow()
+  }
+
+  async function keyOf(derivationPath: string): Promise<HDKey> {
+    const path = derivationPath.replace(/^m\/44\/(\d+)\/(\d+)/, "m/84'/$1'/$2'")
+    return new HDKey({ privateKey: await wallet.keyring.privateKey(wallet.clientId, path) })
+  }
 
   async function settle(id: string) {
     await wallet.send()
@@ -124,6 +140,84 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     for (const id of ids) expect(await wallet.read(id)).toMatchObject({ status: 'confirmed' })
     expect(await wallet.balanceOf(toAddress)).toBe(300_000n)
     expect(await wallet.booksOf(from.fromAddress)).toBe(await wallet.balanceOf(from.fromAddress))
+  })
+
+  test('a transaction of a stranger stops each address whose outputs it spends, and each is listed with what left it', async () => {
+    const senders = [await fund(500_000n), await fund(300_000n)]
+    const keys: HDKey[] = []
+    const coins: Coin[] = []
+    for (const { derivationPath, fromAddress } of senders) {
+      keys.push(await keyOf(derivationPath))
+      const { rows } = await wallet.pool.query<{ tx_hash: string; index: number; amount: string }>(
+        'select tx_hash, index, amount from wallet.coins where address = $1',
+        [fromAddress],
+      )
+      coins.push(...rows.map(({ tx_hash, index, amount }) => ({ txHash: tx_hash, index, amount: BigInt(amount) })))
+    }
+    const [first, second] = senders.map(({ fromAddress }) => fromAddress)
+    const toAddress = wallet.recipient(2_000 + account)
+    const outputs = [
+      { toAddress, amount: 600_000n },
+      { toAddress: first!, amount: 150_000n },
+    ]
+    const { raw, txHash } = await signForSeveral(keys, { coins, outputs }, wallet.parameters)
+    await wallet.node.rpc.call('sendrawtransaction', [raw])
+    await wallet.mine(2)
+    await wallet.follow()
+    const paid = (to: string, amount: string) => ({ toAddress: to, contractAddress: null, amount })
+    const found = { kind: 'transaction', network: type, txHash, nonce: 0 }
+    const listed = (await listAccepted(wallet.pool, wallet.clientId, {})).entries.filter((entry) => 'payments' in entry)
+    // Together it is all that was spent; what returned to the first address is a deposit.
+    expect(listed).toEqual([
+      { ...found, fromAddress: first, fee: '0', payments: [paid(toAddress, '500000')] },
+      { ...found, fromAddress: second, fee: '50000', payments: [paid(toAddress, '100000'), paid(first!, '150000')] },
+    ])
+    for (const from of senders) {
+      await fundAgain(from.fromAddress, 400_000n)
+      const id = `stopped ${from.derivationPath}`
+      await wallet.order(id, { ...from, toAddress, amount: 100_000n })
+      await wallet.send()
+      const { status, last_error } = await wallet.read(id)
+      expect([status, last_error]).toEqual(['queued', expect.stringContaining(`UNKNOWN_TRANSACTIONS: ${txHash}`)])
+    }
+  })
+
+  test('a deposit that was spent before it was read stops its address, and what returned is no deposit but can be spent', async () => {
+    account += 1
+    const derivationPath = `m/44/${wallet.parameters.coinType}/${account}/0`
+    const fromAddress = await wallet.derive(derivationPath)
+    const toAddress = wallet.recipient(account)
+    const { raw, txHash } = await wallet.payFrom(fromAddress, 200_000n)
+    await wallet.node.rpc.call('sendrawtransaction', [raw])
+    const coins = [{ txHash, index: 0, amount: 200_000n }]
+    const outputs = [
+      { toAddress: fromAddress, amount: 90_000n },
+      { toAddress, amount: 100_000n },
+    ]
+    const spent = await signForSeveral([await keyOf(derivationPath)], { coins, outputs }, wallet.parameters)
+    await wallet.node.rpc.call('sendrawtransaction', [spent.raw])
+    await wallet.mine(2)
+    await wallet.follow()
+    const { rows } = await wallet.pool.query(
+      'select from_address, fee::text, payments from wallet.unknown_transactions where tx_hash = $1',
+      [spent.txHash],
+    )
+    const payments = [{ toAddress, contractAddress: null, amount: '100000' }]
+    expect(rows).toEqual([{ from_address: fromAddress, fee: '10000', payments }])
+    const { rows: events } = await wallet.pool.query<{ tx: { txHash: string } }>(
+      "select body::jsonb -> 'tx' as tx from wallet.webhook_deliveries where body::jsonb -> 'tx' ->> 'toAddress' = $1",
+      [fromAddress],
+    )
+    expect(events.map(({ tx }) => tx.txHash)).toEqual([txHash])
+    await wallet.order(`again ${type}`, { derivationPath, fromAddress, toAddress, amount: 50_000n })
+    await wallet.send()
+    expect(await wallet.read(`again ${type}`)).toMatchObject({
+      status: 'queued',
+      last_error: expect.stringContaining('UNKNOWN_TRANSACTIONS'),
+    })
+    expect(await acceptNonce(wallet.pool, { network: type, address: fromAddress, nextNonce: 1 })).toBe(true)
+    expect(await settle(`again ${type}`)).toMatchObject({ status: 'confirmed' })
+    expect(await wallet.balanceOf(toAddress)).toBe(150_000n)
   })
 
   test('the database refuses a transaction without the anchor, and an output that another transfer took', async () => {

@@ -1,9 +1,7 @@
 import type pg from 'pg'
-import type { Logger } from 'pino'
-import type { BlockMovement, BlockRange, Movement, UnknownTransaction } from '../chain.ts'
+import type { BlockMovement, BlockRange, Movement } from '../chain.ts'
 import { eachLimited } from '../each-limited.ts'
 import { findBlock, findTransaction, readFullBlock } from './blocks.ts'
-import { feeOfTransaction, readSpent } from './spent.ts'
 import type { Outpoint, UtxoBlock, UtxoTransaction } from './utxo-block.ts'
 import type { UtxoNode } from './utxo-node.ts'
 
@@ -28,7 +26,8 @@ export async function readRange(
       ...(await listIncoming(node, blocks, listOwn)),
       ...(await listRewards(node, rewards, listOwn)),
     ],
-    listUnknown: (db, log) => listUnknown(node, db, blocks, log),
+    // They are found when the deposits of the blocks are stored, which they may spend.
+    listUnknown: async () => [],
   }
 }
 
@@ -45,7 +44,7 @@ export const readSeenBlocks = readBlocks
 
 const isReward = ({ spends }: UtxoTransaction) => spends.length === 0
 
-/** Lists payments of others to own addresses. The change of own transactions is none. */
+/** Lists payments of others to own addresses. The change of own transactions is none; that of forgotten ones is marked. */
 async function listIncoming(node: UtxoNode, blocks: UtxoBlock[], listOwn: ListOwn): Promise<BlockMovement[]> {
   const paying = blocks.flatMap((block) =>
     block.transactions.filter((transaction) => !isReward(transaction)).map((transaction) => ({ block, transaction })),
@@ -64,8 +63,10 @@ async function listIncoming(node: UtxoNode, blocks: UtxoBlock[], listOwn: ListOw
     )
     if (outputs.length === 0) continue
     const fromAddress = sender ?? (await readSender(node, transaction.spends))
-    for (const { index, amount, address } of outputs)
-      found.push({ txHash: transaction.hash, block, movement: movementOf(index, amount, address!, fromAddress) })
+    for (const { index, amount, address } of outputs) {
+      const movement = { ...movementOf(index, amount, address!, fromAddress), isReturned: address === fromAddress }
+      found.push({ txHash: transaction.hash, block, movement })
+    }
   }
   return found
 }
@@ -120,63 +121,6 @@ async function listRewards(
         block,
         movement: movementOf(index, amount, address!, null),
       })),
-  )
-}
-
-type Spent = {
-  client_id: string
-  tx_hash: string
-  index: number
-  address: string
-  spender: string
-  is_own: boolean
-  next: string
-}
-
-/** Transactions that spent outputs of clients and were not signed here: the database is older, or somebody else has the key. */
-async function listUnknown(
-  node: UtxoNode,
-  pool: pg.Pool,
-  blocks: UtxoBlock[],
-  log: Logger,
-): Promise<UnknownTransaction[]> {
-  const spends = blocks.flatMap((block) =>
-    block.transactions.flatMap((transaction) => transaction.spends.map((spent) => ({ ...spent, block, transaction }))),
-  )
-  if (spends.length === 0) return []
-  const { rows } = await pool.query<Spent>({
-    name: 'find-utxo-spent',
-    text: `select distinct on (s.spender) c.client_id, c.address, s.spender, coalesce(n.next_nonce, 0) as next
-           from unnest($2::text[], $3::int[], $4::text[]) as s (tx_hash, index, spender)
-           join wallet.coins c on c.network = $1 and c.tx_hash = s.tx_hash and c.index = s.index
-           left join wallet.nonces n on n.network = $1 and n.address = c.address
-           where not exists (select from wallet.transactions v where v.tx_hash = s.spender)`,
-    values: [
-      node.network,
-      spends.map(({ txHash }) => txHash),
-      spends.map(({ index }) => index),
-      spends.map(({ transaction }) => transaction.hash),
-    ],
-  })
-  return await Promise.all(
-    rows.map(async ({ client_id, address, spender, next }) => {
-      const { block, transaction } = spends.find((spent) => spent.transaction.hash === spender)!
-      log.error(
-        { network: node.network, address, txHash: spender, nextNonce: Number(next) + 1 },
-        'a transaction that this wallet did not sign',
-      )
-      return {
-        client_id,
-        hash: spender,
-        sender: address,
-        nonce: next,
-        block: block.number,
-        fee: feeOfTransaction(transaction, await readSpent(node, transaction)),
-        payments: transaction.outputs
-          .filter((output) => output.address !== null && output.address !== address && output.amount > 0n)
-          .map((output) => movementOf(output.index, output.amount, output.address!, address)),
-      }
-    }),
   )
 }
 

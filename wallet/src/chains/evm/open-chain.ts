@@ -69,7 +69,7 @@ const functionsOf = (node: Node): Omit<Chain, keyof Node> => ({
   findTransfer: (transfer, transactions) => findTransfer(node, transfer, transactions),
   resendLost: (pool) => resendLostTransfers(pool, node),
   readRange: (range) => readRange(node, range),
-  noteRange: async () => undefined,
+  noteRange: async () => [],
   findMined: (hash) => findMined(node, hash as Hex),
 })
 
