@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { isMistyped, type NetworkType, parseContract, parseOnchainAddress, txHashKey } from './onchain-address.ts'
+import {
+  isFaultyAddress,
+  isMistyped,
+  type NetworkType,
+  parseContract,
+  parseOnchainAddress,
+  txHashKey,
+} from './onchain-address.ts'
 
 /** The vectors of EIP-55. */
 const vectors = [
@@ -202,6 +209,32 @@ describe('isMistyped', () => {
     ['anything', 'other', false],
     ['So11111111111111111111111111111111111111113', 'solana', false],
   ])('%s on %s: %s', (text, type, expected) => expect(isMistyped(text, type)).toBe(expected))
+})
+
+describe('isFaultyAddress', () => {
+  it.each([
+    ['a wrong checksum of Bitcoin', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5'],
+    ['a character that bech32 does not have', 'bc1qw508d6qejxtdg4y5r3zarvaryoc5xw7kv8f3t4'],
+    ['mixed case', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3T4'],
+    ['a wrong checksum of Litecoin', 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n8'],
+    ['a wrong checksum in base58', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb'],
+    ['a wrong checksum in base58 of Litecoin', 'LUEweDxDA4WhvWiNXXSxjM9CYzHPJv4QQG'],
+    ['a wrong checksum of Tron', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u'],
+    ['a wrong checksum of EIP-55', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed'],
+    ['a taproot program that is no point', 'bc1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqpqqenm'],
+  ])('%s is none', (_fault, text) => expect(isFaultyAddress(text)).toBe(true))
+
+  it.each([
+    'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+    'BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4',
+    'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
+    '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa',
+    '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+    'So11111111111111111111111111111111111111112',
+    'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
+    'anything else',
+  ])('%s may be one', (text) => expect(isFaultyAddress(text)).toBe(false))
 })
 
 describe('contracts', () => {

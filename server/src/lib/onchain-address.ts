@@ -47,6 +47,17 @@ export function isMistyped(text: string, type: NetworkType): boolean {
   return isOneCase && bech32.decodeUnsafe(text) === undefined && bech32m.decodeUnsafe(text) === undefined
 }
 
+/**
+ * Returns true if a text has the form of an address of one of the networks with checksums and is none: a character is mistyped, or upper
+ * and lower case are mixed. Such a text is no address anywhere, also where the rules of a network are unknown.
+ */
+export function isFaultyAddress(text: string): boolean {
+  const isWitness = /^(bc|ltc)1[0-9a-z]{8,}$/i.test(text)
+  const isOfType = (type: NetworkType) => parseOnchainAddress(text, type) !== null
+  if (isWitness) return !isOfType('bitcoin') && !isOfType('litecoin')
+  return (['evm', 'bitcoin', 'litecoin', 'tron'] as const).some((type) => isMistyped(text, type))
+}
+
 const parsers: Record<NetworkType, (text: string) => OnchainAddress | null> = {
   evm: parseEvm,
   bitcoin: (text) => parseUtxo(text, bitcoinForm),

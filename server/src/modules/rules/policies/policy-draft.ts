@@ -3,7 +3,8 @@ import type { Static } from 'typebox'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { FieldFault } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { findNetworksOfVaults } from '../../registry/networks/queries.ts'
+import { isFaultyAddress } from '../../../lib/onchain-address.ts'
+import { findNetworksOfVaults, type NetworkOfVault } from '../../registry/networks/queries.ts'
 import type { StoredRule } from '../decisions/decision.ts'
 import { listGroupsAmong, listMembersAmong, lockExistingGroups } from '../policy-groups/memberships.ts'
 import type { RouteVariant } from '../selectors/addresses.ts'
@@ -168,14 +169,13 @@ export async function findMissingReferences(
   const existingGroups = await listGroupsAmong(db, vaultId, idsOf(groups))
   const members = await listMembersAmong(db, vaultId, idsOf(users))
   const networks = await findNetworksOfVaults(db, [vaultId])
-  const payable = idsOf(destinations).filter((text) => networks.some(({ type }) => addressKeyOf(text, type) !== null))
   const existing = await listNamedAmong(db, vaultId, named)
   return [
     ...missing(groups, existingGroups, 'is not a policy group of the vault'),
     ...missing(named('addressGroup'), existing.addressGroup, 'is not a folder of the vault'),
     ...missing(users, members, 'is no member of the vault'),
     ...missing(named('network'), new Set(networks.map(({ slug }) => slug)), 'is no network of the vault'),
-    ...missing(destinations, new Set(payable), 'is no address of a network of the vault'),
+    ...findUnpayable(change, destinations, networks),
     ...missing(named('token'), existing.token, 'is no token of a network of the vault'),
     ...missing(named('sourceAddress'), existing.sourceAddress, 'is no address of the vault'),
     ...missing(named('counterparty'), existing.counterparty, 'is not a counterparty of the vault'),
@@ -183,6 +183,34 @@ export async function findMissingReferences(
     ...missing(named('routeVariant'), existing.routeVariant, 'is not a route and variant of the vault'),
     ...missing(named('category'), existing.category, 'is not an operation category of the vault'),
   ]
+}
+
+const mistyped = 'is mistyped: its checksum is wrong, or its case is mixed'
+
+/**
+ * Returns the destinations that no network of the vault can pay, or none of those that their rule requires: a policy that names one would
+ * never match it.
+ */
+function findUnpayable(
+  { rules = [] }: PolicyChange,
+  destinations: Reference[],
+  networks: NetworkOfVault[],
+): FieldFault[] {
+  const required = rules.map(({ conditionType, selectors }) =>
+    selectors.flatMap(({ selectorType, value }) =>
+      conditionType === 'require' && selectorType === 'network' ? [[value].flat()] : [],
+    ),
+  )
+  return destinations.flatMap(({ field, id: text }) => {
+    const isFaulty = isFaultyAddress(text)
+    // A network of unknown rules takes any text, and a mistyped address of another one is hardly its address.
+    const payable = networks.filter(({ type }) => addressKeyOf(text, type) !== null && !(isFaulty && type === 'other'))
+    const named = required[Number(field.split('.')[1])] ?? []
+    if (payable.length === 0)
+      return [{ field, message: isFaulty ? mistyped : 'is no address of a network of the vault' }]
+    if (payable.some(({ slug }) => named.every((slugs) => slugs.includes(slug)))) return []
+    return [{ field, message: 'is no address of the network that the rule requires' }]
+  })
 }
 
 function idsOf(references: Reference[]): string[] {

@@ -737,6 +737,50 @@ describe('policies', () => {
     expect(simulated.body.trace).toMatchObject([{ policyId: stale.id, matched: false, inDoubt: false }])
   })
 
+  it('T34 name recipients that their network can pay, also beside a network of unknown rules', async () => {
+    const network = { ...fixtureRoutes.network, variants: [{ id: 0, code: 'bitcoin', name: 'Bitcoin' }] }
+    network.variants.push({ id: 2, code: 'litecoin', name: 'Litecoin' }, { id: 1, code: 'testnet', name: 'Testnet' })
+    const code = 'coins'
+    const coins = await createVaultFixture(test, {
+      code,
+      adminEmail: admin.email,
+      routes: { ...fixtureRoutes, network },
+    })
+    const groupId = await ensureGroup(coins, 'payers')
+    const litecoinAddress = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9'
+    const legacy = '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'
+    const required = (slug: string, value: string[]) => {
+      const selectors = [
+        { selectorType: 'network', value: slug },
+        { selectorType: 'destination', value },
+      ]
+      return { conditionType: 'require', selectors }
+    }
+    const write = (rules: object[]) => createPolicy(allowAll({ enabled: false, rules }), { groupId })
+    for (const value of [
+      bitcoinAddress,
+      bitcoinAddress.toUpperCase(),
+      litecoinAddress,
+      legacy,
+      'an-address-of-no-known-form',
+    ])
+      expect([value, (await write([rule('destination', [value])])).status]).toEqual([value, 201])
+    const faulty = [
+      bitcoinAddress.replace(/4$/, '5'),
+      bitcoinAddress.replace('w5', 'W5'),
+      litecoinAddress.replace(/9$/, '8'),
+      legacy.replace(/a$/, 'b'),
+    ]
+    for (const value of faulty) {
+      const refused = await write([amountAbove('1'), rule('destination', [bitcoinAddress, value])])
+      expect([value, refused.status, fieldsOf(refused)]).toEqual([value, 400, ['rules.1.selectors.0.value.1']])
+    }
+    expect((await write([required('litecoin', [litecoinAddress])])).status).toBe(201)
+    expect((await write([rule('network', 'litecoin'), rule('destination', bitcoinAddress)])).status).toBe(201)
+    const other = await write([required('litecoin', [litecoinAddress, bitcoinAddress])])
+    expect([other.status, fieldsOf(other)]).toEqual([400, ['rules.0.selectors.1.value.1']])
+  })
+
   it('a threshold above the number of approvers is accepted, and requests under it are refused', async () => {
     const user = { kind: 'user', userId: member.userId }
     for (const approvers of [[], [user], [user, { kind: 'group', groupId: treasury }]]) {
