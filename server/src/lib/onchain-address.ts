@@ -7,6 +7,9 @@ import { base58, bech32, bech32m, createBase58check } from '@scure/base'
 export const networkTypes = ['evm', 'bitcoin', 'litecoin', 'tron', 'solana', 'other'] as const
 export type NetworkType = (typeof networkTypes)[number]
 
+/** Returns true if an address holds outputs of transactions, and what a payment costs depends on which of them it spends. */
+export const hasOutputs = (type: NetworkType): boolean => type === 'bitcoin' || type === 'litecoin'
+
 /** An on-chain address as it is shown, and the key by which its spellings are compared. */
 export type OnchainAddress = { address: string; key: string }
 
@@ -31,7 +34,7 @@ export function parseOnchainAddress(text: string, type: NetworkType): OnchainAdd
  * contracts, so that an identifier used instead, such as the id of a rune, is compared exactly.
  */
 export function parseContract(text: string, type: NetworkType): OnchainAddress | null {
-  return parseOnchainAddress(text, type === 'bitcoin' || type === 'litecoin' ? 'other' : type)
+  return parseOnchainAddress(text, hasOutputs(type) ? 'other' : type)
 }
 
 /** Returns true if only the checksum prevents a text from being an address of the network: a character of the text is mistyped. */

@@ -19,6 +19,7 @@ import {
   orderScreeningsAtOnce,
 } from '../../../lib/limits.ts'
 import { formatDecimal, parseDecimal, usdValueOf } from '../../../lib/money.ts'
+import { hasOutputs } from '../../../lib/onchain-address.ts'
 import { WalletServiceError } from '../../registry/wallet-service/call.ts'
 import type { FeeQuestion } from '../../registry/wallet-service/client.ts'
 import { listCandidates } from '../../rules/decisions/candidates.ts'
@@ -38,10 +39,10 @@ export type CoinAccount = { id: string; code: string; decimals: number; availabl
 /** The fee that the wallet service expects, in raw units of the coin, and the account of the address in that coin. */
 type Gas = { fee: bigint; coin: CoinAccount }
 
-/** A known fee of a token in a vault. `fee` is null when the wallet service gave no estimate. */
+/** A known fee of orders that are alike. `fee` is null when the wallet service gave no estimate. */
 type Known = { fee: bigint | null; at: number }
 
-type Payer = Pick<Order['source'], 'network_slug' | 'address' | 'contract_address'>
+type Payer = Pick<Order['source'], 'network_slug' | 'network_type' | 'address' | 'contract_address'>
 
 type Question = CoinAccount &
   Payer & {
@@ -78,8 +79,9 @@ export async function askServices(
 /**
  * Returns what an order lacks for the fee; null when it lacks nothing, or when the fee is not known. The
  * wallet service is asked when no estimate for the token is kept, and again before an order is refused. So orders of addresses with
- * enough of the coin share an estimate for some seconds. A missing estimate refuses no order and is not asked for again in that time.
- * Where gas is not checked, no order is refused.
+ * enough of the coin share an estimate for some seconds; where the fee depends on the outputs that an address has, those of one
+ * address do. A missing estimate refuses no order and is not asked for again in that time. Where gas is not checked, no order is
+ * refused.
  */
 async function findLacking(
   deps: Deps,
@@ -97,22 +99,32 @@ async function findLacking(
   const canPay = (fee: bigint) => lackingOf(order, { fee, coin: question }) === null
   const { toAddress, feeLevel } = body
   const feeQuestion = toFeeQuestion({ source: question, to: { address: toAddress }, amount, feeLevel })
-  const fee = await expectFee(deps, estimates, { vaultId: scope.vaultId, asked: feeQuestion, now, suffices: canPay })
+  const feeKind = feeKindOf(question)
+  const expecting = { vaultId: scope.vaultId, feeKind, asked: feeQuestion, now, suffices: canPay }
+  const fee = await expectFee(deps, estimates, expecting)
   return fee === null ? null : lackingOf(order, { fee, coin: question })
 }
 
+/** Names the orders of a vault whose fees are alike: those of a token, and of an address where the fee depends on its outputs. */
+export const feeKindOf = ({ network_slug, network_type, contract_address, address }: Payer): string =>
+  [network_slug, contract_address ?? '', hasOutputs(network_type) ? address : ''].join(' ')
+
 /** `suffices` returns true if a kept fee refuses no order, so that the wallet service need not be asked again. */
-type Expecting = { vaultId: string; asked: FeeQuestion; now: Date; suffices: (fee: bigint) => boolean }
+type Expecting = {
+  vaultId: string
+  feeKind: string
+  asked: FeeQuestion
+  now: Date
+  suffices: (fee: bigint) => boolean
+}
 
 /** Returns the fee that the wallet service expects; null when it gives no estimate. */
 export async function expectFee(
   deps: Deps,
   estimates: FeeEstimates,
-  { vaultId, asked: question, now, suffices }: Expecting,
+  { vaultId, feeKind, asked: question, now, suffices }: Expecting,
 ): Promise<bigint | null> {
-  const key = [vaultId, question.network, question.contractAddress ?? '', question.feeLevel ?? defaultFeeLevel].join(
-    ' ',
-  )
+  const key = [vaultId, feeKind, question.feeLevel ?? defaultFeeLevel].join(' ')
   const before = estimates.get(key)
   const isFresh = before !== undefined && now.getTime() - before.at < feeEstimateAgeMilliseconds
   if (isFresh && (before.fee === null || suffices(before.fee))) return before.fee
@@ -161,7 +173,8 @@ export function lackingOf({ source, amount }: Paying, { fee, coin }: Gas): Lacki
 /** Reads the parts of the question to the wallet service. Returns null when the order is refused for another reason. */
 async function findQuestion(db: Db, scope: AddressScope, body: OrderBody): Promise<Question | null> {
   const { rows } = await sql<Question>`${prepared}
-    select c.id, c.code, c.decimals, coalesce(g.balance, 0)::text as available, n.slug as network_slug, a.address,
+    select c.id, c.code, c.decimals, coalesce(g.balance, 0)::text as available, n.slug as network_slug, n.type as network_type,
+      a.address,
       t.contract_address, t.id as token_id, t.decimals as token_decimals,
       coalesce(l.balance, 0)::text as token_available
     from addresses a

@@ -6,6 +6,7 @@ import {
   type CoinAccount,
   expectFee,
   type FeeEstimates,
+  feeKindOf,
   listCoins,
   type Score,
   scoreOrders,
@@ -58,22 +59,20 @@ export async function withoutGas(
   }
   const judge = () => shortRows(rows, coins, (row) => feeOf.get(kindOf(row)) ?? 0n)
   for (const row of rows) {
-    const kind = kindOf(row)
-    if (feeOf.has(kind)) continue
+    const feeKind = kindOf(row)
+    if (feeOf.has(feeKind)) continue
     const suffices = (fee: bigint) => {
-      feeOf.set(kind, fee)
+      feeOf.set(feeKind, fee)
       return judge().every((lacking) => lacking === null)
     }
-    feeOf.set(
-      kind,
-      (await expectFee(deps, estimates, { vaultId, asked: toFeeQuestion(row.order), now, suffices })) ?? 0n,
-    )
+    const expecting = { vaultId, feeKind, asked: toFeeQuestion(row.order), now, suffices }
+    feeOf.set(feeKind, (await expectFee(deps, estimates, expecting)) ?? 0n)
   }
   return judge()
 }
 
-/** Returns the key of rows with the same fee: the network and the token, because all rows pay the usual level. */
-const kindOf = ({ order: { source } }: LoadedRow): string => `${source.network_slug} ${source.contract_address ?? ''}`
+/** Returns the key of rows with the same fee, because all rows pay the usual level. */
+const kindOf = ({ order: { source } }: LoadedRow): string => feeKindOf(source)
 
 /** Returns the coin that the address of each row lacks after the fees of this row and the rows before; null when it lacks nothing. */
 function shortRows(
