@@ -54,6 +54,8 @@ function optionOf(need: string): string {
   const options: Record<string, string> = {
     otherClient: '`WALLET_OTHER_TOKEN`',
     evm: 'EVM',
+    outputs: 'Bitcoin, Litecoin',
+    litecoin: 'Litecoin',
     token: '`--token`',
     spend: '`--spend`',
     webhooks: '`--webhook-port`',

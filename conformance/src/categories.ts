@@ -14,6 +14,7 @@ import { limits } from './checks/limits.ts'
 import { nextAuthority } from './checks/next-authority.ts'
 import { orderFields } from './checks/order-fields.ts'
 import { orders } from './checks/orders.ts'
+import { outputs } from './checks/outputs.ts'
 import { payments } from './checks/payments.ts'
 import { replacement } from './checks/replacement.ts'
 import { stops } from './checks/stops.ts'
@@ -42,6 +43,7 @@ export const categories: readonly Category[] = [
   payments,
   replacement,
   transactions,
+  outputs,
   webhooks,
   wholeRun,
 ]

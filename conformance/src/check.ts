@@ -1,12 +1,22 @@
 import type { WalletUnderTest } from './wallet-under-test.ts'
 
 /**
- * The needs of checks: a second client, an EVM network, a token, permission to move funds, an address for webhooks, a client
- * with an authority, keys that the authority names, commands that restart the service and restore its database, and
- * permission for many orders.
+ * The needs of checks: a second client, an EVM network, Bitcoin or Litecoin, Litecoin alone, a token, permission to move funds, an address
+ * for webhooks, a client with an authority, keys that the authority names, commands that restart the service and restore its database,
+ * and permission for many orders.
  */
 export const needs = [
-  ...(['otherClient', 'evm', 'token', 'spend', 'webhooks', 'protected', 'authorityKeys'] as const),
+  ...([
+    'otherClient',
+    'evm',
+    'outputs',
+    'litecoin',
+    'token',
+    'spend',
+    'webhooks',
+    'protected',
+    'authorityKeys',
+  ] as const),
   ...(['restart', 'restore', 'many'] as const),
 ]
 export type Need = (typeof needs)[number]
@@ -38,6 +48,7 @@ export type Category = {
 
 export type Section =
   | 'rules-for-every-request'
+  | 'families-of-networks'
   | 'errors'
   | 'post-addresses'
   | 'get-xpubnetworkderivationpathchallenge'

@@ -34,6 +34,7 @@ it('ends with 2 when nothing can be checked, and says why', async () => {
     [[url, '--only', 'auht'], { WALLET_TOKEN: secret }, 'There is no check or category "auht"'],
     [[url, '--wait', 'x'], { WALLET_TOKEN: secret }, '--wait must be a whole number'],
     [[url, '--token', '0x1'], { WALLET_TOKEN: secret }, '--token must be the address of a contract'],
+    [[url, '--type', 'litecoin', '--token', 'x'], { WALLET_TOKEN: secret }, 'litecoin has no contracts'],
     [[url, '--webhook-port', '0'], { WALLET_TOKEN: secret }, 'Set WALLET_WEBHOOK_SECRET'],
     [[url, '--backup-command', 'true'], { WALLET_TOKEN: secret }, '--restore-command are given together'],
     [[url, '--many', '0'], { WALLET_TOKEN: secret }, '--many must be a whole number'],
@@ -43,6 +44,28 @@ it('ends with 2 when nothing can be checked, and says why', async () => {
     expect(result, args.join(' ')).toMatchObject({ code: 2, out: '', err: expect.stringContaining(message) })
     expect(result.err).toMatch(/^strongroom-wallet-conformance: [^\n]+\n$/)
   }
+})
+
+it('takes the usual network and coin type of a family, unless others are named', async () => {
+  const seen: { network: string; coinType: number }[] = []
+  const url = await serve((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => (body += chunk))
+    request.on('end', () => {
+      if (request.url === '/addresses') seen.push(JSON.parse(body))
+      response.writeHead(401).end()
+    })
+  })
+  for (const args of [['--type', 'litecoin'], ['--type', 'bitcoin', '--network', 'btc'], ['--non-evm'], []])
+    expect((await run([url, ...args], { WALLET_TOKEN: secret })).code).toBe(2)
+  expect(seen.map(({ network, coinType }) => [network, coinType])).toEqual([
+    ['litecoin', 2],
+    ['btc', 0],
+    ['ethereum', 60],
+    ['ethereum', 60],
+  ])
+  const unknown = await run([url, '--type', 'dogecoin'], { WALLET_TOKEN: secret })
+  expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('evm, bitcoin, litecoin') })
 })
 
 it('ends with 2 when every check was skipped', async () => {

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type { Flags } from './run-command.ts'
 
 /** The kit as a command: a program of its own, and one of those of `strongroom`. Reading its options loads no check. */
@@ -10,10 +10,17 @@ export function conformanceCommand(name: string): Command {
         'WALLET_OTHER_TOKEN that of a second client, WALLET_PROTECTED_TOKEN that of one with an authority, ' +
         'WALLET_WEBHOOK_SECRET what signs its webhooks',
     )
-    .option('--network <name>', 'network to check', 'ethereum')
-    .option('--coin-type <number>', 'coin type of the network', '60')
+    .addOption(
+      new Option('--type <type>', 'family of the network, whose own checks are run (default: evm)').choices([
+        'evm',
+        'bitcoin',
+        'litecoin',
+      ]),
+    )
+    .option('--network <name>', 'network to check (default: ethereum, bitcoin or litecoin)')
+    .option('--coin-type <number>', 'coin type of the network (default: 60, 0 or 2)')
     .option('--account <number>', 'account of the paths m/44/<coin type>/<account>/…; no vault may use it', '9000')
-    .option('--non-evm', 'the network is not an EVM network')
+    .option('--non-evm', 'a network of no family with checks of its own; deprecated for Bitcoin and Litecoin: --type')
     .option('--authority-keys <keys...>', 'ID=FILE: private keys (PEM, Ed25519) of services that the authority names')
     .option('--token <contract>', 'contract of a token on the network')
     .option('--token-decimals <number>', 'decimals of that token', '18')

@@ -114,7 +114,11 @@ const uses = (checks: Check[], need: Need) => checks.some((check) => check.needs
 
 function reasonNotToHave(need: Need, options: Options): string | null {
   if (need === 'otherClient') return options.otherSecret === null ? 'WALLET_OTHER_TOKEN is not set' : null
-  if (need === 'evm') return options.isEvm ? null : 'the network is not an EVM network (--non-evm)'
+  const { type } = options
+  if (need === 'evm') return type === 'evm' ? null : 'the network is not an EVM network (--type)'
+  if (need === 'litecoin') return type === 'litecoin' ? null : 'the network is not Litecoin (--type)'
+  if (need === 'outputs')
+    return type === 'bitcoin' || type === 'litecoin' ? null : 'the network is neither Bitcoin nor Litecoin (--type)'
   if (need === 'token') return options.token === null ? '--token was not given' : null
   if (need === 'spend') return options.spend ? null : '--spend was not given'
   if (need === 'protected') return options.protectedSecret === null ? 'WALLET_PROTECTED_TOKEN is not set' : null

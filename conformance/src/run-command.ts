@@ -11,9 +11,10 @@ import { runStep } from './run-step.ts'
 import type { KitKey, Options } from './wallet-under-test.ts'
 
 export type Flags = {
-  network: string
-  coinType: string
+  network?: string
+  coinType?: string
   account: string
+  type?: keyof typeof usual
   nonEvm?: true
   authorityKeys?: string[]
   token?: string
@@ -30,6 +31,13 @@ export type Flags = {
   json?: true
   list?: true
 }
+
+/** The families of networks, with the usual name and the coin type of each. */
+const usual = {
+  evm: { network: 'ethereum', coinType: '60' },
+  bitcoin: { network: 'bitcoin', coinType: '0' },
+  litecoin: { network: 'litecoin', coinType: '2' },
+} as const
 
 /** Exits 0 when no check failed, 1 when one did, 2 when nothing could be checked. */
 export async function runCommand(url: string | undefined, flags: Flags): Promise<void> {
@@ -52,13 +60,14 @@ export async function runCommand(url: string | undefined, flags: Flags): Promise
 
 async function readOptions(url: string | undefined, flags: Flags): Promise<Options> {
   if (url === undefined || !isHttpUrl(url)) throw new CouldNotRun('The URL of the wallet service must be http or https')
+  const { network, coinType } = usual[flags.type ?? 'evm']
   const webhookPort = flags.webhookPort === undefined ? null : readWhole('--webhook-port', flags.webhookPort, 0, 65_535)
   return {
     url,
-    network: flags.network,
-    coinType: readWhole('--coin-type', flags.coinType, 0, 2 ** 31 - 1),
+    network: flags.network ?? network,
+    coinType: readWhole('--coin-type', flags.coinType ?? coinType, 0, 2 ** 31 - 1),
     account: readWhole('--account', flags.account, 0, 2 ** 31 - 1),
-    isEvm: flags.nonEvm !== true,
+    type: typeOf(flags),
     secret: await askSecret('WALLET_TOKEN'),
     otherSecret: process.env.WALLET_OTHER_TOKEN || null,
     protectedSecret: process.env.WALLET_PROTECTED_TOKEN || null,
@@ -75,6 +84,9 @@ async function readOptions(url: string | undefined, flags: Flags): Promise<Optio
     manyOrders: flags.many === undefined ? null : readWhole('--many', flags.many, 1, manyOrdersMax),
   }
 }
+
+/** `--non-evm` is what other networks were told before there were families. */
+const typeOf = ({ type, nonEvm }: Flags): Options['type'] => type ?? (nonEvm === true ? 'other' : 'evm')
 
 function readBackup({ backupCommand, restoreCommand }: Flags): Options['backup'] {
   if (backupCommand === undefined && restoreCommand === undefined) return null
@@ -96,11 +108,11 @@ function readKey(text: string): KitKey {
   throw new CouldNotRun(`${file} is not a private Ed25519 key in PEM`)
 }
 
-function readToken(contract: string, { tokenDecimals, nonEvm }: Flags): NonNullable<Options['token']> {
-  if (nonEvm !== true && !isEvmAddress(contract)) {
-    throw new CouldNotRun('--token must be the address of a contract')
-  }
-  return { contract, decimals: readWhole('--token-decimals', tokenDecimals, 0, 36) }
+function readToken(contract: string, flags: Flags): NonNullable<Options['token']> {
+  const type = typeOf(flags)
+  if (type === 'bitcoin' || type === 'litecoin') throw new CouldNotRun(`--token: ${type} has no contracts`)
+  if (type === 'evm' && !isEvmAddress(contract)) throw new CouldNotRun('--token must be the address of a contract')
+  return { contract, decimals: readWhole('--token-decimals', flags.tokenDecimals, 0, 36) }
 }
 
 function readWhole(name: string, text: string, min: number, max: number): number {

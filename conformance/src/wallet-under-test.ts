@@ -7,6 +7,9 @@ import { pollMilliseconds, stepMillisecondsMax, unaffordable } from './limits.ts
 import { Blocked } from './outcomes.ts'
 import type { WebhookListener } from './webhook-listener.ts'
 
+/** The families whose forms the kit knows; of any other network it checks what holds everywhere. */
+type NetworkType = 'evm' | 'bitcoin' | 'litecoin' | 'other'
+
 export type Options = {
   /** Base URL of the wallet service. */
   url: string
@@ -14,7 +17,7 @@ export type Options = {
   coinType: number
   /** The kit's addresses are below m/44/<coinType>/<account>; no vault may use it. */
   account: number
-  isEvm: boolean
+  type: NetworkType
   /** The secret of the client that the checks act for, and of a second client, if there is one. */
   secret: string
   otherSecret: string | null

@@ -74,7 +74,7 @@ function orphansWhatIsThere(): Fault {
   }
 }
 
-function changeTx(change: (tx: Body) => Body): Fault {
+export function changeTx(change: (tx: Body) => Body): Fault {
   return rewriteBody(always, ({ tx }) => ({ tx: { ...(tx as Body), ...change(tx as Body) } }))
 }
 

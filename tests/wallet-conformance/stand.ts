@@ -63,7 +63,7 @@ export async function startStand() {
     network: 'ethereum',
     coinType: 60,
     account,
-    isEvm: true,
+    type: 'evm',
     secret: vaultToken,
     otherSecret: otherVaultToken,
     protectedSecret: protectedToken,
@@ -200,7 +200,7 @@ async function protect(databaseUrl: string, directory: string): Promise<Options[
 export type Stand = Awaited<ReturnType<typeof startStand>>
 
 /** Forwards every request unless a fault does something else with it; without a target it cuts connections. */
-async function startRelay(target: string | null = null) {
+export async function startRelay(target: string | null = null) {
   let fault: Fault | undefined
   const server = createServer(async (incoming, response) => {
     try {

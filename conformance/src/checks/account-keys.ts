@@ -107,7 +107,7 @@ function ask({ call }: WalletUnderTest, query: Record<string, string>, client: C
 }
 
 /** @throws Blocked when the wallet service does not offer it */
-async function show(
+export async function show(
   wallet: WalletUnderTest,
   { account = wallet.options.account, client = 'main' }: { account?: number; client?: Client } = {},
 ): Promise<{ key: AccountKey; walletKey: string; answer: Answer }> {

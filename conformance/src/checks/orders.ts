@@ -121,7 +121,7 @@ export const orders: Category = {
         const other = await addressOf('checksum')
         const sender = { derivationPath: other.derivationPath, fromAddress: other.address }
         const changes: object[] = [{ amount: (unaffordable + 1n).toString() }, { toAddress: other.address }, sender]
-        if (options.isEvm) changes.push({ contractAddress: other.address })
+        if (options.type === 'evm') changes.push({ contractAddress: other.address })
         for (const change of changes) {
           const answer = await call('POST', '/transfers', { body: { ...body, ...change } })
           expectStatus(answer, 409, `another ${Object.keys(change).at(-1)}`)

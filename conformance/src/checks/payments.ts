@@ -158,6 +158,8 @@ export const payments: Category = {
         const hashes = new Set(ends.map((answer) => textOf(answer, 'txHash')))
         expectThat(hashes.size === orders.length, `they have ${hashes.size} different hashes`, ...ends)
         for (const { toAddress } of orders) {
+          // Without an index of all addresses, a wallet service knows what it received when it has read the block.
+          await within(wallet.options.waitSeconds, async () => (await readBalance(wallet, toAddress, null)) > 0n)
           const balance = await readBalance(wallet, toAddress, null)
           expectThat(balance === spentAmount, `a recipient has ${balance} instead of ${spentAmount}`)
         }
