@@ -14,7 +14,10 @@ export async function openUtxoFaucet({ rpc, mine }: LitecoinNode, parameters: Ut
   let minedTo = 0
 
   /** Signs a payment of the faucet with a block reward of its own. */
-  async function payFrom(toAddress: string, amount: bigint) {
+  const payFrom = async (toAddress: string, amount: bigint) => (await payTwice([toAddress], amount))[0]!
+
+  /** Signs payments of the faucet that all spend the same block reward, so that the chain can have one of them. */
+  async function payTwice(recipients: string[], amount: bigint) {
     faucetBlock += 1
     const hash = await rpc.call('getblockhash', [faucetBlock])
     const block = (await rpc.call('getblock', [hash, 2])) as {
@@ -22,13 +25,19 @@ export async function openUtxoFaucet({ rpc, mine }: LitecoinNode, parameters: Ut
     }
     const { txid, vout } = block.tx[0]!
     const coin: Coin = { txHash: txid, index: vout[0]!.n, amount: amountOf(vout[0]!.value)! }
-    const payment = { toAddress, amount }
-    return await signTransaction(faucet, { coins: [coin], payment, change: coin.amount - amount - 10_000n }, parameters)
+    const { txHash, index } = coin
+    return await Promise.all(
+      recipients.map(async (toAddress) => {
+        const plan = { coins: [coin], payment: { toAddress, amount }, change: coin.amount - amount - 10_000n }
+        return { ...(await signTransaction(faucet, plan, parameters)), spent: { txHash, index } }
+      }),
+    )
   }
 
   return {
     stranger: scriptOf(HDKey.fromMasterSeed(Buffer.alloc(32, 8)).publicKey!),
     payFrom,
+    payTwice,
     /** Sends a payment of the faucet, and returns its hash. */
     async pay(toAddress: string, amount: bigint): Promise<string> {
       return (await rpc.call('sendrawtransaction', [(await payFrom(toAddress, amount)).raw])) as string

@@ -124,10 +124,11 @@ async function outcomeOf(
 /** After the chain went back to a block: forgets what was spent from it on, and marks payments, ended ones too, that are in no block. */
 export async function resendLost(node: UtxoNode, from: bigint): Promise<number> {
   const { network, pool } = node
-  await pool.query(
-    'update wallet.coins set spent_by = null, spent_block = null where network = $1 and spent_block >= $2',
-    [network, from.toString()],
-  )
+  for (const table of ['coins', 'deposit_sources'])
+    await pool.query(
+      `update wallet.${table} set spent_by = null, spent_block = null where network = $1 and spent_block >= $2`,
+      [network, from.toString()],
+    )
   const { rows } = await pool.query<{ client_id: string; id: string; tx_hash: string }>(
     `select client_id, id, tx_hash from wallet.transfers
      where network = $1 and block_number >= $2 and status <> 'queued' and not resend order by sequence`,

@@ -5,6 +5,7 @@ import type { UtxoConfig } from '../settings.ts'
 import { readBlock } from './blocks.ts'
 import { broadcast, isKnown } from './broadcast.ts'
 import { openChild } from './child.ts'
+import { storeSources } from './deposit-sources.ts'
 import { estimateFee } from './estimate-fee.ts'
 import { findInBlocks, findTransfer, resendLost } from './find-transfers.ts'
 import { formsOf, refuseContract } from './forms.ts'
@@ -60,6 +61,7 @@ const functionsOf = (node: UtxoNode): Omit<Chain, keyof UtxoNode> => ({
   readRange: (range) => readRange(node, range),
   noteRange: async (tx, deposits, blocks: UtxoBlock[], log) => {
     await storeCoins(tx, node.network, deposits)
+    await storeSources(tx, node, deposits, blocks)
     const unknown = await findUnknownSpends(tx, node.network, { blocks, deposits }, log)
     await noteSpent(tx, node.network, blocks)
     await giveBack(tx, node.network)

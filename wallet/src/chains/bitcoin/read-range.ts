@@ -124,23 +124,25 @@ async function listRewards(
   )
 }
 
-/** Stores which transaction of these final blocks spent each output of clients. */
+/** Stores which transaction of these final blocks spent each output of clients, and what their deposits had spent. */
 export async function noteSpent(tx: pg.PoolClient, network: string, blocks: UtxoBlock[]): Promise<void> {
   const spends = blocks.flatMap(({ number, transactions }) =>
     transactions.flatMap(({ hash, spends: spent }) => spent.map((coin) => ({ ...coin, by: hash, block: number }))),
   )
-  await tx.query(
-    `update wallet.coins c set spent_by = s.spender, spent_block = s.block
-     from unnest($2::text[], $3::int[], $4::text[], $5::bigint[]) as s (tx_hash, index, spender, block)
-     where c.network = $1 and c.tx_hash = s.tx_hash and c.index = s.index and c.spent_by is distinct from s.spender`,
-    [
-      network,
-      spends.map(({ txHash }) => txHash),
-      spends.map(({ index }) => index),
-      spends.map(({ by }) => by),
-      spends.map(({ block }) => block.toString()),
-    ],
-  )
+  const values = [
+    network,
+    spends.map(({ txHash }) => txHash),
+    spends.map(({ index }) => index),
+    spends.map(({ by }) => by),
+    spends.map(({ block }) => block.toString()),
+  ]
+  for (const table of ['coins', 'deposit_sources'])
+    await tx.query(
+      `update wallet.${table} c set spent_by = s.spender, spent_block = s.block
+       from unnest($2::text[], $3::int[], $4::text[], $5::bigint[]) as s (tx_hash, index, spender, block)
+       where c.network = $1 and c.tx_hash = s.tx_hash and c.index = s.index and c.spent_by is distinct from s.spender`,
+      values,
+    )
 }
 
 /** The block that has a transaction; null when none in the chain has it. */

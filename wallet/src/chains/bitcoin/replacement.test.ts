@@ -129,6 +129,36 @@ describe.skipIf(litecoinProgram === null)('where nodes replace (Bitcoin)', () =>
     expect(await wallet.balanceOf(from.toAddress)).toBe(100_000n)
   })
 
+  test('a payment from a deposit that the chain lost names the transaction that spent the same', async () => {
+    account += 1
+    const derivationPath = `m/44/0/${account}/0`
+    const from = {
+      derivationPath,
+      fromAddress: await wallet.derive(derivationPath),
+      toAddress: wallet.recipient(account),
+    }
+    const { rpc } = wallet.node
+    const [deposit, instead] = await wallet.payTwice([from.fromAddress, wallet.recipient(3_000)], 1_000_000n)
+    await rpc.call('sendrawtransaction', [deposit!.raw])
+    await wallet.mine(2)
+    await wallet.follow()
+    await send('from-lost', from, 400_000n)
+    const height = (await rpc.call('getblockcount')) as number
+    await rpc.call('invalidateblock', [await rpc.call('getblockhash', [height - 1])])
+    await wallet.node.mineOnly(wallet.stranger, [instead!.raw])
+    await wallet.mine(3)
+    await wallet.follow()
+    await wallet.follow()
+    const transfer = await wallet.read('from-lost')
+    expect(transfer.anchor).toEqual({ txHash: deposit!.txHash, index: 0 })
+    expect(await wallet.chain().findRival(transfer)).toEqual({
+      hash: instead!.txHash,
+      outputs: [transfer.anchor, instead!.spent],
+    })
+    expect(await wallet.balanceOf(from.fromAddress)).toBe(0n)
+    await expectBooks(from.fromAddress)
+  })
+
   test('a payment is not replaced when another address has spent on what it paid, and the chain went back', async () => {
     const from = await fund(3_000_000n)
     const derivationPath = `m/44/0/${account}/1`

@@ -47,13 +47,14 @@ async function findShortest(pool: pg.Pool, { client_id, id }: Transfer): Promise
 
 /**
  * Lists what the transactions spend, with the final transaction that spent it or that was mined in place of the transaction that has it.
- * `replaced` is what the latter spent, as every transaction of its transfer does.
+ * `replaced` is what the latter spent, as every transaction of its transfer does, or the transaction of the deposit did.
  */
 async function listNeeded(pool: pg.Pool, hashes: string[]): Promise<NeededRow[]> {
   const { rows } = await pool.query<NeededRow>(
-    `select v.tx_hash as spender, c.tx_hash, c.index, coalesce(s.hash, o.hash) as rival,
-       case when s.hash is null and o.hash is not null then
-         json_build_object('txHash', a.tx_hash, 'index', a.index) end as replaced
+    `select v.tx_hash as spender, c.tx_hash, c.index, coalesce(s.hash, o.hash, d.hash) as rival,
+       case when s.hash is not null then null
+         when o.hash is not null then json_build_object('txHash', a.tx_hash, 'index', a.index)
+         when d.hash is not null then json_build_object('txHash', d.tx_hash, 'index', d.index) end as replaced
      from wallet.transactions v
      join wallet.transaction_inputs i on i.client_id = v.client_id and i.id = v.id and i.number = v.number
      join wallet.coins c on c.network = i.network and c.tx_hash = i.tx_hash and c.index = i.index
@@ -66,6 +67,10 @@ async function listNeeded(pool: pg.Pool, hashes: string[]): Promise<NeededRow[]>
        where t.client_id = c.client_id and t.id = c.change_of and t.status in ('confirmed', 'failed') and t.tx_hash <> c.tx_hash
          and not exists (select from wallet.transactions k where k.tx_hash = c.tx_hash and k.kind = 'child')
      ) o on true
+     left join lateral (
+       select p.spent_by as hash, p.tx_hash, p.index from wallet.deposit_sources p
+       where p.network = c.network and p.deposit_hash = c.tx_hash and p.spent_by <> c.tx_hash limit 1
+     ) d on true
      left join wallet.transaction_inputs a on a.client_id = c.client_id and a.id = c.change_of and a.number = 0 and a.position = 0
      where v.tx_hash = any($1) order by v.tx_hash, i.position`,
     [hashes],
