@@ -11,7 +11,7 @@ import { useRecordKey } from '../../server/src/db/record-key.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../server/src/embedded-postgres/start.ts'
 import { createRecordKey } from '../../server/src/lib/record-key.ts'
 import { watchDirectory } from '../../server/src/testing/cleanup.ts'
-import { copyEmptyCluster } from '../../server/src/testing/empty-cluster.ts'
+import { copyCluster, copyEmptyCluster } from '../../server/src/testing/empty-cluster.ts'
 import type { Random } from '../../server/src/testing/random.ts'
 
 const recoveryMillisecondsMax = 60_000
@@ -50,8 +50,13 @@ export type Books = Pick<Stack, 'sql' | 'books'>
 /**
  * @param serverDir the folder of a built server: it holds `dist`
  * @param settings of the node, besides those that a stack needs
+ * @param clusterDir a data directory with a migrated cluster, of which the stack gets a copy; without it the node migrates an empty one
  */
-export async function startStack(serverDir: string, settings: Record<string, string> = {}): Promise<Stack> {
+export async function startStack(
+  serverDir: string,
+  settings: Record<string, string> = {},
+  clusterDir?: string,
+): Promise<Stack> {
   const directory = mkdtempSync(join(tmpdir(), 'strongroom-torture-'))
   const cleanup = watchDirectory(directory)
   let node: { process: ChildProcess; url: string } | null = null
@@ -107,7 +112,8 @@ export async function startStack(serverDir: string, settings: Record<string, str
   }
 
   try {
-    copyEmptyCluster(directory)
+    if (clusterDir === undefined) copyEmptyCluster(directory)
+    else copyCluster(clusterDir, directory)
     await startPostgres()
   } catch (error) {
     rmSync(directory, { recursive: true, force: true })

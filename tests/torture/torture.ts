@@ -41,6 +41,8 @@ type Options = {
   blows: Blow[]
   /** False: commits are answered before they are on disk, which no production system may do. */
   isDurable?: boolean
+  /** A data directory with a migrated cluster to start with; without it the node migrates an empty one. */
+  clusterDir?: string
   print?: (line: string) => void
 }
 
@@ -59,12 +61,13 @@ export async function torture({
   seed,
   blows,
   isDurable = true,
+  clusterDir,
   print = () => {},
 }: Options): Promise<Result> {
   const begun = performance.now()
   const random = createRandom(seed)
   const wallet = await startWallet()
-  const stack = await startStack(serverDir)
+  const stack = await startStack(serverDir, {}, clusterDir)
   try {
     await stack.startNode()
     const triggers = points.map(({ at }) => (typeof at === 'string' ? null : at))

@@ -8,7 +8,11 @@ import { join } from 'node:path'
  */
 export function copyEmptyCluster(dataDir: string): void {
   const source = process.env.TEST_EMPTY_CLUSTER
-  if (source === undefined) return
+  if (source !== undefined) copyCluster(source, dataDir)
+}
+
+/** Copies the cluster of a data directory into another one. No server may run on it meanwhile. */
+export function copyCluster(source: string, dataDir: string): void {
   for (const name of ['postgres', 'postgres-password']) {
     cpSync(join(source, name), join(dataDir, name), { recursive: true, mode: constants.COPYFILE_FICLONE })
   }

@@ -41,6 +41,8 @@ type Options = {
   blows: Blow[]
   /** So many transfers are in flight before anything is killed. */
   inFlight: number
+  /** A data directory with a migrated cluster to start with; without it the node migrates an empty one. */
+  clusterDir?: string
   print?: (line: string) => void
 }
 
@@ -80,6 +82,7 @@ export async function tortureInFlight({
   seed,
   blows,
   inFlight,
+  clusterDir,
   print = () => {},
 }: Options): Promise<Result> {
   const begun = performance.now()
@@ -92,7 +95,8 @@ export async function tortureInFlight({
   }
   try {
     const chain = await kept(startChain(), (made) => made.stop())
-    const stack = await kept(startStack(serverDir, { WALLET_WEBHOOK_SECRET: webhookSecret }), (made) => made.stop())
+    const started = startStack(serverDir, { WALLET_WEBHOOK_SECRET: webhookSecret }, clusterDir)
+    const stack = await kept(started, (made) => made.stop())
     await stack.startNode()
     const relay = (target: () => string | null) => kept(startRelay(target), (made) => made.close())
     const edges = { chain: await relay(() => chain.url), webhook: await relay(stack.nodeUrl) }
