@@ -15,6 +15,8 @@ export type Breakable<Part extends string, At> = { part: Part; name: string; at:
 export type Trap = { caught: { toAddress: string | null } | null; release(): void }
 
 const pointMillisecondsMax = 30_000
+/** It waits at the point until it is released, so that a late look finds it, too. */
+const pollMilliseconds = 20
 
 /** The first half of the key of the locks that pause transactions; the other half is the number of the point. */
 const lockSpace = 7_370
@@ -95,7 +97,7 @@ export async function waitUntilCaught(
     const caught = await breakpoint.caught()
     if (caught !== null) return caught
     assertNoFault()
-    await sleep(3)
+    await sleep(pollMilliseconds)
   }
   await breakpoint.release()
   throw new Error(`Nothing came to the point ${name}`)

@@ -53,6 +53,8 @@ const depositsOfCycle = 5
 const orderedPerFlight = 1.2
 const sleepMilliseconds = 2_500
 const settleMillisecondsMax = 120_000
+/** A look connects to the wallet's database anew and costs both sides some milliseconds of computing. */
+const lookMilliseconds = 250
 
 type Scene = {
   stack: Stack
@@ -278,6 +280,6 @@ async function until(what: string, isTrue: () => Promise<boolean>): Promise<void
   const deadline = Date.now() + settleMillisecondsMax
   while (!(await isTrue())) {
     if (Date.now() > deadline) throw new Error(`Waited in vain for ${what}`)
-    await sleep(50)
+    await sleep(lookMilliseconds)
   }
 }
