@@ -121,8 +121,8 @@ async function figuresOf(page: Page): Promise<Figure[]> {
 async function operationsAt(page: Page, origin: string, href: string): Promise<number> {
   const { pathname: target } = new URL(href, origin)
   const list = target.endsWith('/activity') ? 'history' : target.replace(/^.*\/(reports\/)/, '$1')
-  // The page before may still ask for its own list.
-  await page.goto('about:blank')
+  // The page before may still ask for its own list. This document asks for nothing, and its origin lets the browser keep the process.
+  await page.goto(`${origin}/healthz`)
   const answer = page.waitForResponse((response) => {
     const { pathname } = new URL(response.url())
     return pathname.startsWith('/api/') && pathname.endsWith(`/${list}`)
