@@ -1,5 +1,5 @@
-// npm run bench and bench:…: compiles the files that changed since they were compiled, and runs the program of this
-// name. Types are not checked: `npm run typecheck` does that, and takes half a minute.
+// `npm run bench` and `npm run bench:…`: compiles the files that changed since the last compilation, and runs the named
+// program. Types are not checked: `npm run typecheck` does that, and takes half a minute.
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../', import.meta.url))
 const folders = ['server/src', 'wallet/src', 'demo/src', 'bench']
 
-/** The folder of the compiled programs. Their imports lie beside them, as in the checkout. */
+/** The folder of the compiled programs. The files that they import have the same relative paths as in the checkout. */
 export const compiled = join(root, 'bench/dist/bench')
 
 export async function compile() {

@@ -27,7 +27,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const read = (path: string) => readFileSync(join(root, 'deploy', path), 'utf8')
 
-/** Names that are neither a setting nor the file of a secret one. */
+/** Returns the names that are neither a setting nor the file of a secret setting. */
 function strangersIn(names: string[], settings: Setting[]): string[] {
   const known = settings.flatMap(({ name, isSecret }) => (isSecret === true ? [name, `${name}_FILE`] : [name]))
   return names.filter((name) => !known.includes(name))
@@ -67,7 +67,9 @@ describe('deploy/compose', () => {
     compose = parse(read('compose/compose.yaml'), { merge: true }) as Compose
   })
 
-  /** The variables of a service as the container has them, with the secrets where `init.sh` has put them. */
+  /**
+   * Returns the environment variables of a service in its container, with paths to the secrets that `init.sh` wrote.
+   */
   function environmentOf(name: string): Record<string, string> {
     const dotEnv = Object.fromEntries(
       readFileSync(join(place, '.env'), 'utf8')
@@ -86,7 +88,7 @@ describe('deploy/compose', () => {
     )
   }
 
-  it('init.sh asks four questions, makes every secret once as a file, and keeps what exists', () => {
+  it('init.sh asks four questions, writes every secret to a file, and keeps existing files', () => {
     const refused = init('')
     expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('an answer is needed')])
     expect(init(`${answers.with(0, 'a"b').join('\n')}\n`).stderr).toContain('an answer has no spaces, quotes')
@@ -97,7 +99,7 @@ describe('deploy/compose', () => {
     const made = Object.keys(compose.secrets).map((name) => join(place, compose.secrets[name]!.file))
     const before = made.map((path) => readFileSync(path, 'utf8'))
     for (const text of before) expect(text).toMatch(/^\S.{9,}$/)
-    // The containers read them as other users; nobody else of the machine passes the folder.
+    // The containers read the files as other users; other users of the machine cannot open the folder.
     expect(statSync(join(place, 'secrets')).mode & 0o777).toBe(0o700)
     for (const path of made) expect(statSync(path).mode & 0o777).toBe(0o444)
 
@@ -128,7 +130,7 @@ describe('deploy/compose', () => {
     expect(readConfig(environmentOf('node-1')).webhookSecrets).toEqual([wallet.webhookSecret])
   })
 
-  it('each secret, network and volume that a service names is there', () => {
+  it('each secret, network and volume that a service names exists', () => {
     const { services, secrets, networks, volumes } = compose
     for (const [name, service] of Object.entries(services)) {
       const inFiles = Object.values(service.environment ?? {}).filter((value) => value.startsWith('/run/secrets/'))
@@ -300,7 +302,7 @@ describe('deploy/kubernetes', () => {
       for (const file of files) expect(existsSync(join(place, file.split('=').at(-1)!)), file).toBe(true)
   })
 
-  it('pods run without rights and with a root that is read-only, as the version of this tree', () => {
+  it('pods run the version of this tree, without privileges and with a read-only root', () => {
     expect(pods.map(({ name }) => name)).toEqual(['strongroom-migrate', 'strongroom', 'wallet'])
     for (const { pod } of pods) {
       expect(pod).toMatchObject({
@@ -349,7 +351,7 @@ describe('deploy/kubernetes', () => {
 })
 
 describe('deploy/container', () => {
-  it('the image has a base that can be chosen, runs as nobody special, and says whether it is well', () => {
+  it('the image has a base that can be chosen, runs as an unprivileged user, and has a health check', () => {
     const lines = read('container/Containerfile').split('\n')
     const last = (word: string) => lines.findLast((line) => line.startsWith(`${word} `))
     expect(lines.find((line) => line.startsWith('FROM '))).toMatch(/^FROM \$\{BASE\}$/)
@@ -360,7 +362,7 @@ describe('deploy/container', () => {
     expect(strangersIn(set, ofServer)).toEqual([])
   })
 
-  it('its check of health ends with 0 while the service answers, and with 1 otherwise', async () => {
+  it('its health check exits with 0 while the service is healthy, and with 1 otherwise', async () => {
     const script = /CMD \["node", "-e", (".*")\]/.exec(read('container/Containerfile'))![1]!
     const { createServer } = await import('node:http')
     for (const [status, code] of [
@@ -389,7 +391,7 @@ describe('deploy/linux/cluster', () => {
   }
   const rendered = (path: string) => readFileSync(join(place, path), 'utf8')
 
-  it('renders a cluster that acknowledges nothing without a standby, for three machines', () => {
+  it('renders a cluster of three machines that acknowledges no commit without a standby', () => {
     expect(render(settings)).toMatchObject({ status: 0, stderr: '' })
     for (const [index, name] of ['db1', 'db2', 'db3'].entries()) {
       const address = `10.0.0.${11 + index}`
@@ -427,7 +429,7 @@ describe('deploy/linux/cluster', () => {
     expect(proxy).toMatch(/listen nodes\n[\s\S]*httpchk GET \/readyz\n[\s\S]*server node2 10\.0\.0\.22:8420 check/)
   })
 
-  it('keeps the passwords, which only their owner reads', () => {
+  it('keeps existing passwords, in files that only their owner can read', () => {
     const before = rendered('db1/patroni.yaml')
     expect(render(settings).status).toBe(0)
     expect(rendered('db1/patroni.yaml')).toBe(before)
@@ -441,7 +443,7 @@ describe('deploy/linux/cluster', () => {
     ['two machines', (text: string) => text.replace(' db3=10.0.0.13', ''), 'names 2 machines, not three'],
     ['a lease that is too short', (text: string) => text.replace('LEASE=20', 'LEASE=10'), 'LEASE is 10'],
     ['no proxy', (text: string) => text.replace(/^PROXY=.*$/m, ''), 'PROXY is not set'],
-  ])('refuses %s', (_, change, message) => {
+  ])('refuses settings with %s', (_, change, message) => {
     const { status, stderr } = render(change(settings))
     expect(status).toBe(1)
     expect(stderr).toContain(message)
@@ -453,7 +455,7 @@ describe('deploy/linux', () => {
   const valuesOf = (text: string, key: string) =>
     [...text.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value!)
 
-  it('each setting of a unit is one, and each secret is a credential that the unit loads', () => {
+  it('each variable of a unit is a setting, and each secret is a credential that the unit loads', () => {
     for (const name of units) {
       const unit = read(`linux/${name}`)
       const settings = name.includes('wallet') ? ofWallet : ofServer
@@ -482,13 +484,13 @@ describe('deploy/linux', () => {
   })
 
   const analyze = '/usr/bin/systemd-analyze'
-  it.runIf(existsSync(analyze))('systemd takes the units, and finds little that they could do', () => {
+  it.runIf(existsSync(analyze))('systemd accepts the units, and rates their exposure as low', () => {
     for (const name of units) {
       const path = join(folder, name)
       writeFileSync(path, read(`linux/${name}`).replace('/opt/strongroom/', `${root}tools/package/`))
       const verified = spawnSync(analyze, ['verify', path], { encoding: 'utf8' })
       expect([name, verified.status, verified.stderr]).toEqual([name, 0, ''])
-      // In tenths: 2.5 of 10.
+      // The threshold is in tenths: an exposure of 2.5 of 10.
       const judged = spawnSync(analyze, ['security', '--offline=true', '--threshold=25', path], { encoding: 'utf8' })
       expect([name, judged.status, judged.stdout.split('\n').at(-2)]).toEqual([name, 0, expect.stringContaining('OK')])
     }
@@ -501,7 +503,7 @@ describe('deploy/backup', () => {
   const passwordFile = join(folder, 'password')
   const wal = (number: number) => `0000000100000000${number.toString(16).toUpperCase().padStart(8, '0')}`
 
-  /** Stands for the program of PostgreSQL, which must be of the release of its server: makes what that makes. */
+  /** Replaces `pg_basebackup`, which would need a server of its own release: makes the same files. */
   const program = `#!/bin/sh
 [ "$PGPASSWORD" = hunter2 ] && [ "$FIRST" != none ] || exit 1
 for word; do case $word in --pgdata=*) folder=\${word#--pgdata=} ;; esac; done
@@ -532,14 +534,14 @@ rm PG_VERSION backup_label
       writeFileSync(join(places.WAL, name), '')
   })
 
-  it('keeps the newest backups that open, and the WAL that they need', async () => {
+  it('keeps the newest readable backups, and the WAL that they need', async () => {
     const first = run(wal(3))
     expect([first.status, first.stderr]).toEqual([0, ''])
     const [taken] = readdirSync(places.BACKUPS)
     expect(readdirSync(join(places.BACKUPS, taken!)).sort()).toEqual(['base.tar.gz', 'pg_wal.tar.gz'])
     expect(readdirSync(places.WAL).sort()).toEqual([wal(3), wal(4), `${wal(9)}.part`, '00000002.history'].sort())
 
-    // Names are of seconds.
+    // The name of a backup is its time in seconds.
     await new Promise((resolve) => setTimeout(resolve, 1_100))
     expect(run(wal(4)).status).toBe(0)
     const [kept, ...others] = readdirSync(places.BACKUPS)

@@ -10,9 +10,9 @@ import { createAddress, usdtContract } from '../server/src/testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../server/src/testing/transfer-bench.ts'
 
 /**
- * The service compared with a model of a few lines: random commands in random batches, each batch concurrent. Commands
- * whose order within a batch could change the outcome are on different addresses or in different batches, so that the
- * model needs neither a clock nor locks.
+ * Compares the service with a small model: random commands run in random batches, and the commands of a batch run
+ * concurrently. Commands whose order within a batch could change the outcome are on different addresses or in different
+ * batches, so that the model needs neither a clock nor locks.
  */
 
 const addressesPerRun = 3
@@ -93,14 +93,14 @@ const commandOf: fc.Arbitrary<Command> = fc.oneof(
 const commands = fc.array(commandOf, { minLength: 3, maxLength: 10, size: 'max' })
 const batchesOf = fc.array(commands, { minLength: 5, maxLength: 9, size: 'max' })
 
-/** A payment whose fee its address pays: a run of random commands alone might have none. */
+/** A payment whose fee is paid by its address, because a run of random commands might contain none. */
 const paid: Command[][] = [
   [true, false].map((coin) => ({ type: 'deposit', address: 0, coin, amount: 400, copies: 1, contradicts: false })),
   [{ type: 'order', address: 0, coin: false, amount: 50, kind: 'small' }],
   [{ type: 'wallet', pick: 0, outcome: 'confirm', fee: 5, paidByOther: false }],
 ]
 
-it('T5 the books equal a model of them, whatever happens at the same time', async () => {
+it('T5 the ledger equals a model of it after concurrent commands', async () => {
   const settings = { seed, numRuns: runs, endOnFailure: true, examples: [[paid]] as [Command[][]][] }
   await fc.assert(fc.asyncProperty(batchesOf, runAgainstModel), settings)
   expect((await verifyLedger(bench.test.deps.db)).differences).toEqual([])
@@ -114,7 +114,9 @@ async function runAgainstModel(batches: Command[][]): Promise<void> {
   const model = wire.map(() => ({ USDT: null as Held | null, ETH: null as Held | null }))
   const fees = wire.map(() => [] as bigint[])
   const open: Transfer[] = []
-  /** Accounts with a quarantined event: two people decide what is credited there, so one administrator adds nothing. */
+  /**
+   * Accounts with a quarantined event: two people decide what is credited there, so one administrator cannot add funds.
+   */
   const disputed = new Set<string>()
   const held = (index: number, token: Token): Held => {
     const of = model[index]!

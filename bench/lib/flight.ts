@@ -20,7 +20,10 @@ const blockGas = '0x1c9c380'
 /** A vault whose wallet service is the reference wallet, on a local chain that mines only on command. */
 export type Flight = {
   chain: LocalChain
-  /** Mines a block that has no room for waiting transactions: a transaction takes one unit of gas more. */
+  /**
+   * Mines an empty block: its gas limit is one unit below the gas of a transaction, so that waiting transactions do not
+   * fit.
+   */
   mineEmptyBlock(): Promise<void>
   /** Mines blocks until no transaction waits. */
   mineAll(): Promise<void>

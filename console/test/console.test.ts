@@ -19,7 +19,7 @@ import { type Stack, startStack } from './support/stack.ts'
 
 let stack: Stack
 
-// One start for everything: the flows follow each other in the same organisation, as a day does.
+// The stack starts once: the flows run one after the other in the same organisation.
 beforeAll(async () => {
   stack = await startStack()
 })

@@ -15,7 +15,10 @@ export async function choosePorts(dataDir: string): Promise<Ports> {
   return ports
 }
 
-/** Returns the port itself if it can be listened on, and a free port for 0. Throws EADDRINUSE and similar errors. */
+/**
+ * Returns the port if this process can listen on it; for port 0, returns a free port. Throws EADDRINUSE and similar
+ * errors.
+ */
 export function claimPort(port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

@@ -8,10 +8,10 @@ import { signIn } from './sign-in.ts'
 import { newPasskey, SoftwarePasskey, type StoredPasskey } from './software-passkey.ts'
 
 export const reserveCode = 'reserve'
-/** The people of the vault. Each has a passkey in software, because a terminal has no reader for a finger. */
+/** The people of the vault. Each has a passkey in software, because a terminal has no fingerprint reader. */
 export const keeperNames = ['anna', 'ben', 'clara', 'david', 'ella'] as const
 export type KeeperName = (typeof keeperNames)[number]
-/** Also administers the vault. */
+/** The keeper who also administers the vault. */
 const administrator: KeeperName = 'ella'
 const emailOf = (name: KeeperName) => `${name}@strongroom.localhost`
 
@@ -72,8 +72,8 @@ const passkeyPath = (dataDir: string, name: KeeperName, purpose: Purpose) =>
   join(reserveDir(dataDir), `${name}.${files[purpose]}.json`)
 
 /**
- * Returns the origin of the page for signatures of the wallet service: another host than that of the console, on the
- * same machine.
+ * Returns the origin of the page on which people sign, which the wallet service serves. Its host differs from that of
+ * the console, on the same machine.
  */
 export const signingOriginOf = (walletUrl: string): string => `http://sign.localhost:${new URL(walletUrl).port}`
 
@@ -81,7 +81,7 @@ export const signingOriginOf = (walletUrl: string): string => `http://sign.local
 function ensurePasskey(dataDir: string, name: KeeperName, { purpose, origin }: { purpose: Purpose; origin: string }) {
   const known = readPasskey(dataDir, name, { purpose, origin })
   if (known !== null) return known
-  // Uses the second kind of key that authenticators make for one person.
+  // One person gets the other type of key that authenticators make, so that the demo has both.
   const made = newPasskey(name === 'clara' ? 'EdDSA' : 'ES256')
   writeJson(passkeyPath(dataDir, name, purpose), made)
   return new SoftwarePasskey(origin, made)
@@ -125,8 +125,7 @@ function writeReserve(
 }
 
 /**
- * Adapts the vault to another port, which means another wallet service for the vault, and another origin for the
- * signing keys.
+ * Adapts the vault to changed ports: the URL of the wallet service and the origin of the signing keys contain a port.
  */
 async function keepReserve(known: Reserve, way: ReserveWay): Promise<void> {
   if (known.walletUrl !== way.wallet.url) await pointToWallet(way)
@@ -145,7 +144,7 @@ async function pointToWallet({ dataDir, baseUrl, origin, linkFor, wallet }: Rese
   await person.auth.signOut()
 }
 
-/** Signs a keeper in, whose passkey confirms the calls that the service wants confirmed. */
+/** Signs a keeper in. The passkey of the keeper confirms the calls that need a confirmation. */
 async function signInWith(key: SoftwarePasskey, name: KeeperName, way: Pick<ReserveWay, 'baseUrl' | 'linkFor'>) {
   const person: Strongroom = await signIn(way.baseUrl, await way.linkFor(emailOf(name)), async (call) =>
     key.confirm(call, await person.me.prepareConfirmation(call as Parameters<typeof person.me.prepareConfirmation>[0])),
@@ -157,8 +156,8 @@ const signingKeyOf = (name: KeeperName, { dataDir, wallet }: Pick<ReserveWay, 'd
   ensurePasskey(dataDir, name, { purpose: 'signing', origin: signingOriginOf(wallet.url) })
 
 /**
- * Names the present page of the wallet service in the authority. Before, the authority may have named the page of the
- * service.
+ * Makes the authority name the current page of the wallet service. Until then it may name another page, such as the
+ * page of the service.
  */
 async function followPages(userIds: Reserve['userIds'], way: ReserveWay): Promise<void> {
   const keepers = keeperNames.map((name) => ({ id: userIds[name], key: signingKeyOf(name, way) }))
@@ -224,7 +223,7 @@ async function completeRules(admin: Strongroom): Promise<Groups> {
   return { keepers: groupId, administrators: present.find((group) => group.code === 'administrators')!.id }
 }
 
-/** Invites a person, signs them in and adds their passkey, each as the pages of the console do. */
+/** Invites a person, signs them in and adds their passkey, with the same requests as the console. */
 async function enrol(admin: Strongroom, groups: Groups, name: KeeperName, way: ReserveWay) {
   const { invitations } = admin.vault(reserveCode)
   const isInvited = (await invitations.list()).some(({ email }) => email === emailOf(name))

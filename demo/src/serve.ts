@@ -3,7 +3,10 @@ export type Handlers = Record<string, (question: never) => Promise<unknown>>
 
 type Question = { id: number; type: string }
 
-/** Runs the process side of a part: it answers the supervisor, stops on a signal, and ends when the supervisor ends. */
+/**
+ * Runs one part of the demo in its process: it answers the supervisor, and stops on a signal or when the supervisor
+ * ends.
+ */
 export function serve(handlers: Handlers, stop: () => Promise<void>): void {
   process.on('message', (question: Question) => {
     void answer(handlers, question).then((reply) => {

@@ -4,7 +4,7 @@ import { type Config, readConfig } from '@strongroom/server/config'
 
 export const defaultAdminEmail = 'admin@strongroom.localhost'
 
-/** The server's own settings, completed with those that the demo decides. */
+/** The settings of the server, completed with the values that the demo chooses. */
 export type Settings = { config: Config; dataDir: string; adminEmail: string; environment: NodeJS.ProcessEnv }
 
 /**
@@ -16,7 +16,7 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
   const dataDir = resolve(env.DATA_DIR?.trim() || './.strongroom')
   const environment = { ...env, DEMO: 'true', STRONGROOM_ADMIN_EMAIL: adminEmail, DATA_DIR: dataDir }
   const config = readConfig(environment)
-  // The server creates the folder with the first mail, but its path is printed before.
+  // The server creates the folder with the first mail, but the demo prints its path before.
   mkdirSync(join(dataDir, 'outbox'), { recursive: true, mode: 0o700 })
   return { config, dataDir, adminEmail, environment }
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Asks four questions, and makes .env and the secrets once. What exists is kept: run it again after adding a setting.
+# Asks four questions, and makes .env and the secrets. Existing files are kept: run it again after adding a setting.
 # ../kubernetes/init.sh runs it with the names of its databases.
 set -eu
 umask 077
@@ -14,14 +14,14 @@ ask() {
     echo "init.sh: an answer is needed" >&2
     exit 1
   fi
-  # Each value stands in one line of a file, and some in quotes.
+  # Each answer is written into one line of a file, some of them in quotes.
   case $answer in
     *[\"\'\\\`\$]* | *' '*) echo "init.sh: an answer has no spaces, quotes, dollar signs or backslashes" >&2; exit 1 ;;
   esac
   eval "$1=\$answer"
 }
 
-# Folders are closed for others; the programs in the containers, which run as other users, read the files in them.
+# Other users of the machine cannot open the folder. Its files are readable, because the programs in the containers run as other users.
 mkdir -p secrets
 chmod 700 secrets
 put() {
@@ -33,10 +33,10 @@ put() {
 random() { head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n'; }
 
 if [ ! -e .env ] || [ ! -e secrets/smtp-url ] || [ ! -e secrets/wallet-chains ]; then
-  ask HOST_NAME 'Under which name do people reach it?' vault.example.org
+  ask HOST_NAME 'Under which DNS name do people reach Strongroom?' vault.example.org
   ask ADMIN 'Who administers the platform, by e-mail address?' operator@example.org
-  ask SMTP 'Which mail server sends its mails?' smtps://user:password@mail.example.org
-  ask RPC 'Which node of Ethereum does the wallet service ask?' https://rpc.example.org
+  ask SMTP 'Which mail server sends the mails of Strongroom?' smtps://user:password@mail.example.org
+  ask RPC 'Which Ethereum node does the wallet service use?' https://rpc.example.org
   printf '%s' "$SMTP" | put smtp-url
   printf '{"ethereum": {"rpcUrl": "%s", "chainId": 1}}' "$RPC" | put wallet-chains
   if [ ! -e .env ]; then
@@ -62,4 +62,4 @@ printf 'postgresql://wallet:%s@%s/wallet' "$(cat secrets/wallet-database-passwor
 random | put wallet-passphrase
 
 echo "The settings are in .env, and the secrets in secrets/. Keep copies of secret-key and wallet-passphrase apart from this machine:" >&2
-echo "without them nothing that is sealed, and no key of the wallet service, opens again." >&2
+echo "without them, neither the sealed secrets nor the keys of the wallet service can be decrypted." >&2

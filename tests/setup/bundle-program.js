@@ -1,4 +1,5 @@
-// Joins a compiled program with all that it imports, packages too: node bundle-program.js PROGRAM FOLDER
+// node bundle-program.js PROGRAM FOLDER: bundles a compiled program with everything that it imports, including
+// packages.
 import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { rolldown } from 'rolldown'

@@ -7,9 +7,10 @@ import { planFlightBlows, tortureInFlight } from './flight/flight.ts'
 import { planBlows, torture } from './torture.ts'
 
 /**
- * `npm run torture -- --cycles 200 --seed 7`: exits with 1 at the first violation, and prints the seed. `--from 101` begins
- * with that cycle of the plan. `--in-flight 200`: with the reference wallet, and so many transfers in flight. `--cluster`: on three
- * machines of PostgreSQL under Patroni, behind HAProxy; with `--control shipped`, without a protection, and something must be lost.
+ * `npm run torture -- --cycles 200 --seed 7` exits with 1 at the first violation, and prints the seed. `--from 101`
+ * begins with cycle 101 of the plan. `--in-flight 200` uses the reference wallet, and keeps 200 transfers in flight.
+ * `--cluster` runs on three PostgreSQL machines under Patroni, behind HAProxy. `--control shipped` removes one
+ * protection of the cluster; the run must then lose something.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -25,7 +26,7 @@ async function main(): Promise<void> {
   const cycles = readNumber('--cycles', values.cycles ?? '200')
   const seed = readNumber('--seed', values.seed ?? `${Math.floor(Math.random() * 2 ** 31)}`)
   const from = readNumber('--from', values.from ?? '1')
-  // PostgreSQL, the node and their folder are ended and removed by the processes that watch this one.
+  // Processes that watch this process end PostgreSQL and the node, and remove their folder.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
   if (values.control === undefined) print(`Cycles ${from} to ${cycles} with seed ${seed}`)
   try {

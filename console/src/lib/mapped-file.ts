@@ -12,12 +12,12 @@ type Wanted<Field extends string> = {
   onRows: (rows: Record<Field, string>[], mapping: Mapping<Field>) => void
 }
 
-/** A CSV file whose lines name the columns first, and the column of each field. */
+/** A CSV file, whose first line names the columns, and the column of each field. */
 export type FileRead<Field extends string> = { lines: string[][]; mapping: Mapping<Field> }
 
 /**
- * Reads a CSV file. Where the columns of all required fields are known, its rows follow at once; otherwise a person says which
- * column holds what, which is remembered.
+ * Reads a CSV file. If the columns of all required fields are known, its rows are passed on at once. Otherwise a person
+ * assigns columns to fields, and this mapping is remembered.
  */
 export function useMappedFile<Field extends string>({ key, aliases, required, rowsMax, onRows }: Wanted<Field>) {
   const [file, setFile] = useState<FileRead<Field> | null>(null)

@@ -6,7 +6,7 @@ import { sessionQuery } from '../lib/session.ts'
 import { Frame } from '../ui/frame.tsx'
 import { Page } from '../ui/page.tsx'
 
-/** The page of sessions, to which a mail about another person's sign-in link leads. */
+/** The page of the reader's sessions. A mail links to it when an operator has made a sign-in link for the reader. */
 export const Route = createFileRoute('/me_/sessions')({ component: OwnSessions })
 
 function OwnSessions() {

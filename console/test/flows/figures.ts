@@ -16,7 +16,7 @@ export function figureFlows(stack: () => Stack): void {
       await operate(stack())
       const wrong: string[] = []
       let followed = 0
-      /** The numbers of operations of the links that were followed. */
+      /** The number of operations behind each link that was followed. */
       const known = new Map<string, number>()
       for (const [turn, { report, isFiltered }] of (await reportsOf(stack())).entries()) {
         await page.goto(`${stack().url}/v/${vaultCode}/reports/${report}`)
@@ -40,13 +40,13 @@ export function figureFlows(stack: () => Stack): void {
   })
 }
 
-/** A payment that goes out, one that waits, and one that was withdrawn. */
+/** Orders three payments: the first is confirmed, the second waits, and the third is cancelled. */
 async function operate(stack: Stack): Promise<void> {
   const paid = await orderTransfer(stack, '7')
   await orderTransfer(stack, '140')
   const { id } = await orderTransfer(stack, '160')
   await (await stack.client('treasurer')).vault(vaultCode).transfers.cancel(id)
-  // Its network fee is booked then.
+  // The network fee of a payment is booked when the payment is confirmed.
   await vi.waitFor(async () => expect((await paid.read()).status).toBe('confirmed'), { timeout: 60_000, interval: 500 })
 }
 
@@ -98,7 +98,7 @@ async function reportsOf(stack: Stack): Promise<{ report: string; isFiltered: bo
   ]
 }
 
-/** Returns the numbers of the page that lead to operations: counts with a link, and the gaps of the data with theirs. */
+/** Returns the counts of the page that link to operations, including the counts of missing data. */
 async function figuresOf(page: Page): Promise<Figure[]> {
   const links = await page.locator(operations.map((link) => `main ${link}`).join(', ')).all()
   const counts = await Promise.all(
@@ -117,7 +117,10 @@ async function figuresOf(page: Page): Promise<Figure[]> {
   })
 }
 
-/** Follows a link, and returns how many operations the page asks for and gets, page after page. */
+/**
+ * Follows a link, and returns the number of operations that the opened page receives. All of them must fit on one page
+ * of the list.
+ */
 async function operationsAt(page: Page, origin: string, href: string): Promise<number> {
   const { pathname: target } = new URL(href, origin)
   const list = target.endsWith('/activity') ? 'history' : target.replace(/^.*\/(reports\/)/, '$1')

@@ -30,7 +30,7 @@ export function signingFlows(stack: () => Stack): void {
         await voter.page.getByRole('button', { name: 'Approve' }).click()
         await signElsewhere(voter.page, name, recipient)
         await voter.page.getByText('You approved this.').waitFor()
-        // A vote is tried without a signature first: the answer says whether the vault is protected.
+        // The console first sends the vote without a signature: the answer says whether the vault is protected.
         expect(voter.faults.filter((fault) => !/ 403 .*\/approve$/.test(fault))).toEqual([])
         await voter.page.context().close()
       }
@@ -46,7 +46,10 @@ export function signingFlows(stack: () => Stack): void {
 
   const pageOf = async (name: Keeper) => watchPage(await stack().contextOf(name), stack().url)
 
-  /** Confirms, and signs in the window that opens: on the page of the wallet service, whose keys the authority names. */
+  /**
+   * Confirms, and gives the signature in the window that opens: the page of the wallet service, whose keys the
+   * authority names.
+   */
   async function signElsewhere(page: Page, name: Keeper, recipient: string): Promise<void> {
     const popup = await windowOf(stack(), page, name, () =>
       page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click(),

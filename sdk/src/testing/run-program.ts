@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 
-/** Runs a program with Node.js, with only the search path of this process's environment. */
+/** Runs a program with Node.js. Of the environment of this process, the program gets only PATH. */
 export function runProgram(
   path: string,
   args: string[],

@@ -20,18 +20,18 @@ export type Mined = {
 export type Chain = {
   url: string
   chainId: number
-  /** The account from which deposits come; it has as much as is needed. */
+  /** The account that pays the deposits; its balance is large enough for all of them. */
   faucet: string
   pay(toAddress: string, value: bigint): Promise<string>
   mine(): Promise<void>
   /**
-   * Mines a block from time to time until the end of the function that it returns. A block that cannot be mined is tried again, so that
-   * a lost connection to the chain does not end the flow.
+   * Mines blocks at intervals until the returned function is called. A block that cannot be mined is tried again, so
+   * that a lost connection to the chain does not end the flow.
    */
   flow(): () => Promise<void>
   /** Every transaction of every block so far. */
   readMined(): Promise<Mined[]>
-  /** The number of the newest block, and of the transactions that wait for one. */
+  /** The number of the newest block, and the number of transactions that wait for a block. */
   readHead(): Promise<{ height: number; waiting: number }>
   balanceOf(address: string): Promise<bigint>
   transactionsOf(address: string): Promise<number>
@@ -70,7 +70,7 @@ export async function startChain(): Promise<Chain> {
           await sleep(blockMilliseconds)
         }
       })()
-      // A fault is for who ends the flow.
+      // The function that ends the flow throws the error.
       flowing.catch(() => {})
       return async () => {
         ended.abort()

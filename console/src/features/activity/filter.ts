@@ -5,7 +5,7 @@ import { t } from '../../lib/language.ts'
 import { formatTime } from '../../lib/time.ts'
 import { statusWord } from '../../ui/operation-status.tsx'
 
-/** The filters have the names of the API, so that the drilldown of a report opens here unchanged. */
+/** The filters have the names of the API, so that the link of a figure in a report opens here unchanged. */
 const textFilters = [
   'direction',
   'statuses',
@@ -34,7 +34,7 @@ const textFilters = [
 
 export type FilterName = (typeof textFilters)[number]
 /**
- * The filters of the URL. `statuses` is one or several, with commas; `from` and `to` are days of the reader, or
+ * The filters of the URL. `statuses` is a comma-separated list; `from` and `to` are days in the reader's time zone, or
  * instants.
  */
 export type ActivityFilter = Partial<Record<FilterName, string>>
@@ -138,7 +138,7 @@ function listed(words: string[]): string {
 
 export type Preset = { key: string; label: string; from: string; to: string }
 
-/** Periods that are often chosen, as days of the reader. */
+/** Periods that are often chosen, as days in the reader's time zone. */
 export function presets(today: string): Preset[] {
   const month = today.slice(0, 7)
   const lastOfLastMonth = addDays(`${month}-01`, -1)
@@ -152,7 +152,7 @@ export function presets(today: string): Preset[] {
   ]
 }
 
-/** Returns the instant back to which a list with this cursor has looked, or null where the cursor does not say. */
+/** Returns the instant back to which a list has searched, as its cursor says, or null if the cursor does not say it. */
 export function lookedBackTo(cursor: string): string | null {
   try {
     const text = atob(cursor.replaceAll('-', '+').replaceAll('_', '/'))

@@ -11,7 +11,7 @@ const EditingContext = createContext<Editing>(null!)
 
 type Props = Editing & { judged: Judged[] }
 
-/** The rows of a file, to be corrected in place, each with its problem. */
+/** The rows of a file with the problem of each row. The reader corrects them in place. */
 export function ImportGrid({ judged, networks, setRow }: Props) {
   const columns = useMemo(gridColumns, [])
   return (
@@ -99,7 +99,7 @@ type ChoiceProps = {
   options: readonly (readonly [value: string, word: string])[]
 }
 
-/** Offers the value of the file as a choice, even where it is unknown. */
+/** Offers the value of the file as a choice, even if it is unknown. */
 function Choice({ row, field, label, value, options }: ChoiceProps) {
   const { setRow } = useContext(EditingContext)
   const isKnown = options.some(([option]) => option === value)

@@ -23,8 +23,8 @@ function useSubjects(code: string) {
 }
 
 /**
- * The people who may view, assign and edit where the scope is "only who is granted it", and who may change the category
- * itself.
+ * The people who may view, assign and edit where the scope is "only people with a grant", and who may change the
+ * category itself.
  */
 export function Grants({ code, category, isAdmin }: RightsProps) {
   const subjects = useSubjects(code)

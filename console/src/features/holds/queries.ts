@@ -4,7 +4,7 @@ import { membershipQuery } from '../../lib/membership.ts'
 import { useViewer } from '../../lib/viewer.ts'
 import type { SubjectType } from './words.ts'
 
-/** The words about holds, for the pages of what is held. */
+/** The texts about holds, for the pages of the objects that are held. */
 export { pathOf, placerOf, type SubjectType, subjectWord } from './words.ts'
 
 export type Subject = { type: SubjectType; id: string }
@@ -23,7 +23,10 @@ export function holdsQuery(code: string, filter: HoldFilter) {
   })
 }
 
-/** Reads the active holds on a subject that the reader may see: one placed by people, and one by the screening. */
+/**
+ * Reads the active holds on a subject that the reader may see: at most one placed by people, and one placed by the
+ * screening.
+ */
 export function holdsOnQuery(code: string, { type, id }: Subject) {
   return queryOptions({
     queryKey: ['holds', code, 'on', type, id],

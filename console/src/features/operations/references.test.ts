@@ -11,12 +11,12 @@ describe('a pasted operation', () => {
     [`deposit ${id}`, 'deposit'],
     [id, 'transfer'],
     [` ${id} `, 'transfer'],
-  ])('%s', (text, type) => {
+  ])('is recognised in %j', (text, type) => {
     expect(readReference(text, 'treasury', 'transfer')).toEqual({ code: 'treasury', type, id })
   })
 
   it.each([`/v/other/transfers/${id}`, 'javascript:alert(1)', '', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'])(
-    'is none: %s',
+    'is not recognised in %j',
     (text) => {
       expect(readReference(text, 'treasury', 'transfer')).toBeNull()
     },
@@ -31,11 +31,11 @@ describe('the explorer of a network', () => {
     ['javascript:alert("{hash}")', null],
     ['http://localhost.example.org/{hash}', null],
     [null, null],
-  ])('%s', (explorerTxUrl, url) => {
+  ])('has a link only over HTTPS, or over HTTP on localhost: %s', (explorerTxUrl, url) => {
     expect(explorerUrl({ explorerTxUrl }, '0xab')).toBe(url)
   })
 
-  it('is unknown without a network', () => {
+  it('has no link without a network', () => {
     expect(explorerUrl(null, '0xab')).toBeNull()
   })
 })

@@ -11,7 +11,10 @@ import { Card } from '../../ui/page.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 import { breakGlassQuery } from './queries.ts'
 
-/** The people who get in without their provider in an emergency. Two platform administrators agree on each. */
+/**
+ * The people who can sign in without their provider in an emergency. Two platform administrators must agree on each
+ * person.
+ */
 export function BreakGlassPeople() {
   const query = useQuery(breakGlassQuery)
   const [email, setEmail] = useState('')

@@ -44,7 +44,7 @@ export const askBacktest = (code: string, { tried, from, until }: Backtested): P
 
 const isUnderWay = (backtest: Backtest | undefined) => backtest?.status === 'queued' || backtest?.status === 'running'
 
-/** Reads a backtest until it has ended. `firstAnswer` started it. */
+/** Reads a backtest until it has ended. `firstAnswer` is the answer to the call that started it. */
 export const backtestQuery = (code: string, firstAnswer: Backtest | undefined) =>
   queryOptions({
     queryKey: ['backtest', code, firstAnswer?.id],

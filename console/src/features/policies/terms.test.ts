@@ -20,7 +20,7 @@ const saved: PolicyParts = {
 }
 
 describe('the sentence of a policy', () => {
-  it('has a condition for each selector, and one for each choice', () => {
+  it('has a condition for each required selector, and one condition for all selectors of a choice', () => {
     expect(draftOf(saved).terms).toEqual([
       { negated: false, clauses: [token] },
       { negated: false, clauses: [amount('gt', '1000')] },
@@ -29,7 +29,7 @@ describe('the sentence of a policy', () => {
     ])
   })
 
-  it('becomes the same policy again', () => {
+  it('is converted back to the same policy', () => {
     const { rules, approvers, approvalThreshold, adminBypass } = bodyOf(draftOf(saved))
     expect(rules).toEqual(saved.rules)
     expect(approvers).toEqual([
@@ -45,7 +45,7 @@ describe('the sentence of a policy', () => {
   })
 
   const refusing: Draft = { ...draftOf(saved), effect: 'block', blockReason: ' Closed ' }
-  it('asks for no votes where it refuses, and has a reason only there', () => {
+  it('asks for no votes if it refuses, and has a reason only if it refuses', () => {
     expect(bodyOf(refusing)).toMatchObject({
       approvalThreshold: 0,
       approvers: [],
@@ -55,7 +55,7 @@ describe('the sentence of a policy', () => {
     expect(bodyOf({ ...refusing, effect: 'allow' })).toMatchObject({ blockReason: null })
   })
 
-  it('knows where each of its conditions stands in the request', () => {
+  it('knows the path of each condition in the request body', () => {
     const draft = { terms: [{ negated: true, clauses: [token] }, ...draftOf(saved).terms] }
     const body = bodyOf({ ...emptyDraft('treasury'), ...draft })
     for (const [place, path] of clausePaths(draft)) {
@@ -73,7 +73,7 @@ describe('the code of a policy', () => {
     ['Große Zahlung über 1.000 €', [], 'grosse-zahlung-uber-1-000'],
     ['Two of the board', ['two-of-the-board', 'two-of-the-board-2'], 'two-of-the-board-3'],
     ['…', [], 'policy'],
-  ])('of %j beside %j is %j', (name, taken, code) => {
+  ])('is made from the name %j, where %j are taken: %j', (name, taken, code) => {
     expect(codeOf(name, taken)).toBe(code)
   })
 })

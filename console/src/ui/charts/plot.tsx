@@ -1,7 +1,9 @@
 import { type PointerEvent, type ReactNode, useCallback, useState } from 'react'
 import { labelStep, ticksOf } from './ticks.ts'
 
-/** Places of a plot: the middle of a point, the height of a value, and the width that a point has. */
+/**
+ * Positions in a plot: the horizontal centre of a point, the vertical position of a value, and the width of a point.
+ */
 export type Places = { x: (index: number) => number; y: (value: number) => number; step: number }
 
 type PlotProps = {
@@ -11,7 +13,7 @@ type PlotProps = {
   values: readonly number[]
   height: number
   format: (value: number) => string
-  /** The lines that are told of the point under the pointer. */
+  /** Returns the lines of text that describe the point under the pointer. */
   told: (index: number) => readonly string[]
   children: (places: Places) => ReactNode
 }
@@ -22,7 +24,7 @@ const top = 8
 const bottom = 24
 const labelWidth = 84
 
-/** Axes, lines of the grid and what is told of a point; `children` draw the points. */
+/** Draws the axes, the grid and the text about the point under the pointer; `children` draw the points. */
 export function Plot({ labels, values, height, format, told, children }: PlotProps) {
   const [width, setWidth] = useState(0)
   const [at, pointAt] = useState<number | null>(null)
