@@ -60,7 +60,7 @@ function halted(stack: () => Stack, open: Open): void {
     await page.getByRole('button', { name: 'Resolve the transfer' }).click()
     await page.getByRole('dialog').getByLabel('Reason').fill('The row was repaired from the record')
     expect(await axeViolations(page)).toEqual([])
-    await page.getByRole('dialog').getByRole('button', { name: 'Ask for it' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Send the request' }).click()
     const path = await page.getByRole('link', { name: 'Your request waits for votes' }).getAttribute('href')
 
     const other = await open('compliance', path!)
@@ -85,7 +85,7 @@ function quarantined(stack: () => Stack, open: Open): void {
     await dialog.getByLabel('What becomes of it').selectOption('dismiss')
     await dialog.getByLabel('Reason').fill('The first report was right')
     expect(await axeViolations(page)).toEqual([])
-    await dialog.getByRole('button', { name: 'Ask for it' }).click()
+    await dialog.getByRole('button', { name: 'Send the request' }).click()
     const path = await page.getByRole('link', { name: 'Waits for votes' }).getAttribute('href')
 
     const other = await open('compliance', path!)

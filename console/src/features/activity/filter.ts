@@ -122,7 +122,7 @@ function chipText(name: FilterName, value: string, nameOf: FilterNames): string 
     from: () => t('From {day}', { day: dayWords(value) }),
     to: () => t('Until {day}', { day: dayWords(value) }),
     userId: () => t('Person: {name}', { name: known }),
-    includeShared: () => t('Without what others share'),
+    includeShared: () => t('Without operations that others share'),
   }
   return texts[name]()
 }

@@ -124,7 +124,7 @@ function About({ code, counterparty }: { code: string; counterparty: Counterpart
       </div>
       <Facts
         facts={[
-          [t('Sort'), kindWords()[kind]],
+          [t('Kind'), kindWords()[kind]],
           [t('Description'), description],
           [
             t('Groups'),

@@ -78,7 +78,7 @@ function Form({ code, counterparty, done, network }: Props & { network: string }
         error={errors.name?.message}
         {...register('name', { required: t('Enter a name.') })}
       />
-      <SelectField label={t('Sort')} error={errors.kind?.message} {...register('kind')}>
+      <SelectField label={t('Kind')} error={errors.kind?.message} {...register('kind')}>
         {kinds.map((kind) => (
           <option key={kind} value={kind}>
             {kindWords()[kind]}

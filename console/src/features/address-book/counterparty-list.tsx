@@ -56,7 +56,7 @@ function Filters({ filter, change }: Omit<Props, 'code'>) {
         />
       </div>
       <SelectField
-        label={t('Sort')}
+        label={t('Kind')}
         value={filter.kind ?? ''}
         onChange={({ target }) => change({ ...filter, kind: target.value === '' ? undefined : (target.value as Kind) })}
       >
@@ -92,7 +92,7 @@ function columnsOf(code: string): Column<Counterparty>[] {
         </span>
       ),
     },
-    { id: 'kind', header: t('Sort'), cell: ({ kind }) => kindWords()[kind] },
+    { id: 'kind', header: t('Kind'), cell: ({ kind }) => kindWords()[kind] },
     {
       id: 'addresses',
       header: t('Addresses'),

@@ -34,7 +34,7 @@ function gridColumns(): Column<Judged>[] {
     { id: 'number', header: t('Line'), cell: ({ row }) => <span className="figures text-quiet">{row.number}</span> },
     { id: 'verdict', header: t('Verdict'), cell: (judged) => <VerdictCell judged={judged} />, className: 'md:w-52' },
     { id: 'name', header: t('Name'), cell: ({ row }) => <Cell row={row} field="name" label={t('Name')} /> },
-    { id: 'kind', header: t('Sort'), cell: ({ row }) => <KindCell row={row} /> },
+    { id: 'kind', header: t('Kind'), cell: ({ row }) => <KindCell row={row} /> },
     { id: 'network', header: t('Network'), cell: ({ row }) => <NetworkCell row={row} /> },
     {
       id: 'address',
@@ -71,7 +71,7 @@ function KindCell({ row }: { row: ImportRow }) {
     <Choice
       row={row}
       field="kind"
-      label={t('Sort')}
+      label={t('Kind')}
       value={kindOf(row.kind) ?? row.kind}
       options={kinds.map((kind) => [kind, words[kind]] as const)}
     />
@@ -151,13 +151,13 @@ function verdictWords(): Record<Verdict, string> {
     done: t('imported'),
     refused: t('refused'),
     'no name': t('name is missing'),
-    'no kind': t('sort is unknown'),
+    'no kind': t('kind is unknown'),
     'no network': t('network is unknown'),
     'no address': t('not an address'),
     'wrong checksum': t('a character is mistyped'),
     checking: t('is being compared …'),
     duplicate: t('twice in the file'),
     known: t('in the address book'),
-    'look-alike': t('resembles another'),
+    'look-alike': t('resembles another address'),
   }
 }

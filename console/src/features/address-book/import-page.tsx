@@ -64,7 +64,7 @@ export function ImportPage({ code }: { code: string }) {
 
 const wordsOf = (): Record<ImportField, string> => ({
   name: t('Name'),
-  kind: t('Sort'),
+  kind: t('Kind'),
   network: t('Network'),
   address: t('Address'),
   label: t('Label'),

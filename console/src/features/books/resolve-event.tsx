@@ -52,7 +52,7 @@ export function ResolveEvent({ code, deposit }: { code: string; deposit: Deposit
           />
           <WriteFailed write={resolve} shown={['reason']} />
           <Button look="primary" type="submit" busy={resolve.isPending}>
-            {t('Ask for it')}
+            {t('Send the request')}
           </Button>
         </form>
       </Sheet>

@@ -42,7 +42,7 @@ export function Grants({ code, category, isAdmin }: RightsProps) {
     <Card title={t('Grants')}>
       <p className="mb-3 text-quiet">
         {t(
-          'They count where a scope is “only who is granted it”. Who may edit also changes name and fields of the category.',
+          'Grants apply where a scope is “Only people with a grant”. People who may edit can also change the name and the fields of the category.',
         )}
       </p>
       <ul className="mb-4">
@@ -87,7 +87,7 @@ export function Grants({ code, category, isAdmin }: RightsProps) {
           </Button>
         </>
       ) : (
-        grants.length === 0 && <p className="text-quiet">{t('Nothing is granted to you.')}</p>
+        grants.length === 0 && <p className="text-quiet">{t('You have no grants.')}</p>
       )}
     </Card>
   )
@@ -115,7 +115,7 @@ export function Approvers({ code, category, isAdmin }: RightsProps) {
             chosen={chosen}
             onChange={choose}
             hint={t(
-              'They see all values that are asked for, sensitive ones included. Without anybody the administrators vote.',
+              'Approvers see all requested values, including sensitive ones. If you choose nobody, the administrators vote.',
             )}
           />
           <WriteFailed write={write} />

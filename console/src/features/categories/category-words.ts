@@ -10,7 +10,7 @@ export function scopeWords(): Record<OperationCategory['viewScope'], string> {
   return {
     owner_only: t('Owner and initiator of the operation'),
     vault_members: t('Everybody who sees the operation'),
-    restricted: t('Only who is granted it'),
+    restricted: t('Only people with a grant'),
   }
 }
 

@@ -132,7 +132,7 @@ function Subject({ kind, values, lists, errors, change }: SubjectProps) {
         />
         <TextField
           label={t('Short name')}
-          hint={t('Lower-case letters, digits, - and _. Programs refer to the group by it.')}
+          hint={t('Lower-case letters, digits, - and _. Programs use this name for the group.')}
           required
           pattern="[a-z0-9][a-z0-9_\-]{0,62}"
           value={values.groupCode}

@@ -79,7 +79,7 @@ function ProfileCard({ profile }: { profile: OwnProfile }) {
           <TextField label={t('Name')} autoComplete="name" error={errors.name ?? null} {...register('name')} />
           <TextField
             label={t('Short name')}
-            hint={t('Without spaces; nobody else may have it.')}
+            hint={t('Without spaces. No other user may have the same short name.')}
             autoComplete="username"
             error={errors.username ?? null}
             {...register('username')}
@@ -132,12 +132,12 @@ function Notifications({ profile: { notifications } }: { profile: OwnProfile }) 
         onChange={({ target }) => save.mutate({ approvals: target.checked })}
       />
       <CheckField
-        label={t('When what I ordered was decided')}
+        label={t('When my request was decided')}
         checked={notifications.decisions}
         disabled={save.isPending}
         onChange={({ target }) => save.mutate({ decisions: target.checked })}
       />
-      <p className="text-quiet">{t('Mails about sign-ins on new devices always come.')}</p>
+      <p className="text-quiet">{t('You always get mails about sign-ins on new devices.')}</p>
       {save.isError && <Failed error={save.error} retry={() => save.reset()} />}
     </Card>
   )
@@ -157,7 +157,7 @@ function Looks() {
             setTheme(target.value as Theme)
           }}
         >
-          <option value="system">{t('As the device')}</option>
+          <option value="system">{t('Same as the device')}</option>
           <option value="light">{t('Light')}</option>
           <option value="dark">{t('Dark')}</option>
         </SelectField>

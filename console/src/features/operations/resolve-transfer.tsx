@@ -67,15 +67,15 @@ function ResolveForm({ code, id, onAsked }: ResolveFormProps) {
   const required = { required: t('Please fill this in.') }
   return (
     <form onSubmit={submit}>
-      <p className="mb-4">{t('The wallet service is asked at once, and again before the last vote counts.')}</p>
-      <SelectField label={t('What became of it')} hint={hintOf(outcome)} {...register('outcome')}>
-        <option value="resume">{t('Nothing yet: let it go on')}</option>
-        <option value="settle">{t('It was paid: settle it')}</option>
-        <option value="release">{t('It was not paid and never will be: release it')}</option>
+      <p className="mb-4">{t('The wallet service is asked about the transfer now, and again before the last vote counts.')}</p>
+      <SelectField label={t('Outcome of the transfer')} hint={hintOf(outcome)} {...register('outcome')}>
+        <option value="resume">{t('No outcome yet: resume the transfer')}</option>
+        <option value="settle">{t('It was paid: settle the transfer')}</option>
+        <option value="release">{t('It was not paid and never will be: release the amount')}</option>
       </SelectField>
       {outcome === 'settle' && (
         <TextField
-          label={t('Hash of the transaction that paid it')}
+          label={t('Hash of the transaction that paid the transfer')}
           className="code"
           error={formState.errors.txHash?.message ?? resolve.fields.get('txHash')}
           {...register('txHash', required)}
@@ -83,13 +83,13 @@ function ResolveForm({ code, id, onAsked }: ResolveFormProps) {
       )}
       <TextArea
         label={t('Reason')}
-        hint={t('Those who vote read it, and it is kept in the audit log.')}
+        hint={t('The voters read the reason, and the audit log keeps it.')}
         error={formState.errors.reason?.message ?? resolve.fields.get('reason')}
         {...register('reason', required)}
       />
       <WriteFailed write={resolve} shown={['txHash', 'reason']} />
       <Button look="primary" type="submit" busy={resolve.isPending}>
-        {t('Ask for it')}
+        {t('Send the request')}
       </Button>
     </form>
   )
@@ -97,10 +97,10 @@ function ResolveForm({ code, id, onAsked }: ResolveFormProps) {
 
 function hintOf(outcome: Values['outcome']): string {
   const hints: Record<Values['outcome'], string> = {
-    resume: t('The wallet service is asked about it again, or gets it again under the same id.'),
+    resume: t('The wallet service is asked about the transfer again, or gets it again under the same id.'),
     settle: t('The transaction must be mined, with this sender, recipient, token and amount.'),
     release: t(
-      'The wallet service must report a failure, or another transaction with the same nonce or of the same coins.',
+      'The wallet service must report a failure, or another transaction that has the same nonce or spends the same coins.',
     ),
   }
   return hints[outcome]

@@ -99,7 +99,7 @@ function Replace({ code, id, way, preview, onClose }: ReplaceProps) {
       <Problem error={replace.error} />
       <div className="mt-4 flex flex-wrap gap-2">
         <Button look={isFaster ? 'primary' : 'danger'} busy={replace.isPending} onClick={() => replace.mutate()}>
-          {needsApproval ? t('Ask for it') : isFaster ? t('Speed up') : t('Cancel on chain')}
+          {needsApproval ? t('Send the request') : isFaster ? t('Speed up') : t('Cancel on chain')}
         </Button>
         <Button onClick={onClose}>{t('Back')}</Button>
       </div>

@@ -75,7 +75,7 @@ function VerdictCell({ judged: { verdict, checked, row } }: { judged: Judged }) 
     'wrong checksum': t('a character is mistyped'),
     'paid before': t('paid before'),
     new: t('new recipient'),
-    'look-alike': t('resembles another'),
+    'look-alike': t('resembles another address'),
     'no id': t('reference is missing'),
     'same id': t('reference occurs twice'),
     'no address': t('not an address'),

@@ -163,7 +163,7 @@ function GroupForm({ code, group, close }: { code: string; group?: GroupWithMemb
         {group?.isSystem !== true && (
           <TextField
             label={t('Short name')}
-            hint={t('Lower-case letters, digits, - and _. Programs refer to the group by it.')}
+            hint={t('Lower-case letters, digits, - and _. Programs use this name for the group.')}
             required
             pattern="[a-z0-9][a-z0-9_\-]{0,62}"
             error={write.fields.get('code')}
@@ -209,7 +209,7 @@ function MembersOfGroup({ code, group, people, close }: MembersOfGroupProps) {
         options={people.map(({ userId, name }) => ({ id: userId, name }))}
         chosen={chosen}
         onChange={choose}
-        hint={t('People who are not in the vault yet are invited under “Invitations”.')}
+        hint={t('Invite people who are not in the vault yet under “Invitations”.')}
       />
       <WriteFailed write={write} />
       <Button look="primary" busy={write.isPending} onClick={() => write.mutate()}>
@@ -228,7 +228,7 @@ function DeleteGroup({ code, group, close }: { code: string; group: GroupWithMem
   })
   return (
     <Confirm open title={t('Delete {name}', { name: group.name })} verb={t('Delete')} onClose={close} write={write}>
-      {t('Who is in no other group leaves the vault. Everybody in the group gets a mail about it.')}
+      {t('Members who are in no other group leave the vault. Everybody in the group gets a mail about the deletion.')}
     </Confirm>
   )
 }

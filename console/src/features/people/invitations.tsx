@@ -32,7 +32,7 @@ export function Invitations({ code }: { code: string }) {
         empty={
           <p>
             {t(
-              'Nobody has been invited yet. Who is invited gets a mail with a link and joins the groups that you choose.',
+              'Nobody has been invited yet. An invited person gets a mail with a link, and joins the groups that you choose.',
             )}
           </p>
         }

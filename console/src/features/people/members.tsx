@@ -124,18 +124,18 @@ function RemoveMember({ code, member, close }: { code: string; member: Person; c
   const { name, groups, userId } = member
   const write = useWrite({
     renews: ['people', code],
-    said: t('{name} is no member any more', { name }),
+    said: t('{name} is no longer a member', { name }),
     onDone: close,
     write: () => vaultOf(code).members.remove(userId),
   })
   return (
     <Confirm title={t('Remove {name} from the vault?', { name })} verb={t('Remove')} open onClose={close} write={write}>
       <p className="mb-3">
-        {t('They leave {groups}, and everybody in these groups gets a mail about it.', {
+        {t('This person leaves {groups}. Everybody in these groups gets a mail about it.', {
           groups: groups.map((group) => group.name).join(', '),
         })}
       </p>
-      <p>{t('Service tokens and invitations that they made still work. Revoke them where they are listed.')}</p>
+      <p>{t('Service tokens and invitations that this person made still work. Revoke them under “Service tokens” and “Invitations”.')}</p>
     </Confirm>
   )
 }
@@ -173,7 +173,7 @@ function GroupsOfMember({ code, member, close }: { code: string; member: Person;
       />
       {after.length === 0 && (
         <p role="alert" className="mb-4 rounded-md bg-warn-soft p-3 text-warn">
-          {t('Without a group {name} leaves the vault.', { name: member.name })}
+          {t('If you choose no group, {name} leaves the vault.', { name: member.name })}
         </p>
       )}
       <WriteFailed write={write} />

@@ -36,7 +36,7 @@ export function ServiceTokens({ code }: { code: string }) {
         isEmpty={tokens.data?.length === 0}
         empty={
           <p>
-            {t('No program has access yet. A service token lets one act as a member of the groups that you choose.')}
+            {t('No program has access yet. With a service token, a program acts as a member of the groups that you choose.')}
           </p>
         }
       >
@@ -82,7 +82,7 @@ function TokenRow({ code, token }: { code: string; token: ServiceToken }) {
                 time: formatRecent(token.lastUsedAt),
                 address: token.lastUsedFrom ?? '–',
               })}
-          {token.networks !== null && ` · ${t('accepted from {networks}', { networks: token.networks.join(', ') })}`}
+          {token.networks !== null && ` · ${t('accepted only from {networks}', { networks: token.networks.join(', ') })}`}
         </p>
       </div>
       {state === 'active' && (
@@ -97,7 +97,7 @@ function TokenRow({ code, token }: { code: string; token: ServiceToken }) {
         onClose={() => setAsking(false)}
         write={write}
       >
-        {t('The program that uses it is refused from now on. This cannot be undone.')}
+        {t('The program that uses this token is refused from now on. This cannot be undone.')}
       </Confirm>
     </li>
   )
@@ -134,7 +134,7 @@ function TokenForm({ code, close }: { code: string; close: () => void }) {
       <form onSubmit={handleSubmit((values) => write.mutate(values))}>
         <TextField
           label={t('Name')}
-          hint={t('What uses it, such as “payroll export”.')}
+          hint={t('The program that uses the token, such as “payroll export”.')}
           required
           maxLength={200}
           error={write.fields.get('name')}
@@ -150,14 +150,14 @@ function TokenForm({ code, close }: { code: string; close: () => void }) {
         />
         <TextField
           label={t('Valid until')}
-          hint={t('Empty: it does not expire.')}
+          hint={t('Leave empty for a token that does not expire.')}
           type="date"
           error={write.fields.get('expiresAt')}
           {...register('day')}
         />
         <TextField
           label={t('IP networks')}
-          hint={t('Such as 203.0.113.0/24, separated by commas. Empty: it is accepted from everywhere.')}
+          hint={t('Such as 203.0.113.0/24, separated by commas. If the field is empty, the token is accepted from every address.')}
           error={write.fields.get('networks')}
           {...register('networks')}
         />
@@ -179,13 +179,13 @@ function TokenForm({ code, close }: { code: string; close: () => void }) {
 function Secret({ secret, close }: { secret: string; close: () => void }) {
   return (
     <Sheet open title={t('The secret of the token')} onClose={close}>
-      <p className="mb-3">{t('This is shown only now. Put it where the program reads its secrets.')}</p>
+      <p className="mb-3">{t('The secret is shown only now. Store it where the program reads its secrets.')}</p>
       <div className="mb-4 flex items-center gap-2 rounded-md bg-ground p-3">
         <output className="code min-w-0 [overflow-wrap:anywhere]">{secret}</output>
         <CopyButton text={secret} label={t('Copy the secret')} />
       </div>
       <Button look="primary" onClick={close}>
-        {t('I have stored it')}
+        {t('I have stored the secret')}
       </Button>
     </Sheet>
   )

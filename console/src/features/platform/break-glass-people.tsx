@@ -18,14 +18,14 @@ import { breakGlassQuery } from './queries.ts'
 export function BreakGlassPeople() {
   const query = useQuery(breakGlassQuery)
   const [email, setEmail] = useState('')
-  const asking = { renews: ['platform-changes'], said: t('It waits for another platform administrator.') }
+  const asking = { renews: ['platform-changes'], said: t('The change waits for another platform administrator.') }
   const add = useWrite({ ...asking, write: () => addByEmail(email.trim().toLowerCase()), onDone: () => setEmail('') })
   const remove = useWrite<string>({ ...asking, write: (userId) => strongroom.breakGlassPeople.remove(userId) })
   return (
     <Card title={t('Break-glass people')}>
       <p className="mb-4">
         {t(
-          'Where a provider is the only way in, these people get in without it: by a passkey, and then a mailed link. All platform administrators get a mail.',
+          'Where people can sign in only through a provider, these people can also sign in without it: with a passkey, and then a mailed link. All platform administrators get a mail.',
         )}
       </p>
       <DetailState query={query}>
@@ -35,7 +35,7 @@ export function BreakGlassPeople() {
               <span className="font-medium">{user === null ? userId : nameOf(user)}</span>
               {!hasPasskey && <Badge tone="waiting">{t('Has no passkey')}</Badge>}
               <Button look="quiet" busy={remove.isPending} onClick={() => remove.mutate(userId)}>
-                {t('Ask for removal')}
+                {t('Request removal')}
               </Button>
             </li>
           ))}
@@ -51,10 +51,10 @@ export function BreakGlassPeople() {
       <WriteFailed write={add} />
       <Button
         busy={add.isPending}
-        disabledBecause={email.trim() === '' ? t('Enter an address first.') : null}
+        disabledBecause={email.trim() === '' ? t('Enter an e-mail address first.') : null}
         onClick={() => add.mutate()}
       >
-        {t('Ask for this person')}
+        {t('Request to add this person')}
       </Button>
     </Card>
   )
@@ -63,6 +63,6 @@ export function BreakGlassPeople() {
 async function addByEmail(email: string): Promise<void> {
   const { items } = await strongroom.platform.listUsers({ search: email, limit: 50 }).page()
   const found = items.find((user) => user.email === email)
-  if (found === undefined) throw new Error(t('Nobody has this address.'))
+  if (found === undefined) throw new Error(t('No user has this e-mail address.'))
   await strongroom.breakGlassPeople.add({ userId: found.userId })
 }

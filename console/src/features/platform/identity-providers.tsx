@@ -59,12 +59,12 @@ function Provider({ provider, edit }: { provider: IdentityProvider; edit: () => 
     },
     onSuccess: () => {
       for (const key of ['identity-providers', 'platform-changes']) void client.invalidateQueries({ queryKey: [key] })
-      announce(status === 'active' ? t('The provider is stopped.') : t('It waits for another platform administrator.'))
+      announce(status === 'active' ? t('The provider is stopped.') : t('The change waits for another platform administrator.'))
     },
   })
   const enforcing = useWrite({
     renews: ['platform-changes'],
-    said: t('It waits for another platform administrator.'),
+    said: t('The change waits for another platform administrator.'),
     write: () => strongroom.identityProviders.enforce(id, { enforce: !enforce }),
   })
   const authorOnly = isMine ? null : t('Only the platform administrator who added it does this.')

@@ -41,7 +41,7 @@ export function TokenForm({ token, onDone }: { token: Token | null; onDone: () =
       void client.invalidateQueries({ queryKey: ['tokens'] })
       announce(
         saved === null
-          ? t('It waits for another platform administrator.')
+          ? t('The change waits for another platform administrator.')
           : t('{name} is saved.', { name: saved.symbol }),
       )
       onDone()

@@ -43,7 +43,7 @@ export function PoliciesPage({ code, filter, onFilter }: PoliciesPageProps) {
       <ListState query={query} isEmpty={false} empty={null}>
         {vocabulary !== undefined && (
           <>
-            <Card title={t('What becomes of a transfer')}>
+            <Card title={t('Decisions on transfers')}>
               {nothingAllows(savedPolicies, 'transfer') && (
                 <FaultList faults={[{ kind: 'nothing_allows' }]} vocabulary={vocabulary} />
               )}

@@ -22,7 +22,7 @@ export function ReportPage({ code, type, search, change }: ReportPageProps) {
   const parameters = useMemo(() => parametersOf(type, search, zone), [type, search])
   const missing = missingSubject(type, search)
   const settings = { code, type, search, change }
-  const exporting = missing === null ? null : t('Choose what the report is about first.')
+  const exporting = missing === null ? null : t('Choose the subject of the report first.')
   return (
     <Page
       title={reportTitle(type)}
@@ -53,7 +53,7 @@ export function ReportPage({ code, type, search, change }: ReportPageProps) {
             <Answer code={code} type={type} search={search} parameters={parameters} />
           ) : (
             <Empty>
-              <p>{t('Choose what the report is about first.')}</p>
+              <p>{t('Choose the subject of the report first.')}</p>
               <Button className="lg:hidden" onClick={() => setOpen(true)}>
                 {t('Settings')}
               </Button>

@@ -41,7 +41,7 @@ export function selectorWords(): Record<string, string> {
     addressLookAlike: t('Looks like another known address'),
     counterparty: t('Recipient'),
     counterpartyGroup: t('Group of the recipient'),
-    counterpartyKind: t('Sort of recipient'),
+    counterpartyKind: t('Kind of counterparty'),
     counterpartyAgeHours: t('Hours since the recipient is known'),
     initiator: t('Who orders'),
     initiatorGroup: t('Group of who orders'),
