@@ -2,7 +2,9 @@
 // first line before it loads large modules.
 import './check-node.js'
 
-process.stdout.write('Strongroom starts PostgreSQL, the server, the reference wallet, a local chain and a demo organisation.\n')
+process.stdout.write(
+  'Strongroom starts PostgreSQL, the server, the reference wallet, a local chain and a demo organisation.\n',
+)
 try {
   const { transpileStale } = await import('./transpile.js')
   const count = await transpileStale()

@@ -67,7 +67,9 @@ function ResolveForm({ code, id, onAsked }: ResolveFormProps) {
   const required = { required: t('Please fill this in.') }
   return (
     <form onSubmit={submit}>
-      <p className="mb-4">{t('The wallet service is asked about the transfer now, and again before the last vote counts.')}</p>
+      <p className="mb-4">
+        {t('The wallet service is asked about the transfer now, and again before the last vote counts.')}
+      </p>
       <SelectField label={t('Outcome of the transfer')} hint={hintOf(outcome)} {...register('outcome')}>
         <option value="resume">{t('No outcome yet: resume the transfer')}</option>
         <option value="settle">{t('It was paid: settle the transfer')}</option>

@@ -135,7 +135,11 @@ function RemoveMember({ code, member, close }: { code: string; member: Person; c
           groups: groups.map((group) => group.name).join(', '),
         })}
       </p>
-      <p>{t('Service tokens and invitations that this person made still work. Revoke them under “Service tokens” and “Invitations”.')}</p>
+      <p>
+        {t(
+          'Service tokens and invitations that this person made still work. Revoke them under “Service tokens” and “Invitations”.',
+        )}
+      </p>
     </Confirm>
   )
 }

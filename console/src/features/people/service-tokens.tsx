@@ -36,7 +36,9 @@ export function ServiceTokens({ code }: { code: string }) {
         isEmpty={tokens.data?.length === 0}
         empty={
           <p>
-            {t('No program has access yet. With a service token, a program acts as a member of the groups that you choose.')}
+            {t(
+              'No program has access yet. With a service token, a program acts as a member of the groups that you choose.',
+            )}
           </p>
         }
       >
@@ -82,7 +84,8 @@ function TokenRow({ code, token }: { code: string; token: ServiceToken }) {
                 time: formatRecent(token.lastUsedAt),
                 address: token.lastUsedFrom ?? '–',
               })}
-          {token.networks !== null && ` · ${t('accepted only from {networks}', { networks: token.networks.join(', ') })}`}
+          {token.networks !== null &&
+            ` · ${t('accepted only from {networks}', { networks: token.networks.join(', ') })}`}
         </p>
       </div>
       {state === 'active' && (
@@ -157,7 +160,9 @@ function TokenForm({ code, close }: { code: string; close: () => void }) {
         />
         <TextField
           label={t('IP networks')}
-          hint={t('Such as 203.0.113.0/24, separated by commas. If the field is empty, the token is accepted from every address.')}
+          hint={t(
+            'Such as 203.0.113.0/24, separated by commas. If the field is empty, the token is accepted from every address.',
+          )}
           error={write.fields.get('networks')}
           {...register('networks')}
         />

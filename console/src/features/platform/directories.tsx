@@ -100,7 +100,11 @@ function Row({ directory, edit, showPeople, showToken }: RowProps) {
     },
     onSuccess: () => {
       refresh()
-      announce(status === 'active' ? t('The directory is stopped.') : t('The change waits for another platform administrator.'))
+      announce(
+        status === 'active'
+          ? t('The directory is stopped.')
+          : t('The change waits for another platform administrator.'),
+      )
     },
   })
   const rotate = useMutation({

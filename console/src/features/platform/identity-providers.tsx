@@ -59,7 +59,9 @@ function Provider({ provider, edit }: { provider: IdentityProvider; edit: () => 
     },
     onSuccess: () => {
       for (const key of ['identity-providers', 'platform-changes']) void client.invalidateQueries({ queryKey: [key] })
-      announce(status === 'active' ? t('The provider is stopped.') : t('The change waits for another platform administrator.'))
+      announce(
+        status === 'active' ? t('The provider is stopped.') : t('The change waits for another platform administrator.'),
+      )
     },
   })
   const enforcing = useWrite({
