@@ -73,16 +73,16 @@ await runOnStack(async ({ record, stack }) => {
 })
 
 /**
- * Throws unless as many deposits were credited as were answered, and the ledger verifies. A run that lost a deposit
- * does not count.
+ * Throws unless the number of credited deposits equals the number of acknowledged deposits, and the ledger verifies. A
+ * run that lost a deposit does not count.
  */
 async function assertNothingLost(run: Run): Promise<void> {
   const [deposits] = await run.stack.sql<{ count: number }>('select count(*)::int from deposits')
   if (deposits!.count !== run.acknowledged) {
-    throw new Error(`${run.acknowledged} deposits were acknowledged, ${deposits!.count} are there`)
+    throw new Error(`${run.acknowledged} deposits were acknowledged, but ${deposits!.count} exist`)
   }
-  // Verifies without a time limit, like `strongroom ledger verify`: reading everything may take longer than a request
-  // may.
+  // Verifies without a time limit, like `strongroom ledger verify`: reading the whole ledger may take longer than the
+  // time limit of a request.
   const { db } = openDatabase({ url: run.stack.databaseUrl, statementMilliseconds: 0, onError: () => {} })
   const { differences } = await verifyLedger(db)
   await db.destroy()

@@ -39,7 +39,7 @@ afterEach(() => {
   service.lie = null
 })
 
-/** The SDK as its README says, with the passkey that is under test. */
+/** Returns a client as the README of the SDK describes it, with the tested passkey. */
 const strongroom = (): Strongroom => {
   const client: Strongroom = createStrongroom({
     baseUrl: service.url,
@@ -67,7 +67,7 @@ async function addAnother() {
   return strongroom().me.addPasskey({ name: 'Key', credential, confirmation: await key.acceptPasskey(confirmation!) })
 }
 
-/** Deletes the passkey of somebody else: it is confirmed, and changes nothing. */
+/** Deletes the passkey of somebody else: the call is confirmed, but changes nothing. */
 const confirmBySdk = () => strongroom().me.removePasskey('cmi8h2k1p0a1b2c3d4e5f6g7h')
 
 const purposes = [
@@ -76,7 +76,7 @@ const purposes = [
   ['a confirmation', confirmBySdk, 'passkey_required'],
 ] as const
 
-/** Every signature of the key that the service has got. */
+/** Returns every signature of the key that the service has received. */
 function signaturesReceived(): Signature[] {
   return service.received.flatMap(({ body, headers }) => {
     const header = headers['passkey-assertion']
@@ -96,7 +96,7 @@ const nothingVerifies = (signatures: Signature[], nonce: string) => {
 }
 
 describe('T79 a service that was taken over, and the SDK', () => {
-  it('T79 the wallet service takes the votes that a passkey did sign', () => {
+  it('T79 the wallet service accepts the votes that a passkey signed', () => {
     const publicKey = key.publicKey.toString('base64url')
     for (const vote of wantedVotes(person.userId)) {
       const { vote: _, keyId: id, ...rest } = key.vote(vote as never)
@@ -104,7 +104,7 @@ describe('T79 a service that was taken over, and the SDK', () => {
     }
   })
 
-  it('T79 an honest service believes each of them', async () => {
+  it('T79 an honest service accepts the signature of each purpose', async () => {
     expect((await signInBySdk()).user.id).toBe(person.userId)
     expect((await addAnother()).value!.name).toBe('Key')
     await expect(confirmBySdk()).rejects.toMatchObject({ status: 404 })
@@ -154,7 +154,7 @@ describe('T79 a service that was taken over, and the signing tool of the demo', 
       ({ stdout }: { stdout: string }) => stdout,
     )
 
-  it('T79 gets no vote from its sign-in', async () => {
+  it('T79 gets no vote from the sign-in of the tool', async () => {
     for (const nonce of lies(person.userId).slice(0, 3)) {
       service.received.length = 0
       service.lie = lyingAbout(nonce)
@@ -165,7 +165,7 @@ describe('T79 a service that was taken over, and the signing tool of the demo', 
     }
   })
 
-  it('T79 signs in at an honest service, which knows no such vault', async () => {
+  it('T79 the tool signs in at an honest service, which does not know the vault', async () => {
     service.received.length = 0
     expect(await order()).toBe('refused: 404 not_found\n')
     expect(signaturesReceived()).toHaveLength(1)

@@ -5,7 +5,10 @@ export type Step = { line: number; script: string; answer: { isJson: boolean; te
 
 const runBlock = /^```sh tour\n([\s\S]*?)^```$(?:\n+```(json)?\n([\s\S]*?)^```$)?/gm
 
-/** The blocks ` ```sh tour ` of a document, each with the fence that follows it at once if that has no language or is JSON. */
+/**
+ * Returns the blocks ` ```sh tour ` of a document, each with the fence that follows it at once, if the fence has no
+ * language or is JSON.
+ */
 export function readSteps(markdown: string): Step[] {
   return [...markdown.matchAll(runBlock)].map(({ 1: script, 2: language, 3: text, index }) => ({
     line: markdown.slice(0, index).split('\n').length,
@@ -18,8 +21,8 @@ const mark = '== a block ends =='
 
 /**
  * Runs the steps in one shell, from the first to the last.
- * @returns what each printed
- * @throws Error with the line of the block that failed and the end of what was printed
+ * @returns the output of each step
+ * @throws Error with the line of the block that failed and the end of its output
  */
 export async function runSteps(steps: Step[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<string[]> {
   const script = ['set -euo pipefail', ...steps.flatMap(({ script }) => [script, `echo; echo '${mark}'`])].join('\n')
@@ -43,7 +46,10 @@ export function findMismatch({ isJson, text }: NonNullable<Step['answer']>, prin
   return found === null ? null : `${found}; the answer is\n${printed}`
 }
 
-/** Objects may have more fields than the document shows. A list has the items shown, or more when the last one is `…`. */
+/**
+ * Objects may have more fields than the document shows. A list must have the shown items; it may have more if the last
+ * shown item is `…`.
+ */
 function mismatchIn(expected: unknown, actual: unknown, path: string): string | null {
   if (typeof expected === 'string' && typeof actual === 'string' && matches(expected, actual)) return null
   if (Array.isArray(expected) && Array.isArray(actual)) {

@@ -59,7 +59,7 @@ export const balances: Category = {
       title: 'An address in lower case is accepted',
       section: 'rules-for-every-request',
       rule: 'lower case is accepted',
-      advice: 'Compare addresses without regard to case, after the checksum of a mixed one was verified.',
+      advice: 'Compare addresses regardless of case, after you have verified the checksum of an address in mixed case.',
       needs: ['evm'],
       async run(wallet) {
         const { address } = await wallet.addressOf('sender')

@@ -10,7 +10,7 @@ type Props<Field extends string> = {
   required: readonly Field[]
 }
 
-/** Lets a person say which column of a file holds what. Each column is shown with its first value. */
+/** Lets a person choose the column of each field. Each column is shown with its first value. */
 export function MapColumns<Field extends string>({ mapped, words, required }: Props<Field>) {
   const { file, setMapping, isComplete, accept, forget } = mapped
   if (file === null) return null

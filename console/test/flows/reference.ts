@@ -9,7 +9,7 @@ const run = promisify(execFile)
 export function referenceFlows(stack: () => Stack): void {
   describe('the reference of the API', () => {
     it('leads by keyboard from a search to a command that works, and runs it', () => findAndRun(stack()))
-    it('is read on a phone by somebody without a session, who is told to sign in only when they run something', () =>
+    it('works on a phone without a session, and asks for a sign-in only when the reader runs a command', () =>
       readOnPhone(stack()))
   })
 }
@@ -33,7 +33,7 @@ async function findAndRun(stack: Stack): Promise<void> {
 
   await page.getByRole('button', { name: 'Copy: Command' }).click()
   const command = await page.evaluate<string>('navigator.clipboard.readText()')
-  // The first vault of the reader stands in the command.
+  // The command contains the first vault of the reader.
   expect(command).toMatch(/\/api\/v1\/vaults\/(reserve|treasury)\/members/)
   const token = (await context.cookies()).find(({ name }) => name === 'session_token')!.value
   const env = { ...process.env, STRONGROOM_TOKEN: token }

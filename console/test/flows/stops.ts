@@ -12,7 +12,7 @@ export function stopFlows(stack: () => Stack): void {
     await watched.page.goto(`${stack().url}/v/${reserveCode}${path}`)
     return watched
   }
-  /** The decisions that people signed on a transfer, and its state. */
+  /** Returns the status of a transfer, and the decisions on it that people signed. */
   const endOf = async (id: string) => {
     const { transfers } = (await stack().client('admin')).vault(reserveCode)
     const { signedVotes, transfer } = await transfers.getEvidence(id)
@@ -22,8 +22,8 @@ export function stopFlows(stack: () => Stack): void {
   describe('T58 in a protected vault', () => {
     it.each([
       ['with a signature', true, ['rejected', 'initiate', 'reject']],
-      ['without one', false, ['rejected', 'initiate']],
-    ])('a veto is given %s, and the page says what the difference is', async (_name, isSigned, end) => {
+      ['without a signature', false, ['rejected', 'initiate']],
+    ])('a veto is sent %s, and the page explains the difference', async (_name, isSigned, end) => {
       const id = await stack().sign('order', 'anna', '0.011', stranger)
       const { page, faults } = await open('ben', `/approvals/transfer/${id}`, phone)
       await page.getByRole('button', { name: 'Reject' }).tap()
@@ -46,7 +46,7 @@ export function stopFlows(stack: () => Stack): void {
       await page.context().close()
     })
 
-    it('an order fits on a phone in German', async () => {
+    it('the page of an order fits on a phone in German', async () => {
       const id = await stack().sign('order', 'anna', '0.013', stranger)
       const { page, faults } = await open('ben', `/approvals/transfer/${id}`, { ...phone, locale: 'de-DE' })
       await page.getByText('Nicht in der signierten Adressliste').waitFor()
@@ -55,7 +55,7 @@ export function stopFlows(stack: () => Stack): void {
       await page.context().close()
     })
 
-    it('a cancellation is signed for the order that the page decodes', async () => {
+    it('a cancellation is signed for the order that the page shows', async () => {
       const id = await stack().sign('order', 'anna', '0.012', stranger)
       const { page, faults } = await open('anna', `/transfers/${id}`)
       await page.getByRole('button', { name: 'Cancel the transfer' }).click()
@@ -81,7 +81,7 @@ type Open = (name: Keeper, path: string, options?: object) => ReturnType<typeof 
 type EndOf = (id: string) => Promise<string[]>
 
 function rejectionsFromTheList(stack: () => Stack, open: Open, endOf: EndOf): void {
-  it('several orders are rejected together without signatures, and the sheet says what that does not stop', async () => {
+  it('several orders are rejected together without signatures, and the sheet says that the wallet service is not stopped', async () => {
     const ids = [await stack().sign('order', 'anna', '0.014', stranger)]
     ids.push(await stack().sign('order', 'anna', '0.015', stranger))
     const { page, faults } = await open('ben', '/approvals')
@@ -118,11 +118,11 @@ function rejectionsFromTheList(stack: () => Stack, open: Open, endOf: EndOf): vo
 
 function authorityFlows(stack: () => Stack, open: Open): void {
   it.each([
-    ['with a text that they hand on', true],
-    ['without one, as the wallet service has the signature of each', false],
-  ])('T81 everybody sees the authority that waits, and two people cancel it %s', async (_how, isHandedOn) => {
+    ['with a text that they pass on', true],
+    ['without a text, because the wallet service has each signature', false],
+  ])('T81 everybody sees the waiting authority, and two people cancel it %s', async (_how, isHandedOn) => {
     if (isHandedOn) await stack().signNextAuthority({ delayHours: 24 })
-    // A cancelled version never waits again: the second one is another.
+    // A cancelled version is never accepted again, so the second case signs another version.
     const changes = { trustsServicePage: true, delayHours: isHandedOn ? 24 : 48 }
     const { version, hash } = await stack().signNextAuthority(changes)
     const cancelBy = async (name: Keeper, text: string) => {
@@ -151,7 +151,7 @@ function authorityFlows(stack: () => Stack, open: Open): void {
     for (const { page } of [anna, ben]) await page.context().close()
   })
 
-  it('T59 a browser that saw a newer authority is red until people say that they compared it', async () => {
+  it('T59 a browser that saw a newer authority shows an alarm until people say that they compared it', async () => {
     const { id } = await (await stack().client('ben')).vault(reserveCode).get()
     const { page, faults } = await watchPage(await stack().contextOf('ben'), stack().url)
     await page.addInitScript(`localStorage.getItem('seen') ?? localStorage.setItem('strongroom.authority.${id}',

@@ -12,7 +12,7 @@ export type Demo = {
   output(): string
   /** The origin of the server. */
   url: string
-  /** Signs the administrator in. */
+  /** The link that signs the administrator in. */
   link: string
   rpcUrl: string
   /** The address of the treasurer on the chain. */
@@ -68,7 +68,10 @@ export function postgresPid(dataDir: string): number | null {
   return text === null ? null : Number(text.split('\n')[0])
 }
 
-/** Returns null for a missing file. A process that ends removes its file at any moment, also after a look for it. */
+/**
+ * Returns null for a missing file. A process that ends may remove its file at any moment, even after a check that the
+ * file exists.
+ */
 function readIfThere(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
@@ -96,7 +99,7 @@ export function isAlive(pid: number): boolean {
 export async function until(isTrue: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 150_000
   while (!(await isTrue())) {
-    if (Date.now() > deadline) throw new Error('What was waited for did not happen within 150 s')
+    if (Date.now() > deadline) throw new Error('The condition was not met within 150 s')
     await sleep(50)
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type Evidence, readEvidence } from './evidence.ts'
 import { type CheckName, checkNames, verifyEvidence } from './verify.ts'
 
-/** An auditor's own code: SHA-256 and JSON with sorted keys, and nothing of what is tested. */
+/** The code of an auditor: SHA-256 and JSON with sorted keys, without any of the tested code. */
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 function sorted(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(sorted).join(',')}]`
@@ -26,8 +26,8 @@ const payload = {
 const facts = { amount: '80', isNew: true }
 
 /**
- * A genuine file, of a transfer that two people approved, or of a row of a payout that they approved.
- * tidy: long because it is one document.
+ * Returns a genuine file of a transfer that two people approved, or of a row of a payout that they approved. tidy: long
+ * because it is one document.
  */
 function genuine(isRow = false): Evidence {
   const payloadHash = hashOf(sorted(payload))
@@ -116,7 +116,7 @@ const withRecord = (index: number, from: string, to: string) => (file: Evidence)
 }
 
 describe('an evidence file', () => {
-  it('holds in every point when it is genuine', async () => {
+  it('passes every check if it is genuine', async () => {
     const open = ['decision', 'seals', 'sealed', 'entries']
     const unclear = [...open, 'signatures']
     expect(await namesOf(genuine(), 'holds')).toEqual(checkNames.filter((name) => !unclear.includes(name)))
@@ -124,7 +124,7 @@ describe('an evidence file', () => {
     expect(await namesOf(genuine(), 'open')).toEqual(open)
   })
 
-  it('of a row of a payout holds, and fails where a vote or its hash is another', async () => {
+  it('of a row of a payout passes every check, and fails if a vote or its hash was changed', async () => {
     expect(await namesOf(genuine(true), 'fails')).toEqual([])
     for (const [change, failing] of [
       [withRecord(2, '"first"', '"nobody"'), ['records', 'quorum']],
@@ -150,15 +150,15 @@ describe('an evidence file', () => {
     ['a removed vote', (file) => file.auditRecords.splice(1, 1), ['quorum']],
     ['a removed order', (file) => file.auditRecords.splice(0, 1), ['votes', 'quorum']],
     ['a record of another transfer', withRecord(3, '"transfer",', '"other",'), ['records', 'votes']],
-    ['a record whose hash was made to fit', (file) => refit(file, 3), ['votes', 'sealed']],
+    ['a changed record with a matching hash', (file) => refit(file, 3), ['votes', 'sealed']],
     [
       'a signed vote that was left out',
       withRecord(1, '"payloadHash"', '"signedVote":"it","payloadHash"'),
       ['records', 'signatures'],
     ],
-    ['a signature that is none', (file) => (file.signedVotes = [{} as never]), ['signatures']],
+    ['a malformed signature', (file) => (file.signedVotes = [{} as never]), ['signatures']],
     ['a seal of another time', (file) => (file.seals[0]!.sealedAt = '2026-08-04T12:00:00.000Z'), ['seals', 'sealed']],
-    ['a seal that was made to fit', resealFirst, ['chain']],
+    ['a changed seal with a matching hash', resealFirst, ['chain']],
     ['a missing seal', (file) => file.seals.pop(), ['sealed']],
     ['another amount in the books', (file) => (file.ledgerEntries[1]!.amount = '1'), ['ledger']],
     ['no payment in the books', (file) => file.ledgerEntries.splice(1, 1), ['ledger']],
@@ -198,12 +198,12 @@ function written(): object {
 }
 
 it.each([
-  ['no JSON', 'what'],
+  ['a text that is not JSON', 'what'],
   ['null', 'null'],
   ['a list', '[]'],
-  ['another version', JSON.stringify({ ...written(), schemaVersion: '2' })],
-  ['no records', JSON.stringify({ ...written(), schemaVersion: '1', auditRecords: {} })],
-])('%s is no evidence', (_what, text) => expect(readEvidence(text)).toBeNull())
+  ['a file of another version', JSON.stringify({ ...written(), schemaVersion: '2' })],
+  ['a file without records', JSON.stringify({ ...written(), schemaVersion: '1', auditRecords: {} })],
+])('%s is not read as evidence', (_what, text) => expect(readEvidence(text)).toBeNull())
 
 it('reads a file of the service', () => {
   expect(readEvidence(JSON.stringify(written()))).not.toBeNull()

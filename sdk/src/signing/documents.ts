@@ -111,7 +111,7 @@ export const orderFields = Object.keys(orderForms) as (keyof Order)[]
 export function readOrder(value: unknown): Order {
   const fields = membersOf(value, 'order')
   const stray = Object.keys(fields).find((name) => !Object.hasOwn(orderForms, name))
-  if (stray !== undefined) throw new SigningError(stray, 'is no field of an order')
+  if (stray !== undefined) throw new SigningError(stray, 'is not a field of an order')
   const order: Record<string, unknown> = {}
   for (const [name, hasForm] of Object.entries(orderForms)) {
     if (fields[name] === undefined && optional.includes(name)) continue
@@ -124,7 +124,7 @@ export function readOrder(value: unknown): Order {
 /**
  * Reads an authority and computes its hash. A document that is forged in any part has another hash; votes name that
  * hash, and the wallet service refuses them.
- * @throws SigningError if it lacks the parts that orders are shown by
+ * @throws SigningError if it lacks the parts that are needed to show orders
  */
 export async function readAuthority(value: unknown): Promise<Authority> {
   const document = membersOf(value, 'authority') as unknown as AuthorityDocument
@@ -140,6 +140,6 @@ const isListOfObjects = (value: unknown): boolean =>
 
 function membersOf(value: unknown, name: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new SigningError(name, 'is no document')
+    throw new SigningError(name, 'is not a document')
   return value as Record<string, unknown>
 }

@@ -29,7 +29,7 @@ export const authorityOf = (part: object = {}): Promise<Authority> => readAuthor
 
 export const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
 
-/** The same end for all orders, as the rows of a payout must have. */
+/** All orders expire at the same time, as the rows of a payout must. */
 const end = inDays(3)
 
 export const orderWith = (part: Partial<Order> = {}): Order => ({
@@ -52,7 +52,9 @@ export const orderWith = (part: Partial<Order> = {}): Order => ({
   ...part,
 })
 
-/** Returns the order that a person expects who was shown the order by the authority. */
+/**
+ * Returns the order as a person expects it after a page has shown it with the symbols and decimals of the authority.
+ */
 export const expectedFor = (order: Order, authority: Authority | null) => ({
   ...expectedOf(describeOrder(order, authority)),
   authority,

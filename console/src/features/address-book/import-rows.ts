@@ -26,7 +26,7 @@ export type Verdict =
   | 'duplicate'
   | Exclude<ReturnType<typeof verdictOf>, 'new' | 'paid before'>
 
-/** `earlier` is the row before it with the same address. */
+/** `earlier` is an earlier row with the same address. */
 export type Judged = {
   row: ImportRow
   verdict: Verdict
@@ -58,7 +58,10 @@ export function judgeRows(rows: readonly ImportRow[], { networks, find }: Contex
   })
 }
 
-/** Returns true for good rows and for compared look-alikes. Refused rows must be corrected first. */
+/**
+ * Returns true for good rows, and for look-alikes if the reader has compared them. Refused rows must be corrected
+ * first.
+ */
 export function isImportable({ verdict }: Judged, withLookAlikes: boolean): boolean {
   return verdict === 'good' || (verdict === 'look-alike' && withLookAlikes)
 }

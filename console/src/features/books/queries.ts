@@ -62,7 +62,7 @@ export function uncreditedQuery(code: string, outcome: 'unmatched' | 'ignored') 
   })
 }
 
-/** Asks again until the verification has ended. */
+/** Reads a verification again and again until it has ended. */
 export function verificationQuery(code: string, id: string) {
   return queryOptions({
     queryKey: ['books', code, 'verification', id],

@@ -27,7 +27,7 @@ export function selectorSentence(selector: Selector, nameOf: NameOf): string {
       ? t('{subject} counts as {condition}; the figure is unknown or not yours to see.', { subject, condition })
       : t('{subject} does not count as {condition}; the figure is unknown or not yours to see.', { subject, condition })
   }
-  // If the observed value is the expected value, it is said once.
+  // If the observed value is the expected value, the sentence shows it once.
   if (selector.matched && observed === condition) return t('{subject} is {condition}.', { subject, condition })
   const values = { subject, condition, observed: observed ?? t('none') }
   return selector.matched

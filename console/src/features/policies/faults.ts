@@ -6,7 +6,7 @@ type Members = ReadonlyMap<string, readonly string[]>
 
 /** A fault of a policy that the service would still accept. */
 export type Fault =
-  /** Fewer people may vote than must agree. */
+  /** There are fewer voters than required votes. */
   | { kind: 'too_few_approvers'; needed: number; approvers: number }
   /** For these initiators, who may not vote on their own orders, too few other voters remain. */
   | { kind: 'too_few_for'; needed: number; initiators: string[] }

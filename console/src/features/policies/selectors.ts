@@ -33,7 +33,7 @@ export type ValueForm =
 
 type Schema = { anyOf?: Schema[]; enum?: string[]; properties?: Record<string, Schema>; type?: string }
 
-/** Returns the form for a selector. The value of an unknown form is entered as words. */
+/** Returns the form for a selector. The value of an unknown form is entered as text. */
 export function formOf({ selectorType, names, operators, valueSchema }: SelectorDescription): ValueForm {
   const alternatives = (valueSchema as Schema).anyOf ?? [valueSchema as Schema]
   const fields = new Set(alternatives.flatMap(({ properties }) => Object.keys(properties ?? {})))

@@ -21,4 +21,4 @@ it.each([
   ['-0.00', true],
   ['0.000000000000000001', false],
   ['-3', false],
-])('%s is zero: %s', (amount, expected) => expect(isZero(amount)).toBe(expected))
+])('isZero("%s") is %s', (amount, expected) => expect(isZero(amount)).toBe(expected))

@@ -27,7 +27,7 @@ const field = (changes: Partial<CategoryField>): CategoryField => ({
   ...changes,
 })
 
-describe('what a form sends', () => {
+describe('a form', () => {
   it.each<[Partial<CategoryField>, string, unknown]>([
     [{ type: 'text' }, ' INV-1 ', 'INV-1'],
     [{ type: 'text' }, ' ', null],
@@ -40,7 +40,7 @@ describe('what a form sends', () => {
     [{ type: 'date' }, '2026-01-31', '2026-01-31'],
     [{ type: 'datetime' }, '2026-01-31T10:00', new Date('2026-01-31T10:00').toISOString()],
     [{ type: 'select' }, 'ops', 'ops'],
-  ])('%o %s', (changes, text, value) => {
+  ])('with the field %o and the text "%s" sends its value', (changes, text, value) => {
     expect(readForm([field(changes)], { f: text })).toEqual({ values: { f: value }, faults: [] })
   })
 
@@ -49,27 +49,27 @@ describe('what a form sends', () => {
     [{ type: 'currency' }, '10.999'],
     [{ type: 'number', scale: 0 }, '1.5'],
     [{ type: 'datetime' }, 'soon'],
-  ])('is refused: %o %s', (changes, text) => {
+  ])('with the field %o refuses the text "%s"', (changes, text) => {
     expect(readForm([field(changes)], { f: text })).toEqual({ values: {}, faults: ['f'] })
   })
 })
 
-describe('what a form begins with', () => {
-  it('is the default for a new assignment, and what is assigned otherwise', () => {
+describe('a form that opens', () => {
+  it('shows the default for a new assignment, and otherwise the assigned value', () => {
     const fields = [field({ type: 'boolean', defaultJson: true })]
     expect(formValuesOf(fields, null)).toEqual({ f: 'true' })
     expect(formValuesOf(fields, { f: 'false' })).toEqual({ f: 'false' })
     expect(formValuesOf(fields, {})).toEqual({ f: '' })
   })
 
-  it('reads back what it sends', () => {
+  it('sends the values that it shows, if nobody changes them', () => {
     const fields = [field({ key: 'n', type: 'number' }), field({ key: 'at', type: 'datetime' })]
     const values = { n: '1234567.5', at: '2026-01-31T10:00:00.000Z' }
     expect(readForm(fields, formValuesOf(fields, values)).values).toEqual(values)
   })
 })
 
-it('the fields of a category are in their order, without archived ones', () => {
+it('the fields of a category are in their order, without archived fields', () => {
   const fields = [
     field({ key: 'b', orderIndex: 2 }),
     field({ key: 'a', orderIndex: 1 }),
