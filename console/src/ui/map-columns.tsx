@@ -19,7 +19,7 @@ export function MapColumns<Field extends string>({ mapped, words, required }: Pr
   return (
     <Card title={t('Columns of the file')}>
       <p className="mb-3 text-quiet">
-        {t('Say which column holds what. It is remembered in this browser for files with the same first line.')}
+        {t('Choose the column of each field. This browser remembers your choice for files with the same first line.')}
       </p>
       <div className="grid gap-x-4 sm:grid-cols-2 lg:grid-cols-3">
         {(Object.keys(words) as Field[]).map((field) => (
@@ -47,7 +47,7 @@ export function MapColumns<Field extends string>({ mapped, words, required }: Pr
         <Button
           look="primary"
           onClick={accept}
-          disabledBecause={isComplete(mapping) ? null : t('Choose the column of every field that is needed.')}
+          disabledBecause={isComplete(mapping) ? null : t('Choose the column of every required field.')}
         >
           {t('{count, plural, one {Read # row} other {Read # rows}}', { count: lines.length - 1 })}
         </Button>

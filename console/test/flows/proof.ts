@@ -28,7 +28,7 @@ export function proofFlows(stack: () => Stack): void {
       const { page, faults } = await watchPage(await stack().contextOf('admin'), stack().url)
       await page.goto(`${stack().url}/v/${vaultCode}/audit`)
       await page.getByRole('button', { name: 'Verify everything' }).click()
-      await page.getByText('Everything holds').waitFor()
+      await page.getByText('Everything is correct').waitFor()
       expect(
         await page
           .getByText(/^[0-9a-f]{64}$/)
@@ -37,7 +37,7 @@ export function proofFlows(stack: () => Stack): void {
       ).toHaveLength(64)
       expect(await axeViolations(page)).toEqual([])
       // The first steps of a vault ask for this.
-      await page.getByRole('button', { name: 'I have noted it down' }).click()
+      await page.getByRole('button', { name: 'I have noted the head down' }).click()
       await page.getByText(/^You noted the head of seal \d+ down on /).waitFor()
       expect(faults).toEqual([])
       await page.context().close()
@@ -53,7 +53,7 @@ export function proofFlows(stack: () => Stack): void {
       page.on('request', (request) => requestedPaths.push(new URL(request.url()).pathname))
       await page.goto(`${stack().url}/verify`)
       await take(evidence)
-      await page.getByText('Nothing contradicts it', { exact: true }).waitFor()
+      await page.getByText('Nothing contradicts the file', { exact: true }).waitFor()
       await page.getByText(/^\d+ values proven, \d+ not proven by this file$/).waitFor()
       expect(await axeViolations(page)).toEqual([])
 
@@ -87,7 +87,7 @@ function wholeInstallation(stack: () => Stack): void {
       .waitFor()
     await page.getByRole('button', { name: 'Clear the filter' }).click()
     await page.getByRole('button', { name: 'Verify everything' }).click()
-    await page.getByText('Everything holds').waitFor()
+    await page.getByText('Everything is correct').waitFor()
     expect(await axeViolations(page)).toEqual([])
     expect(faults).toEqual([])
     await page.context().close()

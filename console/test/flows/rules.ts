@@ -187,7 +187,7 @@ function draftFlows(stack: () => Stack): void {
         .locator('ins', { hasText: 'When anyone in Night desk orders a transfer, then it is allowed.' })
         .waitFor()
       const removal = page.getByRole('button', { name: 'Remove New group: Night desk' })
-      expect(await removal.getAttribute('title')).toBe('Another change of this draft needs it.')
+      expect(await removal.getAttribute('title')).toBe('Another change of this draft needs this change.')
       expect(await axeViolations(page)).toEqual([])
 
       await page.getByRole('link', { name: 'Edit New policy: Night payments' }).click()

@@ -129,7 +129,7 @@ function authorityFlows(stack: () => Stack, open: Open): void {
       const { page, faults } = await open(name, '/activity')
       const notice = page.getByRole('status').filter({ hasText: `Version ${version} of the authority is signed` })
       await notice.getByText(hash.match(/.{4}/g)!.join(' ')).waitFor()
-      await notice.getByText('It trusts the pages of this service').waitFor()
+      await notice.getByText('This version trusts the pages of this service').waitFor()
       await notice.getByRole('button', { name: 'Cancel this version …' }).click()
       const sheet = page.getByRole('dialog')
       const field = sheet.getByLabel('Signatures of this cancellation')

@@ -155,7 +155,7 @@ function offboarding(stack: () => Stack, open: Open): void {
       await dialog.getByLabel('Reason').fill('Left the company')
       expect(await axeViolations(page)).toEqual([])
       await dialog.getByRole('button', { name: 'Disable' }).click()
-      await page.getByLabel('Shown').selectOption({ label: 'Who was disabled' })
+      await page.getByLabel('Shown').selectOption({ label: 'Disabled accounts' })
       await page
         .getByRole('row', { name: /third\.treasurer/ })
         .getByRole('button', { name: 'Enable' })

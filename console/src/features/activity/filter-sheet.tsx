@@ -46,7 +46,7 @@ function FilterForm({ code, filter, onClose, onFilter }: Omit<FilterSheetProps, 
   const submit = handleSubmit(({ minimum = '', maximum = '', ...values }) => {
     const bounds = { minimum: rawOf(minimum, chosen), maximum: rawOf(maximum, chosen) }
     for (const name of ['minimum', 'maximum'] as const) {
-      if (bounds[name] === null) setError(name, { message: t('This is no amount of the token.') })
+      if (bounds[name] === null) setError(name, { message: t('This is not a valid amount of the token.') })
     }
     if (bounds.minimum === null || bounds.maximum === null) return
     const amounts = { minimumAmount: bounds.minimum, maximumAmount: bounds.maximum }

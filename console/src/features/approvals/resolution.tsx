@@ -68,8 +68,8 @@ export function EventResolution({ payload }: { payload: EventResolutionPayload }
   const { outcome, reason, evidence } = payload
   const { event, deposit, finding, transaction, askedAt } = evidence
   const words = {
-    credit: t('It is credited as the chain has it'),
-    dismiss: t('It is dismissed, and the books stay as they are'),
+    credit: t('The deposit is credited as the chain reports it'),
+    dismiss: t('The deposit is dismissed, and the books do not change'),
   }
   const facts: Fact[] = [
     [t('What is done'), words[outcome]],

@@ -34,7 +34,7 @@ export default function AuditLog({ log, search, change }: AuditProps) {
       <ListState
         query={query}
         isEmpty={records.length === 0}
-        empty={<p>{t('Nothing is on record yet.')}</p>}
+        empty={<p>{t('There are no records yet.')}</p>}
         clearFilter={isFiltered ? clear : undefined}
       >
         <Card>
@@ -88,7 +88,7 @@ function Filters({ names, search, change }: FiltersProps) {
         ))}
       </SelectField>
       <TextField
-        label={t('On what')}
+        label={t('Subject')}
         placeholder={t('Identifier')}
         key={search.target}
         defaultValue={search.target ?? ''}

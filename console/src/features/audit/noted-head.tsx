@@ -37,7 +37,7 @@ export function NotedHead({ log, seal: { hash, sequence } }: { log: Log; seal: C
       )}
       {noted?.hash !== hash && (
         <Button busy={note.isPending} onClick={() => note.mutate()}>
-          {t('I have noted it down')}
+          {t('I have noted the head down')}
         </Button>
       )}
       <Problem error={note.error} />

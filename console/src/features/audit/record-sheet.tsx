@@ -32,7 +32,7 @@ export function RecordSheet({ log, record, onClose, onFilter }: RecordSheetProps
             facts={[
               [t('When'), formatTimeInFull(record.createdAt)],
               [t('Who'), <Actor key="w" record={record} />],
-              [t('On what'), <Target key="t" log={log} record={record} />],
+              [t('Subject'), <Target key="t" log={log} record={record} />],
               [t('Identifier'), record.targetId === null ? null : <span className="code">{record.targetId}</span>],
               [t('Seal'), record.sealSequence ?? t('within seconds')],
               [
@@ -43,7 +43,7 @@ export function RecordSheet({ log, record, onClose, onFilter }: RecordSheetProps
               ],
             ]}
           />
-          <h3 className="mt-4 mb-2 font-semibold">{t('What the record says')}</h3>
+          <h3 className="mt-4 mb-2 font-semibold">{t('Content of the record')}</h3>
           <Difference lines={linesOf(record.details)} />
           <div className="mt-4 flex flex-wrap gap-2">
             {record.targetId !== null && (
@@ -53,7 +53,7 @@ export function RecordSheet({ log, record, onClose, onFilter }: RecordSheetProps
                   onClose()
                 }}
               >
-                {t('Everything on this')}
+                {t('All records of this subject')}
               </Button>
             )}
             {record.actorId !== null && (
@@ -63,7 +63,7 @@ export function RecordSheet({ log, record, onClose, onFilter }: RecordSheetProps
                   onClose()
                 }}
               >
-                {t('Everything by this person')}
+                {t('All records of this person')}
               </Button>
             )}
             {record.targetType === 'transfer' && record.targetId !== null && log !== 'platform' && (
@@ -77,7 +77,7 @@ export function RecordSheet({ log, record, onClose, onFilter }: RecordSheetProps
 }
 
 function Difference({ lines }: { lines: readonly Line[] }) {
-  if (lines.length === 0) return <p className="text-quiet">{t('Nothing more than that it happened.')}</p>
+  if (lines.length === 0) return <p className="text-quiet">{t('The record has no further details.')}</p>
   const hasBefore = lines.some(({ before }) => before !== undefined)
   const text = (value: string | null | undefined, className: string) =>
     value === undefined || value === null || value === '' ? (
@@ -102,7 +102,7 @@ function Difference({ lines }: { lines: readonly Line[] }) {
   ]
   return (
     <SmallTable
-      caption={t('What the record says')}
+      caption={t('Content of the record')}
       columns={columns}
       rows={lines}
       rowKey={({ path, after }) => `${path} ${after}`}

@@ -28,7 +28,7 @@ export function RecordTable({ log, records, more, onOpen }: RecordTableProps) {
     },
     { id: 'who', header: t('Who'), cell: (record) => <Actor record={record} /> },
     { id: 'what', header: t('What'), cell: ({ action }) => actionWords(action) },
-    { id: 'target', header: t('On what'), cell: (record) => <Target log={log} record={record} /> },
+    { id: 'target', header: t('Subject'), cell: (record) => <Target log={log} record={record} /> },
     {
       id: 'seal',
       header: t('Seal'),

@@ -67,7 +67,7 @@ export function Verification({ log, records }: { log: Log; records: readonly Aud
         {state.at === 'rest' && (
           <p className="text-quiet">
             {t(
-              'Your browser computes the hash of each record and each seal anew, and compares them. The service is not asked for its opinion.',
+              'Your browser computes the hash of each record and each seal again, and compares them. It does not rely on a result of the service.',
             )}{' '}
             <Link to="/verify" className="text-accent underline">
               {t('Verify evidence')}
@@ -101,7 +101,7 @@ function Result({ log, progress, whole }: { log: Log; progress: Progress; whole:
     <>
       <p className="mb-3 flex flex-wrap items-center gap-2">
         {faults.length === 0 ? (
-          <Badge tone="good">{t('Everything holds')}</Badge>
+          <Badge tone="good">{t('Everything is correct')}</Badge>
         ) : (
           <Badge tone="bad">
             {t('{count, plural, one {# contradiction} other {# contradictions}}', { count: faults.length })}
@@ -124,7 +124,7 @@ function Faults({ faults }: { faults: readonly Fault[] }) {
   return (
     <>
       <p className="mb-2 text-bad">
-        {t('The record was changed after it was written. Keep what you see, and tell the operator of the service.')}
+        {t('The audit log was changed after it was written. Save this page, and tell the operator of the service.')}
       </p>
       <ul className="mb-3 grid gap-1">
         {faults.slice(0, 50).map((fault) => (
@@ -140,12 +140,12 @@ function Faults({ faults }: { faults: readonly Fault[] }) {
 function faultWords(fault: Fault): string {
   const { sequence } = fault
   const words: Record<Fault['kind'], () => string> = {
-    seal_hash: () => t('Seal {sequence} does not have its hash.', { sequence }),
+    seal_hash: () => t('The content of seal {sequence} does not match its hash.', { sequence }),
     seal_signature: () => t('Seal {sequence} is not signed by the key that it names.', { sequence }),
-    seal_link: () => t('Seal {sequence} does not follow the one before it.', { sequence }),
+    seal_link: () => t('Seal {sequence} does not follow the previous seal.', { sequence }),
     seal_number: () => t('Seal {sequence} is missing.', { sequence }),
-    record_hash: () => t('The content of a record does not have its hash:'),
-    record_fields: () => t('What is shown of a record is not what was hashed:'),
+    record_hash: () => t('The content of a record does not match its hash:'),
+    record_fields: () => t('The values shown for a record are not the hashed values:'),
     record_not_sealed: () => t('Seal {sequence} does not hold the record', { sequence }),
     record_missing: () => t('A record of seal {sequence} is missing:', { sequence }),
   }
@@ -174,7 +174,7 @@ function Head({ log, seal }: { log: Log; seal: ChainSeal }) {
         ]}
       />
       <p className="my-3 text-quiet">
-        {t('Note the head down outside of this service. Nobody who rewrites the record can bring it back.')}
+        {t('Note the head down outside of this service. Nobody who rewrites the audit log can make the same head again.')}
       </p>
       <NotedHead log={log} seal={seal} />
       <div className="max-w-xl">
@@ -190,9 +190,9 @@ function Head({ log, seal }: { log: Log; seal: ChainSeal }) {
       {isWhole && (
         <p role="status">
           {isSame ? (
-            <Badge tone="good">{t('It is the same')}</Badge>
+            <Badge tone="good">{t('The heads are the same')}</Badge>
           ) : (
-            <Badge tone="warn">{t('It is another: an older head is the hash of an older seal')}</Badge>
+            <Badge tone="warn">{t('The heads differ: an older head is the hash of an older seal')}</Badge>
           )}
         </p>
       )}

@@ -56,7 +56,7 @@ export function AdjustmentForm({ code, change }: { code: string; change: (change
     <Card title={t('Adjust a balance')}>
       <p className="mb-4 text-quiet">
         {t(
-          'For opening balances and for corrections that no event explains. Nothing moves on the chain. An adjustment is never deleted: a wrong one is corrected by another.',
+          'For opening balances and for corrections that no event explains. Nothing moves on the chain. An adjustment is never deleted: correct a wrong adjustment with another adjustment.',
         )}
       </p>
       {waiting !== null && <WaitsForApproval code={code} requestId={waiting.id} />}
@@ -81,13 +81,13 @@ export function AdjustmentForm({ code, change }: { code: string; change: (change
             label={t('Amount')}
             inputMode="decimal"
             value={draft.amount}
-            error={errors.amount ?? (draft.amount !== '' && decimal === null ? t('This is no amount.') : null)}
+            error={errors.amount ?? (draft.amount !== '' && decimal === null ? t('This is not an amount.') : null)}
             onChange={({ target }) => set({ amount: target.value })}
           />
         </div>
         <TextArea
           label={t('Reason')}
-          hint={t('It stays in the books and in the audit log.')}
+          hint={t('The reason stays in the books and in the audit log.')}
           value={draft.reason}
           error={errors.reason ?? null}
           onChange={({ target }) => set({ reason: target.value })}

@@ -39,11 +39,11 @@ export function ResolveEvent({ code, deposit }: { code: string; deposit: Deposit
         <form onSubmit={handleSubmit((body) => resolve.mutate(body))}>
           <SelectField
             label={t('What becomes of it')}
-            hint={t('To credit it, the chain must confirm it now, and again before the last vote counts.')}
+            hint={t('To credit the deposit, the chain must confirm it now, and again before the last vote counts.')}
             {...register('outcome')}
           >
-            <option value="credit">{t('It is credited as the chain has it')}</option>
-            <option value="dismiss">{t('It is dismissed, and the books stay as they are')}</option>
+            <option value="credit">{t('The deposit is credited as the chain reports it')}</option>
+            <option value="dismiss">{t('The deposit is dismissed, and the books do not change')}</option>
           </SelectField>
           <TextArea
             label={t('Reason')}

@@ -35,7 +35,7 @@ export function CategoriesPage({ code }: { code: string }) {
           isEmpty={categories.data?.length === 0}
           empty={
             <p>
-              {t('There is no category yet. A category says what an operation was about, with fields of your own.')}
+              {t('There is no category yet. A category describes the subject of an operation, with fields that you define.')}
             </p>
           }
         >

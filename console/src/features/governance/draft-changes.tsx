@@ -27,7 +27,7 @@ export function DraftChanges({ code, set }: { code: string; set: ChangeSet }) {
   })
   const whyStays = (at: number) => {
     if (set.changes.length === 1) return t('A draft has at least one change. Cancel the draft instead.')
-    return dependentsOf(set.changes, at).length > 0 ? t('Another change of this draft needs it.') : null
+    return dependentsOf(set.changes, at).length > 0 ? t('Another change of this draft needs this change.') : null
   }
   return (
     <Card title={t('Changes of this draft')}>

@@ -38,7 +38,7 @@ export function RelationForm({ operation, tokenId, onDone }: RelationFormProps) 
     if (target === null) return setError('other', { message: t('This is no operation of this vault.') })
     const token = tokens.find((candidate) => candidate.id === tokenId)
     const decimal = amount.trim() === '' ? '' : parseAmount(amount, token?.decimals ?? 0)
-    if (decimal === null) return setError('amount', { message: t('This is no amount of the token.') })
+    if (decimal === null) return setError('amount', { message: t('This is not a valid amount of the token.') })
     create.mutate({
       sourceOperationType: type,
       sourceOperationId: id,

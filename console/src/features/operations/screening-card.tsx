@@ -24,7 +24,7 @@ export function ScreeningCard({ screening }: { screening: Screening | null }) {
               : null,
           ],
           [t('Answered'), answeredAt === null ? null : formatTimeInFull(answeredAt)],
-          [t('Decided instead'), isWaived ? t('Two people released it.') : null],
+          [t('Released by'), isWaived ? t('Two people') : null],
         ]}
       />
     </Card>

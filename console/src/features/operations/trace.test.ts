@@ -60,8 +60,8 @@ describe('a comparison in words', () => {
       'other',
       'The kind of the counterparty (something else) is a person or something else.',
     ],
-    ['initiator', true, 'u1', 'u1', 'Who ordered it is Ada.'],
-    ['initiatorGroup', false, 'g1', [], 'The group of who ordered it (none) is not Treasury.'],
+    ['initiator', true, 'u1', 'u1', 'The initiator is Ada.'],
+    ['initiatorGroup', false, 'g1', [], 'The group of the initiator (none) is not Treasury.'],
     [
       'routeVariant',
       true,
@@ -81,14 +81,14 @@ describe('a comparison in words', () => {
       true,
       { op: 'gt', value: '1' },
       null,
-      'The value in USD counts as more than $1.00; the figure is unknown or not yours to see.',
+      'The value in USD counts as more than $1.00, because the value is unknown or hidden from you.',
     ],
     [
       'amountUsd',
       false,
       { op: 'gt', value: '1' },
       null,
-      'The value in USD does not count as more than $1.00; the figure is unknown or not yours to see.',
+      'The value in USD does not count as more than $1.00, because the value is unknown or hidden from you.',
     ],
     ['somethingNew', true, 'x', 'x', 'The property “somethingNew” is x.'],
   ])('%s %s', (selectorType, matched, expected, observed, sentence) => {
@@ -102,12 +102,12 @@ describe('a comparison in words', () => {
 
 describe('a rule in words', () => {
   it.each([
-    ['require', true, 'All of these are so:'],
-    ['require', false, 'All of these would have to be so:'],
-    ['any', true, 'At least one of these is so:'],
-    ['any', false, 'At least one of these would have to be so:'],
-    ['exclude', true, 'None of these is so:'],
-    ['exclude', false, 'None of these would have to be so:'],
+    ['require', true, 'All of these conditions are met:'],
+    ['require', false, 'All of these conditions must be met:'],
+    ['any', true, 'At least one of these conditions is met:'],
+    ['any', false, 'At least one of these conditions must be met:'],
+    ['exclude', true, 'None of these conditions is met:'],
+    ['exclude', false, 'None of these conditions may be met:'],
   ])('%s %s', (conditionType, matched, sentence) => {
     expect(ruleSentence({ conditionType, matched })).toBe(sentence)
   })

@@ -24,8 +24,8 @@ export function selectorSentence(selector: Selector, nameOf: NameOf): string {
   const observed = observedOf(selector, nameOf)
   if (observed === null && cannotBeSeen(selector)) {
     return selector.matched
-      ? t('{subject} counts as {condition}; the figure is unknown or not yours to see.', { subject, condition })
-      : t('{subject} does not count as {condition}; the figure is unknown or not yours to see.', { subject, condition })
+      ? t('{subject} counts as {condition}, because the value is unknown or hidden from you.', { subject, condition })
+      : t('{subject} does not count as {condition}, because the value is unknown or hidden from you.', { subject, condition })
   }
   // If the observed value is the expected value, the sentence shows it once.
   if (selector.matched && observed === condition) return t('{subject} is {condition}.', { subject, condition })
@@ -38,12 +38,12 @@ export function selectorSentence(selector: Selector, nameOf: NameOf): string {
 /** Describes how the comparisons of a rule combine. */
 export function ruleSentence({ conditionType, matched }: { conditionType: string; matched: boolean }): string {
   if (conditionType === 'any') {
-    return matched ? t('At least one of these is so:') : t('At least one of these would have to be so:')
+    return matched ? t('At least one of these conditions is met:') : t('At least one of these conditions must be met:')
   }
   if (conditionType === 'exclude') {
-    return matched ? t('None of these is so:') : t('None of these would have to be so:')
+    return matched ? t('None of these conditions is met:') : t('None of these conditions may be met:')
   }
-  return matched ? t('All of these are so:') : t('All of these would have to be so:')
+  return matched ? t('All of these conditions are met:') : t('All of these conditions must be met:')
 }
 
 /** Describes the result of a policy: "“Large transfers” applied." */
@@ -101,14 +101,14 @@ function subjectOf({ selectorType, expected }: Selector): string {
     destinationType: () => t('The recipient'),
     destinationAgeHours: () => t('The time since the address of the recipient was added'),
     firstPaymentToDestination: () => t('The first payment to this address'),
-    addressLookAlike: () => t('The likeness to another known address'),
+    addressLookAlike: () => t('The similarity to another known address'),
     counterparty: () => t('The counterparty'),
     counterpartyGroup: () => t('The group of the counterparty'),
     counterpartyKind: () => t('The kind of the counterparty'),
     counterpartyAgeHours: () => t('The time since the counterparty was added'),
-    initiator: () => t('Who ordered it'),
-    initiatorGroup: () => t('The group of who ordered it'),
-    initiatorKind: () => t('Who ordered it'),
+    initiator: () => t('The initiator'),
+    initiatorGroup: () => t('The group of the initiator'),
+    initiatorKind: () => t('The initiator'),
     category: () => t('The category'),
     time: () => t('The time of the order'),
   }

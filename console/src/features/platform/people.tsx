@@ -33,8 +33,8 @@ export function People() {
           onChange={({ target }) => setSearch(target.value)}
         />
         <SelectField label={t('Shown')} value={status} onChange={({ target }) => setStatus(target.value as UserStatus)}>
-          <option value="active">{t('Who can sign in')}</option>
-          <option value="disabled">{t('Who was disabled')}</option>
+          <option value="active">{t('Active accounts')}</option>
+          <option value="disabled">{t('Disabled accounts')}</option>
         </SelectField>
       </div>
       <ListState

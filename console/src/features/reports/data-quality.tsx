@@ -53,13 +53,13 @@ export function Exceptions({ pages, more }: { pages: readonly OperationsExceptio
     <>
       <DataQuality quality={dataQuality} />
       {accountDifferences.length > 0 && (
-        <Card title={t('Differences of the books')}>
+        <Card title={t('Differences in the books')}>
           <p className="mb-2 text-bad">{gapWords('ledgerReconciliationDifferences').todo}</p>
           <ul className="grid gap-1">
             {accountDifferences.map(({ accountId, balance, balanceOfEntries }) => (
               <li key={accountId}>
                 <span className="code">{accountId}</span>{' '}
-                {t('has {balance}, and its entries say {expected}', { balance, expected: balanceOfEntries })}
+                {t('has the balance {balance}, but its entries add up to {expected}', { balance, expected: balanceOfEntries })}
               </li>
             ))}
           </ul>

@@ -19,7 +19,7 @@ export function AuthorityCard({ code }: { code: string }) {
         {query.data === null && (
           <p className="text-warn">
             {t(
-              'The wallet service has no authority for this vault: what is ordered waits until people have pinned one.',
+              'The wallet service has no authority for this vault: orders wait until people have pinned an authority.',
             )}
           </p>
         )}
@@ -40,14 +40,14 @@ function Authority({ code, authority }: { code: string; authority: VaultAuthorit
     <>
       <p className="mb-3 text-quiet">
         {t(
-          'Compare the fingerprint with what the wallet service itself shows: a service that was taken over shows anything.',
+          'Compare the fingerprint with the one that the wallet service itself shows: an attacker who has taken over this service can show any fingerprint here.',
         )}
       </p>
       <Facts
         facts={[
           [t('Version'), String(version)],
           [t('Fingerprint'), <Fingerprint key="hash" hash={hash} />],
-          [t('Next version'), t('{votes} of {group} sign it', { votes: change.votes, group: change.group })],
+          [t('Next version'), t('{votes} of {group} must sign it', { votes: change.votes, group: change.group })],
           [t('Delay of the next version'), t('{hours} hours', { hours: delayHours })],
           ...groups.map(({ id, persons }) => [t('Group {id}', { id }), persons.map(nameOf).join(', ')] as const),
         ]}
@@ -56,16 +56,16 @@ function Authority({ code, authority }: { code: string; authority: VaultAuthorit
         <ServicePageTrusted />
       ) : (
         <p className="text-quiet">
-          {t('Only passkeys of the page of the wallet service count, and keys of services.')}
+          {t('Only passkeys of the page of the wallet service and keys of services count.')}
         </p>
       )}
       {pending !== null && (
         <>
-          <h3 className="mt-4 mb-2 font-medium">{t('Version that waits')}</h3>
+          <h3 className="mt-4 mb-2 font-medium">{t('Waiting version')}</h3>
           <PendingFacts authority={authority} />
         </>
       )}
-      <h3 className="mt-4 mb-2 font-medium">{t('What may leave')}</h3>
+      <h3 className="mt-4 mb-2 font-medium">{t('Tokens that may leave')}</h3>
       <ul className="grid gap-3">
         {rules.map((rule) => (
           <RuleLine key={`${rule.network} ${rule.contractAddress}`} rule={rule} />
@@ -126,7 +126,7 @@ function RuleLine({ rule }: { rule: Rule }) {
         <span key={`${above} ${to} ${group}`} className="block">
           {to === 'any'
             ? t('above {amount}: {votes} of {group} approve', { amount: amount(above), votes, group })
-            : t('above {amount} to others than those listed: {votes} of {group} approve', {
+            : t('above {amount} to recipients that are not listed: {votes} of {group} approve', {
                 amount: amount(above),
                 votes,
                 group,

@@ -71,7 +71,7 @@ export function PendingFacts({ authority: { pending, votesToCancel, change } }: 
       </p>
       <p>
         {t(
-          'Until then {votes} of {group} cancel it with their signatures. Compare the fingerprint with what the wallet service itself shows.',
+          'Until then, {votes} of {group} can cancel it with their signatures. Compare the fingerprint with the one that the wallet service itself shows.',
           { votes: votesToCancel, group: change.group },
         )}
       </p>
@@ -87,7 +87,7 @@ export function PendingFacts({ authority: { pending, votesToCancel, change } }: 
 export const ServicePageTrusted = () => (
   <p className="mt-2 text-warn">
     {t(
-      'It trusts the pages of this service (trustsServicePage): whoever takes over this service can show people one order and have another one signed.',
+      'This version trusts the pages of this service (trustsServicePage): an attacker who takes over this service can show people one order and have another order signed.',
     )}
   </p>
 )

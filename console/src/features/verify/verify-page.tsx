@@ -43,7 +43,7 @@ export function VerifyPage() {
   return (
     <Page title={t('Verify evidence')}>
       <p className="mb-4 text-quiet">
-        {t('Checks the evidence of a transfer in this browser: the file goes nowhere, and the service is not asked.')}
+        {t('Checks the evidence of a transfer in this browser: the file is sent nowhere, and the service is not asked.')}
       </p>
       {canHash() ? (
         // biome-ignore lint/a11y/noStaticElementInteractions: dropping is the second way; the field below is the first.
@@ -89,7 +89,7 @@ function ResultCard({ result: { name, evidence, checks, votes, fields } }: { res
       <Card title={name}>
         <p className="flex flex-wrap items-center gap-2">
           <Badge tone="bad">{t('No evidence')}</Badge>
-          {t('This file is no evidence of a transfer, or of another version.')}
+          {t('This file is not the evidence of a transfer, or has another version.')}
         </p>
       </Card>
     )
@@ -134,7 +134,7 @@ function Headline({ checks, fields }: FieldsProps & { checks: readonly Check[] }
   return (
     <p className="mb-4 flex flex-wrap items-center gap-2 text-lg">
       <Badge tone={isOpen ? 'warn' : 'good'}>
-        {isOpen ? t('Nothing contradicts it, and not everything is proved') : t('Nothing contradicts it')}
+        {isOpen ? t('Nothing contradicts the file, but not everything is proved') : t('Nothing contradicts the file')}
       </Badge>
       <span>
         {t('{proven, plural, one {# value proven} other {# values proven}}, {unproven} not proven by this file', {
@@ -213,7 +213,7 @@ function Unproven({ fields }: FieldsProps) {
       </summary>
       <p className="my-2 text-quiet">
         {t(
-          'No sealed record says these: names as they are today, states of the moment of the download, and numbers of the database. A file does not show what was left out of it, either.',
+          'No sealed record contains these values: current names, states at the time of the download, and numbers of the database. A file also does not show what was left out of it.',
         )}
       </p>
       <ul className="code grid gap-1">
@@ -251,17 +251,17 @@ function CheckLine({ check: { name, state, faults } }: { check: Check }) {
 
 function checkWords(name: CheckName): string {
   const words: Record<CheckName, string> = {
-    order: t('The hash of the order is that of what was ordered.'),
-    shown: t('What is shown of the transfer does not contradict the records.'),
-    decision: t('The decision, with its policies and thresholds, is the one on record.'),
-    facts: t('The facts on which the policies decided are those on record.'),
+    order: t('The hash of the order matches its content.'),
+    shown: t('The values shown for the transfer do not contradict the records.'),
+    decision: t('The decision, with its policies and thresholds, is the recorded decision.'),
+    facts: t('The facts on which the policies decided are the recorded facts.'),
     records: t('Each record has the hash of its content.'),
     votes: t('Each vote names the hash of this order.'),
-    quorum: t('Each policy got the votes that it asked for, from people who may vote.'),
-    signatures: t('Each vote is signed by the key beside it, for this order, and none is missing.'),
-    seals: t('Each seal has the hash of what it holds.'),
+    quorum: t('Each policy got the votes that it required, from people who may vote.'),
+    signatures: t('Each vote is signed for this order by the key beside it, and no vote is missing.'),
+    seals: t('Each seal has the hash of its content.'),
     sealed: t('Each record is in the seal that it names.'),
-    chain: t('Seals that follow each other are linked.'),
+    chain: t('Consecutive seals are linked.'),
     ledger: t('The books moved the amount of the order.'),
     entries: t('Each entry of the ledger is in the seal that it names.'),
   }
@@ -270,9 +270,9 @@ function checkWords(name: CheckName): string {
 
 function openWords(name: CheckName): string {
   if (name === 'quorum') return t('The transfer still waits, or ended before it had all votes.')
-  if (name === 'chain') return t('The file has no two seals that follow each other.')
+  if (name === 'chain') return t('The file has no two consecutive seals.')
   if (name === 'facts') return t('The file has no facts or no hash of them.')
-  if (name === 'decision') return t('The record is older than hashes of decisions.')
+  if (name === 'decision') return t('The record was written before decisions had hashes.')
   if (name === 'seals') return t('A seal is not signed, or this browser cannot check its key.')
   if (name === 'signatures') return t('This browser cannot check a key of this kind.')
   return t('The newest records get their seal within seconds: download the file again.')
@@ -317,9 +317,9 @@ function SignatureLine({ vote: { state, decision, person, fingerprint, origin, f
   const decisions: Record<string, string> = { initiate: t('Ordered'), approve: t('Approved'), reject: t('Rejected') }
   const wrong = {
     invalid: t('The signature is not valid.'),
-    'other-hash': t('It is for another order.'),
-    'other-subject': t('It is for something else.'),
-    'other-key': t('Its key is not one of those named.'),
+    'other-hash': t('The vote is for another order.'),
+    'other-subject': t('The vote is for something else.'),
+    'other-key': t('The key is not among the named keys.'),
   }
   return (
     <li className="flex gap-3">
@@ -351,7 +351,7 @@ function Heads({ evidence: { seals } }: { evidence: Evidence }) {
       <h3 className="mt-4 mb-2 font-semibold">{t('Seals to compare')}</h3>
       <p className="mb-2 text-quiet">
         {t(
-          'Compare these with what the log of the vault or your own notes say: a whole file could have been invented.',
+          'Compare these values with the log of the vault or with your own notes: somebody could have invented the whole file.',
         )}
       </p>
       <ul className="grid gap-1">
