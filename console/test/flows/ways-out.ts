@@ -82,7 +82,7 @@ function quarantined(stack: () => Stack, open: Open): void {
     const { page, faults } = await open('admin', `/v/${vaultCode}/books?part=held`)
     await page.getByRole('button', { name: 'Decide' }).first().click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('What becomes of it').selectOption('dismiss')
+    await dialog.getByLabel('Decision on the deposit').selectOption('dismiss')
     await dialog.getByLabel('Reason').fill('The first report was right')
     expect(await axeViolations(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Send the request' }).click()

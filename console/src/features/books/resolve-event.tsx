@@ -38,7 +38,7 @@ export function ResolveEvent({ code, deposit }: { code: string; deposit: Deposit
       <Sheet title={t('Decide on a held deposit')} open={open} onClose={() => setOpen(false)}>
         <form onSubmit={handleSubmit((body) => resolve.mutate(body))}>
           <SelectField
-            label={t('What becomes of it')}
+            label={t('Decision on the deposit')}
             hint={t('To credit the deposit, the chain must confirm it now, and again before the last vote counts.')}
             {...register('outcome')}
           >

@@ -76,7 +76,7 @@ function Where({ code, to, choose }: { code: string; to: string; choose: (to: st
   const { data: session } = useQuery(sessionQuery)
   const { data: drafts = [] } = useQuery(ownDraftsQuery(code, session?.user.id ?? ''))
   return (
-    <SelectField label={t('What becomes of it')} value={to} onChange={({ target }) => choose(target.value)}>
+    <SelectField label={t('Where the change goes')} value={to} onChange={({ target }) => choose(target.value)}>
       <option value="">{t('A change by itself')}</option>
       <option value="new">{t('The first change of a new change set')}</option>
       {drafts.map(({ id, title }) => (
