@@ -40,7 +40,7 @@ await runOnStack(async ({ record, stack }) => {
     }
     const seconds = (performance.now() - startedAt) / 1_000
     const statuses = new Set(sockets.map(({ status }) => status()))
-    if (!isOver) throw new Error(`Senders of ${kind} were not sent away within ${waitSecondsMax} s`)
+    if (!isOver) throw new Error(`Senders of ${kind} were not disconnected within ${waitSecondsMax} s`)
     record.add(`${senders} senders of ${kind}: resident memory`, 'MB', most - before)
     record.add(`  the last is gone, answers: ${[...statuses].join(', ')}`, 's', seconds)
     for (const { socket } of sockets) socket.destroy()

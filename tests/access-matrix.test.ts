@@ -101,7 +101,7 @@ describe('the secret strings', () => {
     const text = await readAll(world.callers.admin)
     const secrets = Object.values(world.main.secrets).flatMap((strings) => [...strings])
     expect(secrets.length).toBeGreaterThan(30)
-    // The one value that is shown once and never again.
+    // A service token is shown only once, so it is not in these answers.
     const unseen = secrets.filter((secret) => !text.includes(secret) && !secret.startsWith('srk_'))
     expect(unseen).toEqual([])
   })
@@ -113,7 +113,7 @@ describe('the secret strings', () => {
     expect([...shared, ...requested].filter((secret) => !text.includes(secret))).toEqual([])
   })
 
-  /** The answers of all reads together, with the widest parameters. */
+  /** Returns the answers of all reads in one text, with the widest parameters. */
   async function readAll(caller: Caller): Promise<string> {
     const widest = { limit: '100', includeShared: 'true', access: 'all' }
     // Created first, because the lists would omit rows that are created later.
@@ -123,7 +123,7 @@ describe('the secret strings', () => {
       const answer = await send(operation, caller, { ...request, query: { ...Object.fromEntries(more), ...query } })
       return answer.text
     }
-    // One after the other: of all at once, a busy machine refuses some for lack of capacity.
+    // One after the other: a busy machine refuses some of many simultaneous requests for lack of capacity.
     const texts: string[] = []
     for (const [index, operation] of reads.entries()) texts.push(await read(operation, requests[index]!))
     return texts.join('\n')
@@ -177,8 +177,8 @@ describe('HEAD', () => {
   it.for(reads)('T39 $operationId answers it with the status of GET, and no body', async (operation) => {
     const { expected } = rowOf(operation.operationId)
     const head = { ...operation, method: 'HEAD' }
-    // GET is asked as each caller above, and HEAD goes the same way: here one caller is asked for each status, the next one for
-    // the next operation, so that all of them are asked for HEAD.
+    // The tests above send GET as every caller, and HEAD takes the same path. Here one caller for each status sends
+    // HEAD, and the next operation uses the next caller, so that every caller sends HEAD.
     const turn = reads.indexOf(operation)
     const next = <Value>(values: Value[]): Value => values[turn % values.length]!
     const ask = async (caller: Caller, status: number) => {
@@ -194,14 +194,14 @@ describe('HEAD', () => {
 })
 
 describe('hidden resources', () => {
-  /** Up to five lookups by key: two pages each, three once an index has two levels. */
+  /** Up to five lookups by key. Each reads two pages, or three if the index has two levels. */
   const hiddenPagesMax = 15
   const hiding = guarded.filter(
     (operation) => operation.method === 'GET' && rowOf(operation.operationId).expected.other === 404,
   )
 
-  // Otherwise the plans, and with them the pages, depend on when autovacuum last saw the tables that the tests fill: one
-  // without statistics counts as tiny, and an address is then searched for among all of its vault.
+  // Without fresh statistics the plans, and so the pages, depend on the last run of autovacuum: PostgreSQL takes a
+  // table without statistics for tiny, and then searches for an address among all addresses of the vault.
   beforeAll(async () => {
     await owner.query('analyze')
   })
@@ -228,7 +228,7 @@ describe('hidden resources', () => {
     }
   })
 
-  /** Pages that each of the reading statements touches. */
+  /** Returns the number of pages that each reading statement touches. */
   async function buffersOf(statements: Statement[]): Promise<number[]> {
     const buffers: number[] = []
     for (const { text, values } of statements) {
@@ -268,7 +268,7 @@ describe('ids of another vault', () => {
     }
   })
 
-  it('T39 find nothing where a request names them beside its path', async () => {
+  it('T39 find nothing if a request names them outside of its path', async () => {
     for (const operation of tested) {
       const { reaches } = rowOf(operation.operationId)
       if (reaches === undefined) continue
@@ -448,12 +448,15 @@ describe('other people’s data', () => {
     expect(await readThen()).toEqual(before)
   })
 
-  /** The owner's order waits for the approver; and a cursor of changes is sealed anew for each answer. */
+  /**
+   * Returns true if the answer may change: the owner's order waits for the approver, and each answer has another cursor
+   * of changes.
+   */
   function isToldOf({ operationId }: Operation, name: string): boolean {
     return operationId === 'listChanges' || (name === 'approver' && /^(list|count)Inbox$/.test(operationId))
   }
 
-  /** The same question in several ways; `widest` is all that is wide in one request. */
+  /** Returns variants of the same request; `widest` has all wide parameters in one request. */
   async function standingRequests(operation: Operation) {
     const usual = await validRequest(operation, world.main.resources)
     const withQuery = (more: Record<string, string>): Request => ({ ...usual, query: { ...usual.query, ...more } })
@@ -471,7 +474,7 @@ describe('other people’s data', () => {
   }
 })
 
-describe('the end of power', () => {
+describe('the end of access', () => {
   const reads = guarded.filter(({ method }) => method === 'GET')
   let turn = 0
   const nodes = () =>
@@ -480,7 +483,7 @@ describe('the end of power', () => {
       ['another node', secondNode.app],
     ] as const
 
-  it('T47 removing a membership ends power on the next request, on every node', async () => {
+  it('T47 removing a membership ends access on the next request, on every node', async () => {
     const { vault, people, join } = world.main
     const leaver = await join('leaver', 'administrators')
     const caller = toCaller('leaver', leaver)
@@ -536,7 +539,10 @@ describe('the end of power', () => {
     }
   })
 
-  /** The callers whose answer differs from the table for `column`; reads only, so that it can be repeated. */
+  /**
+   * Returns the callers whose answer differs from the table for `column`. It sends only reads, so that it can be
+   * repeated.
+   */
   async function refusalsOf(app: App, caller: Caller, column: 'nobody' | 'outsider' | 'other' | 'admin') {
     const faults: string[] = []
     // All reads are sent after the end. Power before it shows in a quarter of them, in the next quarter each time.
@@ -590,7 +596,7 @@ async function send({ method, path }: Operation, caller: Caller, request: Reques
     app.inject({
       method: method as 'GET',
       url,
-      // Sign-in links are limited by the address of the sender; here every request has its own.
+      // Sign-in links are limited by the address of the sender; here every request has another address.
       remoteAddress: `10.0.${Math.floor(fresh() / 250) % 250}.${fresh() % 250}`,
       headers: sends ? { 'content-type': type, ...caller.headers } : caller.headers,
       ...(sends
@@ -600,13 +606,14 @@ async function send({ method, path }: Operation, caller: Caller, request: Reques
   )
   const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
   if (!reads && response.statusCode < 300) for (const party of [world.main, world.rival]) party.renew()
-  // Once for each kind of answer to each caller, because validating thousands of refusals takes longer than requesting them.
+  // Each type of answer to a caller is validated once, because validating thousands of refusals takes longer than
+  // requesting them.
   const kind = `${method} ${path} ${response.statusCode} ${caller.name}`
   if (isJson && method !== 'HEAD' && !checked.has(kind)) {
     check(method, filled, { status: response.statusCode, body: response.json(), headers: response.headers })
     checked.add(kind)
   }
-  // The text of an archive is that of its files. An answer to HEAD has no body.
+  // The text of an archive is the text of its files. An answer to HEAD has no body.
   const isArchive = response.headers['content-type'] === mediaTypes.zip && response.rawPayload.length > 0
   const text = isArchive ? [...readArchive(response.rawPayload).values()].join('\n') : withoutRequestId(response)
   return { status: response.statusCode, text, statements }
@@ -616,7 +623,7 @@ async function withSessionOfItsOwn(caller: Caller): Promise<Caller> {
   return caller.email === null ? caller : toCaller(caller.name, await test.signIn(caller.email))
 }
 
-/** The note of the last use of a token or a session, which is written once in a while, whatever is requested. */
+/** The update of the last use of a token or a session, which any request may write now and then. */
 const noteOfUse = /^update "(sessions|service_tokens)" set "last_(seen|used)_at"/
 
 /** The statements of the answer; as long as they are the same, its duration reveals nothing about what is hidden. */

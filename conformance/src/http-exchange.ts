@@ -9,7 +9,7 @@ export type Call = {
   body?: string | Buffer
 }
 
-/** The answer. `status` is 0 if the connection ended without one. */
+/** The answer. `status` is 0 if the connection ended without an answer. */
 export type Answer = {
   status: number
   text: string
@@ -23,7 +23,7 @@ export type Answer = {
 
 export type Redact = (text: string) => string
 
-/** One connection pool for the run. The URL was given by the person who runs the kit, so no address is off limits. */
+/** One connection pool for the run. The person who runs the kit chose the URL, so every address is permitted. */
 export function openAgent(): Agent {
   return new Agent({ connections: 64, connect: { timeout: patienceMilliseconds } })
 }

@@ -12,7 +12,7 @@ const guide = [
 const options = { cwd: '/', env: { PATH: process.env.PATH } }
 
 describe('a walk through a document', () => {
-  it('runs the marked blocks in one shell and knows the answers that are shown', async () => {
+  it('runs the marked blocks in one shell, and compares their output with the shown answers', async () => {
     const steps = readSteps(guide)
     expect(steps.map(({ line, answer }) => [line, answer?.isJson])).toEqual([
       [3, undefined],
@@ -38,7 +38,7 @@ describe('a walk through a document', () => {
     ['1…', '21'],
     ['a.c', 'abc'],
     ['seal true\n…', 'seal trues'],
-  ])('does not take %j for %j', (text, printed) => {
+  ])('expects %j, and does not accept %j', (text, printed) => {
     expect(findMismatch({ isJson: false, text }, printed)).toContain('but got')
   })
 
@@ -50,16 +50,16 @@ describe('a walk through a document', () => {
     ['{ "a": [1, 2, "…"] }', '{"a": [1]}', 'answer.a has 1 items, not 2'],
     ['{ "a": [{ "b": "x…" }] }', '{"a": [{"b": "yx"}]}', 'answer.a[0].b is "yx", not "x…"'],
     ['{ "a": {} }', '{"a": []}', 'answer.a is [], not {}'],
-  ])('does not take %s for %s', (text, printed, message) => {
+  ])('expects %s, and does not accept %s', (text, printed, message) => {
     expect(findMismatch({ isJson: true, text }, printed)).toContain(message)
   })
 
-  it('takes a last line of … for any lines, or none', () => {
+  it('accepts any lines, or none, in place of a last line …', () => {
     const answer = { isJson: false, text: 'seal true\n…' }
     for (const printed of ['seal true', 'seal true\nseal false']) expect(findMismatch(answer, printed)).toBeNull()
   })
 
-  it('takes a list for longer than it is shown, and objects for larger', () => {
+  it('accepts more items in a list that ends with …, and more fields in objects', () => {
     const text = '{ "a": [{ "b": "1…" }, "…"] }'
     expect(findMismatch({ isJson: true, text }, '{"a": [{"b": "12", "c": null}, 3], "d": 4}')).toBeNull()
   })

@@ -10,7 +10,9 @@ const becomes = (phases: string, from: string) => `old.phase in (${from}) and ne
 const resolves = (status: string, from: string) => `old.status = '${from}' and new.status = '${status}'`
 const votes = 'old.decision is null and new.decision is not null'
 
-/** Before and after each step that moves money; "the commit" is when all is written and not yet committed. */
+/**
+ * Moments before and after each step that moves money. At "the commit" everything is written, but not yet committed.
+ */
 export const points: Point[] = [
   on('deposit', 'before its row', 'deposits', 'before insert'),
   on('deposit', 'after its row', 'deposits', 'after insert'),
@@ -33,9 +35,9 @@ export const points: Point[] = [
   on('vote', 'before its row', 'approval_voters', 'before update', votes),
   on('vote', 'after its row', 'approval_voters', 'after update', votes),
   on('vote', 'after its record', 'audit_records', 'after insert', "new.action = 'transfer.approved'"),
-  on('vote', 'before the last one frees', 'operations', 'before update', resolves('pending', 'awaiting_approval')),
-  on('vote', 'after the last one freed', 'transfers', 'after update', becomes("'queued'", "'waiting'")),
-  on('vote', 'before a veto gives back', 'ledger_entries', 'before insert', "new.kind = 'release'"),
+  on('vote', 'before the last vote approves', 'operations', 'before update', resolves('pending', 'awaiting_approval')),
+  on('vote', 'after the last vote approved', 'transfers', 'after update', becomes("'queued'", "'waiting'")),
+  on('vote', 'before a veto releases the funds', 'ledger_entries', 'before insert', "new.kind = 'release'"),
   on('vote', 'after a veto', 'operations', 'after update', resolves('rejected', 'awaiting_approval')),
   on('vote', 'the commit', 'idempotency_keys', 'commit of insert', 'new.status = 200'),
 

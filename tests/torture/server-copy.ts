@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A throw-away server that is built and has its dependencies. */
+/** A temporary copy of the built server, with its dependencies. */
 export type ServerCopy = { serverDir: string; remove(): void }
 
 export function copyServer(serverDir: string): ServerCopy {
@@ -14,7 +14,7 @@ export function copyServer(serverDir: string): ServerCopy {
   return { serverDir: copy, remove: () => rmSync(root, { recursive: true, force: true }) }
 }
 
-/** Gives the server in this folder the dependencies of another one. */
+/** Links the dependencies of another server into this folder. */
 export function linkModules(serverDir: string, root: string): void {
   for (const [from, to] of [
     [join(serverDir, 'node_modules'), join(root, 'server/node_modules')],
@@ -24,7 +24,10 @@ export function linkModules(serverDir: string, root: string): void {
   }
 }
 
-/** The server of a next version: a copy with further migrations, which are named by their order. */
+/**
+ * Returns a copy of the server with further migrations, as a later version would have them. The migrations are named by
+ * their order.
+ */
 export function copyWithMigrations(serverDir: string, migrations: string[]): ServerCopy {
   const copy = copyServer(serverDir)
   for (const [index, migration] of migrations.entries()) {

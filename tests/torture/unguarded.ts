@@ -62,7 +62,7 @@ export const guards = {
 } satisfies Record<string, Guard>
 
 /**
- * A throw-away copy of the built server with a guard switched off.
+ * Returns a temporary copy of the built server with a guard switched off.
  * @throws when the guard is not found in the built files: a test that switches off nothing proves nothing
  */
 export function buildWithout(guard: Guard, serverDir: string): ServerCopy {

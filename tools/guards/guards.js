@@ -1,6 +1,6 @@
 /**
- * A guard of the project, and the edit of its source that removes it. `guarded` stands once in the file. `tests` must notice that
- * it is gone.
+ * A guard of the project, and the edit of its source that removes it. `guarded` occurs exactly once in the file.
+ * `tests` must fail when it is removed.
  *
  * @typedef {{ threat: string, name: string, file: string, guarded: string, unguarded: string, tests: string[] }} Guard
  */
@@ -15,7 +15,7 @@ export const guards = [
     'wallet/src/authority/decide.ts',
     ['wallet/src/authority/decide.test.ts'],
     [
-      ['T58', 'an order is of the vault of the authority', "['vaultId', order.vaultId === authority.vaultId],", ''],
+      ['T58', 'an order belongs to the vault of the authority', "['vaultId', order.vaultId === authority.vaultId],", ''],
       ['T58', 'an order has the id that was signed', "['transferId', order.transferId === ordered.id],", ''],
       [
         'T58',
@@ -30,8 +30,8 @@ export const guards = [
         "['maxFee', (order.maxFee === undefined ? null : BigInt(order.maxFee)) === ordered.maxFee],",
         '',
       ],
-      ['T58', 'an order ends at its time', 'now.getTime() > Date.parse(order.expiresAt)', 'false'],
-      ['T58', 'votes are of the authority in force', 'refusalOfVersion(read.value, authority) ??', ''],
+      ['T58', 'an order expires at its time', 'now.getTime() > Date.parse(order.expiresAt)', 'false'],
+      ['T58', 'votes name the authority in force', 'refusalOfVersion(read.value, authority) ??', ''],
       ['T58', 'a vote is about the order', 'if (vote.subject !== subject || vote.hash !== hash)', 'if (false)'],
       [
         'T58',
@@ -59,7 +59,7 @@ export const guards = [
       ['T58', 'a day has a limit', 'if (orderedLastDay + amount > BigInt(rule.perDay)) {', 'if (false) {'],
       [
         'T59',
-        'a version names the hash of the one before',
+        'a version names the hash of the previous version',
         ' || next.previous !== hashOfAuthority(authority)) {',
         ') {',
       ],
@@ -134,7 +134,7 @@ export const guards = [
     [
       [
         'T40',
-        'a member reads no data of another',
+        'a member cannot read data of another member',
         'if (userId !== undefined && userId !== member.userId) {',
         'if (false) {',
       ],
@@ -156,7 +156,7 @@ export const guards = [
     'server/src/modules/money/holds/people.ts',
     ['server/src/modules/money/holds/people.test.ts'],
     [
-      ['T82', 'who placed a hold on a person does not confirm it', 'if (hold.placedById === actorId)', 'if (false)'],
+      ['T82', 'the person who placed a hold on somebody does not confirm it', 'if (hold.placedById === actorId)', 'if (false)'],
       ['T82', 'nobody holds a person again and again', 'if (rows.length === 0) return', 'return'],
     ],
   ),
@@ -171,7 +171,7 @@ export const guards = [
   ...guardsOf(
     'server/src/modules/rules/governance/reset.ts',
     ['server/src/modules/rules/governance/reset.test.ts'],
-    [['T82', 'governance is reset where there is one', 'if (before.threshold === 0) throw', 'if (false) throw']],
+    [['T82', 'governance is reset only where it is on', 'if (before.threshold === 0) throw', 'if (false) throw']],
   ),
   ...guardsOf(
     'server/src/modules/money/deposits/signers.ts',

@@ -1,7 +1,7 @@
 import type { HistoryItem } from '@strongroom/sdk'
 import { formatAmount, formatUsd } from '../lib/amounts.ts'
 
-/** An exact amount with its unit. `decimal` as the API sends it: "1234.5". */
+/** An exact amount with its unit. `decimal` has the form of the API: "1234.5". */
 export function Amount({ decimal, unit, className = '' }: { decimal: string; unit: string; className?: string }) {
   return (
     <span className={`figures ${className}`}>

@@ -22,7 +22,7 @@ export interface Place {
   path: Part[]
 }
 
-/** The fields of an order that decide about its place. */
+/** The fields of an order that determine its place. */
 export type PaidOrder = Pick<Order, 'network' | 'contractAddress' | 'amount' | 'vaultId' | 'initiatorId'> &
   Partial<Pick<Order, 'rulesVersion' | 'expiresAt'>>
 

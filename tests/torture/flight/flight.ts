@@ -12,7 +12,10 @@ import { type Edge, type Point, points } from './points.ts'
 import { type Relay, startRelay } from './relay.ts'
 import { createWalletProcess, type WalletProcess, walletToken, webhookSecret } from './wallet-process.ts'
 
-/** In turn; the wallet's process is every second one. `overtaken`: another process starts while it stands still. */
+/**
+ * The victims, in turn; every second victim is the process of the wallet. `overtaken`: another process starts while the
+ * first one is stopped.
+ */
 const turns = [
   ...(['wallet', 'node', 'wallet asleep', 'database', 'wallet', 'machine'] as const),
   ...(['wallet overtaken', 'node asleep'] as const),
@@ -39,7 +42,7 @@ type Options = {
   walletDir: string
   seed: number
   blows: Blow[]
-  /** So many transfers are in flight before anything is killed. */
+  /** The number of transfers that are in flight before a process is killed. */
   inFlight: number
   /** A data directory with a migrated cluster to start with; without it the node migrates an empty one. */
   clusterDir?: string
@@ -64,7 +67,7 @@ type Scene = {
   load: Load
   random: Random
   edges: Record<Edge, Relay>
-  /** Kill the wallet processes that were overtaken in this cycle. */
+  /** Kill the wallet processes that another process overtook in this cycle. */
   ends: (() => Promise<void>)[]
 }
 
@@ -72,9 +75,9 @@ export const planFlightBlows = (cycles: number, seed: number): Blow[] =>
   planAll({ cycles, seed, points, victims: turns })
 
 /**
- * Lets the service and the reference wallet pay on a chain that stands still, until so many transfers are in flight, and then
- * kills or stops one of them, once a cycle. After each cycle the chain mines; each acknowledged transfer must be paid by
- * exactly one transaction, nonces have no gap, and the ledger says of each address what the chain says.
+ * Lets the service and the reference wallet pay on a chain that stands still, until so many transfers are in flight,
+ * and then kills or stops one of them, once a cycle. After each cycle the chain mines; each acknowledged transfer must
+ * be paid by exactly one transaction, nonces have no gap, and the ledger has the balance of the chain for each address.
  *
  * @throws at the first violation
  */
@@ -157,7 +160,7 @@ const triggersOf = (database: 'service' | 'wallet') =>
 async function fund(stack: Stack, chain: Chain, { addresses }: World): Promise<void> {
   for (const { address } of addresses) await chain.pay(address, funding)
   const stop = chain.flow()
-  await until('the deposits with which it begins', async () => (await countOf(stack, 'deposits')) === addresses.length)
+  await until('the first deposits', async () => (await countOf(stack, 'deposits')) === addresses.length)
   await stop()
 }
 
@@ -231,7 +234,7 @@ async function strike(scene: Scene, victim: Victim, { breakpoint, backendPid }: 
   } else {
     const wake = victim === 'node asleep' ? stack.freezeNode() : wallet.freeze()
     await release()
-    // It may wait for what the first one has locked.
+    // The new process may wait for locks of the stopped process.
     const overtaking = victim === 'wallet overtaken' ? wallet.overtake() : null
     overtaking?.catch(() => {})
     await sleep(sleepMilliseconds)
@@ -246,7 +249,7 @@ async function endAll(ends: Scene['ends']): Promise<void> {
   for (const end of ends.splice(0)) await end()
 }
 
-/** The process that held them is dead, so its claims end now instead of after up to half a minute. */
+/** Ends the claims of the dead process now instead of after up to half a minute. */
 async function endLeases(wallet: WalletProcess): Promise<void> {
   await wallet.sql(`update wallet.transfers set next_attempt_at = now() where status = 'queued' or resend`)
   await wallet.sql('update wallet.webhook_deliveries set next_attempt_at = now() where delivered_at is null')

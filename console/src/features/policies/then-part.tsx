@@ -13,7 +13,7 @@ type ThenPartProps = {
   onChange: (change: Partial<Draft>) => void
 }
 
-/** The effect of the policy when the conditions hold. */
+/** The effect of the policy when its conditions are met. */
 export function ThenPart({ draft, vocabulary, errors, onChange }: ThenPartProps) {
   const words = effectWords()
   return (

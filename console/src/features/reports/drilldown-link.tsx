@@ -11,7 +11,10 @@ export function useShownReport(): Shown {
   return useContext(ShownReport)!
 }
 
-/** A figure with a link to exactly its operations. Without a page that lists these, or with `filters` null, there is no link. */
+/**
+ * A figure with a link to exactly its operations. There is no link if `filters` is null, or if no page lists these
+ * operations.
+ */
 export function DrilldownLink({ filters = {}, children }: { filters?: Drilldown | null; children: ReactNode }) {
   const shown = useShownReport()
   const place = filters === null ? null : placeOf(shown, filters)
@@ -40,7 +43,10 @@ export function OperationsLink({ code, place: { page, search }, children }: Oper
 
 type ExceptionsLinkProps = { search: ReportSearch | null; className: string; children: ReactNode }
 
-/** A link to the report of exceptions; without parameters, because the report cannot list exactly what is meant, no link. */
+/**
+ * A link to the report of exceptions. There is no link if `search` is null, because the report cannot list exactly
+ * these operations.
+ */
 export function ExceptionsLink({ search, className, children }: ExceptionsLinkProps) {
   const { code } = useShownReport()
   if (search === null) return children

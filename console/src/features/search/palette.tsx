@@ -12,7 +12,7 @@ import { longestSearch, searchQuery, shortestSearch } from './queries.ts'
 
 export type PaletteProps = {
   code: string
-  /** The pages that the reader may open; `to` stands below /v/{code}. */
+  /** The pages that the reader may open; `to` is the path below /v/{code}. */
   pages: readonly { to: string; label: string }[]
   onClose: () => void
 }
