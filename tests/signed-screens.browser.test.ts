@@ -628,7 +628,7 @@ describe('T80 on the pages of the console', () => {
     await voter.page.evaluate(`localStorage.setItem('strongroom.authority.${id}', '${kept}')`)
     await voter.goto(`/v/${code}/addresses`)
     await voter.page.getByText('Seen here before: version 9').waitFor()
-    await voter.page.getByRole('button', { name: 'We compared it: it is right' }).click()
+    await voter.page.getByRole('button', { name: 'We compared the fingerprint: it is correct' }).click()
     await voter.goto(`/v/${code}`)
     await voter.page.getByRole('main').waitFor()
     await voter.until(async () => false)

@@ -24,7 +24,7 @@ describe('the message about an error', () => {
   })
 
   it('is the text of this page, where it threw one', () => {
-    expect(messageOf(new Error('This text holds no signatures.'))).toBe('This text holds no signatures.')
+    expect(messageOf(new Error('This text contains no signatures.'))).toBe('This text contains no signatures.')
   })
 
   it('is the text of the service, without the ids of what it is about', () => {

@@ -24,7 +24,7 @@ export function administrationFlows(stack: () => Stack): void {
       await page.getByLabel('What is compared').nth(1).selectOption({ label: 'the amount' })
       await page.getByLabel('How it is compared').nth(1).selectOption({ label: 'is more than' })
       await page.getByLabel(/^the amount \(/).fill('40000')
-      await page.getByLabel('What follows').selectOption({ label: 'it is refused' })
+      await page.getByLabel('Effect of the policy').selectOption({ label: 'it is refused' })
       await page.getByLabel('Name').fill('Nothing above 40,000 TUSD')
       await page.getByText('changes').first().waitFor()
       expect(await axeViolations(page)).toEqual([])
@@ -98,7 +98,7 @@ function triesOnHistory(stack: () => Stack): void {
     await page
       .getByLabel('das Aussehen der Adresse des Empfängers', { exact: true })
       .selectOption({ label: 'wie keine andere bekannte Adresse' })
-    await page.getByLabel('Was folgt').selectOption({ label: 'wird es abgelehnt' })
+    await page.getByLabel('Wirkung der Regel').selectOption({ label: 'wird es abgelehnt' })
     await page.getByLabel('Name').fill('Niemand zahlt')
     await page.getByRole('button', { name: 'Ausprobieren', exact: true }).click()
     await page.getByRole('heading', { name: 'Entscheidungen, die sich ändern' }).waitFor()

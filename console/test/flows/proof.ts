@@ -17,7 +17,7 @@ export function proofFlows(stack: () => Stack): void {
         sheet.getByRole('button', { name: 'Download now' }).click(),
       ])
       expect(await readFile(await file.path(), 'utf8')).toContain('TUSD')
-      await sheet.getByRole('button', { name: 'Make it in the background' }).click()
+      await sheet.getByRole('button', { name: 'Make the file in the background' }).click()
       await sheet.getByText('Ready').waitFor()
       await sheet.getByText(/^SHA-256/).waitFor()
       expect(faults).toEqual([])

@@ -180,7 +180,7 @@ function draftFlows(stack: () => Stack): void {
       await sheet.getByLabel('What is to change').selectOption('New policy')
       await sheet.getByRole('button', { name: 'On to its sentence' }).click()
       await page.getByLabel('Group', { exact: true }).selectOption('Night desk')
-      await page.getByLabel('What follows').selectOption('it is allowed')
+      await page.getByLabel('Effect of the policy').selectOption('it is allowed')
       await page.getByLabel('Name', { exact: true }).fill('Night payments')
       await saveIntoDraft(page)
       await page
@@ -191,7 +191,7 @@ function draftFlows(stack: () => Stack): void {
       expect(await axeViolations(page)).toEqual([])
 
       await page.getByRole('link', { name: 'Edit New policy: Night payments' }).click()
-      await page.getByLabel('What follows').selectOption('it is refused')
+      await page.getByLabel('Effect of the policy').selectOption('it is refused')
       await saveIntoDraft(page)
       await page
         .locator('ins', { hasText: 'When anyone in Night desk orders a transfer, then it is refused.' })

@@ -160,7 +160,7 @@ function authorityFlows(stack: () => Stack, open: Open): void {
     const alarm = page.getByRole('alert').filter({ hasText: 'an older authority of this vault than before' })
     await alarm.getByText('Seen here before: version 99').waitFor()
     expect(await axeViolations(page)).toEqual([])
-    await alarm.getByRole('button', { name: 'We compared it: it is right' }).click()
+    await alarm.getByRole('button', { name: 'We compared the fingerprint: it is correct' }).click()
     await alarm.waitFor({ state: 'hidden' })
     await page.reload()
     await page.getByRole('heading', { name: 'Approvals' }).first().waitFor()

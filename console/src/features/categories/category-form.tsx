@@ -108,7 +108,7 @@ function Rules({ register, waits, errors }: RulesProps) {
         </SelectField>
         {waits && (
           <TextField
-            label={t('How many must agree')}
+            label={t('Number of votes needed')}
             type="number"
             min={1}
             max={100}

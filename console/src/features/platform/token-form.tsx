@@ -81,14 +81,14 @@ export function TokenForm({ token, onDone }: { token: Token | null; onDone: () =
           />
           <TextField
             label={t('Code')}
-            hint={t('How requests and policies name it. It never changes.')}
+            hint={t('Requests and policies use this code for the token. The code never changes.')}
             error={error('code')}
             {...register('code', needed)}
           />
           <TextField
             label={t('Decimals')}
             inputMode="numeric"
-            hint={t('As the contract has them. They never change.')}
+            hint={t('The decimals of the contract. They never change.')}
             error={error('decimals')}
             {...register('decimals', {
               ...needed,
@@ -102,7 +102,7 @@ export function TokenForm({ token, onDone }: { token: Token | null; onDone: () =
       <TextField
         label={t('Dust limit')}
         inputMode="decimal"
-        hint={t('Deposits below this are marked as dust. Empty for none.')}
+        hint={t('Deposits below this limit are marked as dust. Leave empty for no limit.')}
         error={error('dustLimit')}
         {...register('dustLimit')}
       />

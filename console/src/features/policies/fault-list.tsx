@@ -28,7 +28,7 @@ export function faultWords(fault: Fault, { names }: Vocabulary): string {
       )
     case 'too_few_for':
       return t(
-        'Orders of {people} fail: who orders may not vote, and too few others remain. Add an approver, or let initiators vote.',
+        'Orders of {people} fail: initiators may not vote on their own orders, and too few other voters remain. Add an approver, or let initiators vote.',
         { people: fault.initiators.map((id) => names('member', id)).join(', ') },
       )
     case 'never_matches':
@@ -38,6 +38,6 @@ export function faultWords(fault: Fault, { names }: Vocabulary): string {
     case 'nobody_in_group':
       return t('This policy applies to nobody: its group has no members.')
     case 'nothing_allows':
-      return t('Nothing allows this action: every order is refused. Add a policy that allows it or asks for votes.')
+      return t('No policy allows this action: every order is refused. Add a policy that allows the action or asks for votes.')
   }
 }

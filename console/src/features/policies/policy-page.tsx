@@ -54,7 +54,7 @@ export function PolicyPage({ code, id, into }: { code: string; id: string; into:
                     </Badge>,
                   ],
                   [t('Description'), policy.description],
-                  [t('What the person who orders is told'), policy.blockReason],
+                  [t('Message to the initiator'), policy.blockReason],
                   [t('Changed'), formatTime(policy.updatedAt)],
                 ]}
               />

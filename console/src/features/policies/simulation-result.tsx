@@ -66,9 +66,9 @@ export function TraceList({ trace, vocabulary, nameOf }: Omit<SimulationResultPr
             {traceLines(policy, vocabulary.names).map(({ text, observed, matched }, index) => (
               <li key={index} className="flex gap-2">
                 {matched ? (
-                  <Check size={15} className="mt-1 shrink-0 text-good" aria-label={t('holds')} />
+                  <Check size={15} className="mt-1 shrink-0 text-good" aria-label={t('condition met')} />
                 ) : (
-                  <X size={15} className="mt-1 shrink-0 text-quiet" aria-label={t('does not hold')} />
+                  <X size={15} className="mt-1 shrink-0 text-quiet" aria-label={t('condition not met')} />
                 )}
                 <span>
                   {text} <span className="text-quiet">· {t('found: {observed}', { observed })}</span>

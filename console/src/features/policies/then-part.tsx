@@ -21,7 +21,7 @@ export function ThenPart({ draft, vocabulary, errors, onChange }: ThenPartProps)
       <div className="flex flex-wrap items-center gap-2">
         <span className="w-9 font-medium">{t('then')}</span>
         <select
-          aria-label={t('What follows')}
+          aria-label={t('Effect of the policy')}
           className={slotClass}
           value={draft.effect}
           onChange={({ target }) => {
@@ -48,7 +48,7 @@ export function ThenPart({ draft, vocabulary, errors, onChange }: ThenPartProps)
       {draft.effect === 'block' && (
         <div className="mt-3 md:ml-11">
           <TextField
-            label={t('What the person who orders is told')}
+            label={t('Message to the initiator')}
             value={draft.blockReason}
             maxLength={2_000}
             error={errors.get('blockReason')}
@@ -73,7 +73,7 @@ function Votes({ draft, vocabulary, errors, onChange }: ThenPartProps) {
           type="number"
           min={1}
           max={100}
-          aria-label={t('How many must agree')}
+          aria-label={t('Number of votes needed')}
           aria-invalid={errors.has('approvalThreshold') || undefined}
           className={`${slotClass} figures w-20`}
           value={draft.approvalThreshold}
@@ -103,13 +103,13 @@ function Votes({ draft, vocabulary, errors, onChange }: ThenPartProps) {
       </div>
       <GroupThresholds {...{ draft, vocabulary, onChange }} />
       <CheckField
-        label={t('Who orders may vote, too')}
+        label={t('The initiator may vote, too')}
         checked={draft.allowInitiatorApproval}
         onChange={({ target }) => onChange({ allowInitiatorApproval: target.checked })}
       />
       <CheckField
         label={t('Orders of administrators need no votes of this policy')}
-        hint={t('The waiver stands in the record of each order.')}
+        hint={t('The record of each order shows the waiver.')}
         checked={draft.adminBypass}
         onChange={({ target }) => onChange({ adminBypass: target.checked })}
       />
@@ -132,7 +132,7 @@ function GroupThresholds({ draft, vocabulary, onChange }: Omit<ThenPartProps, 'e
   }
   return (
     <fieldset className="mb-3">
-      <legend className="mb-1 text-quiet">{t('Votes that a group must give; each counts for one group')}</legend>
+      <legend className="mb-1 text-quiet">{t('Votes that each group must give. A vote counts for one group only.')}</legend>
       {groups.map(({ id, threshold }) => (
         <label key={id} className="mr-4 inline-flex items-center gap-2">
           <input

@@ -119,7 +119,7 @@ function ActivityAnswer({ code, answer }: { code: string; answer: TransactionAct
       <Observations observations={answer.observations} />
       {summary.operationsCount === 0 ? (
         <Empty>
-          <p>{t('No operation in this period. Choose a longer one or fewer filters.')}</p>
+          <p>{t('No operation in this period. Choose a longer period or fewer filters.')}</p>
         </Empty>
       ) : (
         <>

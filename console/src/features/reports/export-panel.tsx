@@ -68,14 +68,14 @@ function ExportForm({ code, type, parameters }: ExportProps) {
         <option value="csv">{t('Tables as text (CSV)')}</option>
       </SelectField>
       <p className="mb-4 text-quiet">
-        {t('Now takes up to two minutes. In the background there is no limit, and the SHA-256 of the file is kept.')}
+        {t('A direct download takes up to two minutes. In the background there is no time limit, and the SHA-256 of the file is kept.')}
       </p>
       <div className="mb-4 flex flex-wrap gap-2">
         <Button look="primary" busy={now.isPending} onClick={() => now.mutate()}>
-          {now.isPending ? t('The file is made') : t('Download now')}
+          {now.isPending ? t('Making the file …') : t('Download now')}
         </Button>
         <Button busy={later.isPending} onClick={() => later.mutate()}>
-          {t('Make it in the background')}
+          {t('Make the file in the background')}
         </Button>
       </div>
       {now.isError && <Failed error={now.error} retry={() => now.mutate()} />}

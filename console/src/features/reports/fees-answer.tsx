@@ -20,7 +20,7 @@ export function FeesAnswer({ answer }: { answer: FeesReport }) {
   if (summary.feesCount === 0) {
     return (
       <Empty>
-        <p>{t('No network fee in this period. Choose a longer one or fewer filters.')}</p>
+        <p>{t('No network fee in this period. Choose a longer period or fewer filters.')}</p>
       </Empty>
     )
   }
@@ -37,7 +37,7 @@ export function FeesAnswer({ answer }: { answer: FeesReport }) {
         />
       </Card>
       <ByCoin title={t('By network')} rows={byNetwork} filters={({ network }) => ({ network })} />
-      <ByCoin title={t('By token that was moved')} rows={byAsset} filters={({ tokenId }) => ({ tokenId })} />
+      <ByCoin title={t('By moved token')} rows={byAsset} filters={({ tokenId }) => ({ tokenId })} />
       <Table
         title={t('By address that paid')}
         rows={byPayer}
@@ -55,7 +55,7 @@ export function FeesAnswer({ answer }: { answer: FeesReport }) {
         filters={({ addressId }) => (addressId === null ? null : { feePayerIds: addressId })}
       />
       <Table
-        title={t('By what was paid for')}
+        title={t('By purpose of the transaction')}
         rows={byKind}
         rowKey={({ kind }) => kind}
         first={{ id: 'kind', header: t('Paid for'), cell: ({ kind }: FeesOfKind) => feeKindWord(kind) }}

@@ -56,7 +56,7 @@ export function Figures({ summary, comparison, quality }: FiguresProps) {
       )}
       {comparison.previousFrom !== null && comparison.previousTo !== null && (
         <p className="mb-4 text-quiet">
-          {t('Changes are against {from} to {to}.', {
+          {t('Changes are compared with {from} to {to}.', {
             from: formatDay(comparison.previousFrom),
             to: formatDay(new Date(new Date(comparison.previousTo).getTime() - 1).toISOString()),
           })}

@@ -43,7 +43,7 @@ function filtersOf(code: string): Filter[] {
     { name: 'folderIds', label: t('Folder'), options: folderOptions(code) },
     { name: 'counterpartyIds', label: t('Counterparty'), options: counterpartyOptions(code) },
     { name: 'counterpartyGroupIds', label: t('Group of counterparties'), options: counterpartyGroupOptions(code) },
-    { name: 'initiatorIds', label: t('Who ordered'), options: memberOptions(code) },
+    { name: 'initiatorIds', label: t('Initiator'), options: memberOptions(code) },
     { name: 'categories', label: t('Category'), options: categoryOptions(code) },
     { name: 'feePayerIds', label: t('Paid the network fee'), options: addressOptions(code) },
     { name: 'feeKinds', label: t('Network fee for'), options: feeKindChoices() },
@@ -153,7 +153,7 @@ function AddFilter({ filters, onAdd }: AddFilterProps) {
         <TextField
           label={t('Amount')}
           inputMode="decimal"
-          hint={t('In units of each token, with a point: 1000.50')}
+          hint={t('In units of the token, with a decimal point: 1000.50')}
           error={isFaulty ? t('Write digits, and a point before decimals.') : null}
           value={value}
           onChange={({ target }) => setValue(target.value.trim())}

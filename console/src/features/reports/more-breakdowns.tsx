@@ -139,7 +139,7 @@ export function Observations({ observations }: { observations: readonly ReportOb
   const words = { info: t('Note'), warning: t('Warning'), critical: t('Critical') }
   if (observations.length === 0) return null
   return (
-    <Card title={t('Worth a look')}>
+    <Card title={t('Unusual operations')}>
       <ul className="grid gap-3">
         {observations.map(({ code: kind, severity, title, description, drilldownFilters }, index) => (
           <li key={`${kind}-${index}`} className="flex flex-wrap items-baseline gap-x-3 gap-y-1">

@@ -17,7 +17,7 @@ export function Operations({ pages, more }: { pages: readonly OperationsReport[]
   if (items.length === 0) {
     return (
       <Empty>
-        <p>{t('No operation in this period. Choose a longer one or fewer filters.')}</p>
+        <p>{t('No operation in this period. Choose a longer period or fewer filters.')}</p>
       </Empty>
     )
   }

@@ -29,20 +29,20 @@ export function gapWords(gap: Gap): GapWords {
 function wordsByGap(): Record<Gap, GapWords> {
   return {
     ledgerReconciliationDifferences: {
-      title: t('Accounts whose balance is not that of their entries'),
-      todo: t('Tell the operator of the service: the books were changed outside of it.'),
+      title: t('Accounts whose balance differs from their entries'),
+      todo: t('Tell the operator of the service: the books were changed outside of the service.'),
     },
     missingLedgerEntries: {
       title: t('Without a ledger entry'),
       todo: t('Tell the operator of the service: an entry is missing from the books.'),
     },
     invalidOperationRelations: {
-      title: t('Relations that contradict what they relate'),
+      title: t('Relations that contradict their operations'),
       todo: t('Open the operation and remove or correct the relation.'),
     },
     operationsWithoutUsdRate: {
       title: t('Without a USD value'),
-      todo: t('An administrator can add a rate of that time that was recorded since.'),
+      todo: t('An administrator can add a rate of that time, if one was recorded later.'),
     },
     feesWithoutUsdRate: {
       title: t('Network fee without a USD value'),
@@ -53,11 +53,11 @@ function wordsByGap(): Record<Gap, GapWords> {
       todo: t('Add the address of the other side to the address book.'),
     },
     conflictingCounterpartyClassifications: {
-      title: t('With another counterparty now than then'),
-      todo: t('Check in the address book whether the address has moved to another entry rightly.'),
+      title: t('Counterparty has changed since'),
+      todo: t('Check in the address book whether the address rightly belongs to another entry now.'),
     },
     retroactivelyMatchedOperations: {
-      title: t('Counterparty known only since'),
+      title: t('Counterparty added later'),
       todo: t('Nothing to do: the address book was completed after the operation.'),
     },
     operationsWithoutPaymentPurpose: {

@@ -129,7 +129,7 @@ function Scope({ code, type, search, change }: SettingsProps) {
       )}
       {!readsAll && (
         <CheckField
-          label={t('Also what others share with me')}
+          label={t('Include operations that others share with me')}
           checked={search.includeShared === 'true'}
           onChange={({ target }) => change({ includeShared: target.checked ? 'true' : undefined })}
         />
@@ -179,15 +179,15 @@ function Counting({ type, search, change }: Omit<SettingsProps, 'code'>) {
         ['previous_period', t('The period before')],
         ['previous_year', t('The same period of last year')],
       ])}
-      {select('dateBasis', t('Date that counts'), type === 'fees' ? 'feeBookedAt' : 'createdAt', [
-        ['createdAt', t('When it was ordered or arrived')],
+      {select('dateBasis', t('Date used for the period'), type === 'fees' ? 'feeBookedAt' : 'createdAt', [
+        ['createdAt', t('Date of the order or arrival')],
         ['blockchainAt', t('Time of the block')],
-        ['confirmedAt', t('When it was confirmed')],
-        ['feeBookedAt', t('When its network fee was booked')],
+        ['confirmedAt', t('Date of confirmation')],
+        ['feeBookedAt', t('Date on which the network fee was booked')],
       ])}
       {select('counterpartyClassification', t('Counterparties'), 'current', [
-        ['current', t('As the address book is now')],
-        ['historical', t('As the address book was then')],
+        ['current', t('By the current address book')],
+        ['historical', t('By the address book at that time')],
       ])}
     </>
   )

@@ -66,7 +66,7 @@ function Choice({ label, query, value, onChoose }: ChoiceProps) {
       error={isError ? t('The choices could not be loaded.') : null}
       onChange={({ target }) => onChoose(target.value === '' ? undefined : target.value)}
     >
-      <option value="">{options?.length === 0 ? t('There is none') : t('Choose')}</option>
+      <option value="">{options?.length === 0 ? t('None available') : t('Choose')}</option>
       {!isKnown && <option value={value}>{value}</option>}
       {options?.map((option) => (
         <option key={option.value} value={option.value}>

@@ -51,17 +51,17 @@ export function reportTitle(type: ReportType): string {
 
 export function reportPurpose(type: ReportType): string {
   const purposes: Record<ReportType, () => string> = {
-    transaction_activity: () => t('What came in and went out, by token, counterparty, address, status and category.'),
+    transaction_activity: () => t('Incoming and outgoing amounts, by token, counterparty, address, status and category.'),
     asset_movement: () => t('Opening balance, movements and closing balance of each token.'),
-    account_statement: () => t('Every posting of one address in one token, with the balance after it.'),
+    account_statement: () => t('Every posting of an address in a token, with the resulting balance.'),
     operations: () => t('Every operation with the values of its categories, for bookkeeping.'),
-    operations_exceptions: () => t('What lacks a purpose, a counterparty, a rate or a category: a list to work off.'),
-    fees: () => t('What networks were paid, by network, token, address, time and reason.'),
-    address_activity: () => t('What happened on one address, or on all addresses of a folder.'),
-    counterparty_activity: () => t('What was received from and paid to one counterparty.'),
-    counterparty_group_activity: () => t('The same for all counterparties of a group.'),
-    category_analytics: () => t('The values of a category, such as what was spent on travel.'),
-    approval_activity: () => t('How long votes took, by policy and by person.'),
+    operations_exceptions: () => t('Operations without a purpose, a counterparty, a rate or a category, as a list of tasks.'),
+    fees: () => t('Fees that were paid to networks, by network, token, address, time and purpose.'),
+    address_activity: () => t('The operations of an address, or of all addresses of a folder.'),
+    counterparty_activity: () => t('The amounts received from a counterparty, and paid to it.'),
+    counterparty_group_activity: () => t('The amounts received from all counterparties of a group, and paid to them.'),
+    category_analytics: () => t('The values of a category, such as the cost of travel.'),
+    approval_activity: () => t('The time that votes took, by policy and by person.'),
   }
   return purposes[type]()
 }

@@ -88,7 +88,7 @@ export default function Palette({ code, pages, onClose }: PaletteProps) {
 
 function foundWords(count: number): string {
   return count === 0
-    ? t('Nothing of this vault that you may see matches.')
+    ? t('No page or object of this vault that you may see matches.')
     : t('{count, plural, one {# result} other {# results}}', { count })
 }
 

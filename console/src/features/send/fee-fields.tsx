@@ -35,7 +35,7 @@ export function FeeFields({ draft, coin, change, error }: Props) {
             autoComplete="off"
             value={draft.maxFeeText}
             error={isWrong ? t('Not an amount above zero.') : error}
-            hint={t('Nothing above it is ever paid. While the network asks for more, the transfer waits.')}
+            hint={t('A higher fee is never paid. While the network asks for more, the transfer waits.')}
             onChange={({ target }) => change({ maxFeeText: target.value })}
           />
         )}

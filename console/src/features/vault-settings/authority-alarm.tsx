@@ -26,7 +26,7 @@ function OfVault({ vault: { id, authority } }: { vault: Vault }) {
     <div role="alert" className="mb-4 rounded-lg border border-bad p-4 text-bad">
       <p>
         {t(
-          'The wallet service shows an older authority of this vault than before, or another one of the same number. Nothing is handed over to it; sign nothing before you have compared the fingerprint with the others.',
+          'The wallet service shows an older authority of this vault than before, or another authority with the same version number. Nothing is handed over to the wallet service. Sign nothing before you have compared the fingerprint with other members.',
         )}
       </p>
       <Line name={t('Shown now: version {version}', { version: shown.version })} authority={shown} />
@@ -40,7 +40,7 @@ function OfVault({ vault: { id, authority } }: { vault: Vault }) {
               setCompared(true)
             }}
           >
-            {t('We compared it: it is right')}
+            {t('We compared the fingerprint: it is correct')}
           </Button>
         </>
       )}

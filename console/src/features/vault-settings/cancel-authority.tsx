@@ -55,14 +55,14 @@ export default function CancelAuthority({ code, authority, onDone, children }: C
     <>
       {children}
       <details className="my-3">
-        <summary className="cursor-pointer text-quiet">{t('Everything of this version')}</summary>
+        <summary className="cursor-pointer text-quiet">{t('All details of this version')}</summary>
         <SignedDocument document={pending.document} />
       </details>
       <TextArea
         label={t('Signatures of this cancellation')}
         hint={
           count > 0
-            ? t('{count} of {votes} signed. Send this text to another of {group}, who pastes it here and signs.', {
+            ? t('{count} of {votes} signed. Send this text to another person of {group}, who pastes it here and signs.', {
                 count,
                 votes: votesToCancel,
                 group: change.group,
@@ -88,5 +88,5 @@ function readVotes(text: string): SignedVote[] {
     if (votes.every(({ vote, signature }) => typeof vote.person === 'string' && typeof signature === 'string'))
       return votes
   } catch {}
-  throw new Error(t('This text holds no signatures.'))
+  throw new Error(t('This text contains no signatures.'))
 }

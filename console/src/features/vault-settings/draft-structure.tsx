@@ -138,7 +138,7 @@ function RouteFields({ route, isNetwork, onChange, onRemove }: RouteFieldsProps)
       {!isNetwork && (
         <CheckField
           label={t('The index of the address')}
-          hint={t('It counts by itself and has no list of values.')}
+          hint={t('The index counts automatically, and has no list of values.')}
           checked={route.dynamic}
           onChange={({ target }) => onChange({ dynamic: target.checked, ...(target.checked ? { variants: [] } : {}) })}
         />

@@ -92,7 +92,7 @@ export function WalletService({ code, vault }: Part) {
         )}
         <TextField
           label={t('Secret of the service')}
-          hint={t('What Strongroom proves itself with. It is never shown. Empty: the stored one stays.')}
+          hint={t('Strongroom authenticates to the service with this secret. It is never shown. Leave empty to keep the stored secret.')}
           type="password"
           autoComplete="new-password"
           maxLength={512}
@@ -107,7 +107,7 @@ export function WalletService({ code, vault }: Part) {
         </label>
         <TextField
           label={t('Secret of its messages')}
-          hint={t('What the service signs its messages with. Empty: the stored one stays.')}
+          hint={t('The service signs its messages with this secret. Leave empty to keep the stored secret.')}
           type="password"
           autoComplete="new-password"
           maxLength={1_024}
@@ -115,8 +115,8 @@ export function WalletService({ code, vault }: Part) {
           {...register('webhookSecret')}
         />
         <TextField
-          label={t('Questions a second at most')}
-          hint={t('How often each node may ask about single transfers.')}
+          label={t('Requests per second, at most')}
+          hint={t('The limit for the requests of each node about single transfers.')}
           type="number"
           min={1}
           max={1_000}
@@ -126,7 +126,7 @@ export function WalletService({ code, vault }: Part) {
         />
         <p className="mb-3 text-quiet">
           {t(
-            'A new service, or a new secret, is asked for addresses of this vault first, and refused when one differs or while transfers are in flight.',
+            'A new service or secret is first tested with the addresses of this vault. It is refused if an address differs, or while transfers are in flight.',
           )}
         </p>
         <WriteFailed write={write} shown={walletFields} />

@@ -32,7 +32,7 @@ export function LockedStructure({ code, vault, isAdmin }: { code: string; vault:
               {addressCheck === 'derived' ? (
                 <Badge tone="good">{t('New addresses are derived from pinned keys')}</Badge>
               ) : (
-                <Badge tone="neutral">{t('New addresses are as the wallet service answers')}</Badge>
+                <Badge tone="neutral">{t('New addresses are accepted as the wallet service answers them')}</Badge>
               )}
             </li>
           ))}
@@ -54,7 +54,7 @@ export function LockedStructure({ code, vault, isAdmin }: { code: string; vault:
             )}
           </div>
           {route.dynamic ? (
-            <p className="text-quiet">{t('The index of the address: it counts by itself.')}</p>
+            <p className="text-quiet">{t('The index of the address, which counts automatically.')}</p>
           ) : (
             <Values route={route} edit={isAdmin ? (variant) => setAction({ route, variant }) : null} />
           )}

@@ -23,7 +23,7 @@ export function PathParser({ code, form }: { code: string; form: string }) {
       <form onSubmit={submit} className="max-w-xl">
         <TextField
           label={t('Path')}
-          hint={t('Of the form {form}', { form })}
+          hint={t('Format: {form}', { form })}
           required
           maxLength={512}
           spellCheck={false}

@@ -18,7 +18,7 @@ export function Protection({ code, vault }: { code: string; vault: Vault }) {
     <Card title={t('Signed orders and votes')}>
       <p className="mb-3">
         {t(
-          'Nothing leaves the vault unless people signed it: the initiator and the voters, each with a signing key of their own.',
+          'Nothing leaves the vault unless people signed it: the initiator and the voters, each with their own signing key.',
         )}
       </p>
       <WriteFailed write={write} />
