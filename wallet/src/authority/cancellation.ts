@@ -22,7 +22,7 @@ export async function cancelPending(
     if (store === null || shown === null) throw notFound('Authority')
     const cancelled = await findCancelled(store, clientId, votes)
     const hash = cancelled ?? shown.pending?.hash
-    if (hash === undefined) throw notFound('Waiting version')
+    if (hash === undefined) throw notFound('Version that waits')
     const now = new Date()
     const reason = refusalOfCancellation(shown.authority, hash, votes, now)
     if (reason !== null) throw refused(reason)
@@ -75,7 +75,7 @@ export async function rejectPending(
     const needed = cancellingVotes(present.authority)
     if (await store.isCancelled(clientId, hash)) return { given: needed, needed }
     const shown = await showProtection(tx, store, clientId)
-    if (shown?.pending?.hash !== hash) throw notFound('Waiting version')
+    if (shown?.pending?.hash !== hash) throw notFound('Version that waits')
     await store.rejections.note(clientId, signed)
     const { authority } = shown
     const votes = await listRejections(store, clientId, { authority, hash, now })

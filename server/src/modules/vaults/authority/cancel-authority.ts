@@ -26,7 +26,7 @@ export async function cancelAuthority(deps: Deps, { member, now }: ByMember, vot
   // When no version waits, people may already have cancelled it at the wallet service, which then accepts the same votes again.
   const wallet = waiting === null || waiting.hash === hash ? await walletOfVault(deps, vault.id) : null
   const left = (await wallet?.cancelAuthority(votes).catch(throwRefusal)) ?? null
-  if (left === null) throw notFound('Waiting version')
+  if (left === null) throw notFound('Version that waits')
   const cancelled = { hash, votes, version: left.version + 1, inForceAt: waiting?.inForceAt ?? null }
   await inTransaction(deps.db, (trx) => record(trx, { member, now }, cancelled))
 }
