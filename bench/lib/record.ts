@@ -45,7 +45,7 @@ export function createRecord(): BenchRecord {
         const [row] = (await sql(`select current_setting('${name}') as value`)) as { value: string }[]
         settings[name] = row!.value
       }
-      if (settings.fsync !== 'on' || settings.synchronous_commit !== 'on') throw new Error('The database may forget')
+      if (settings.fsync !== 'on' || settings.synchronous_commit !== 'on') throw new Error('The database may lose commits')
     },
   }
 }

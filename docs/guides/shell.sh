@@ -7,7 +7,7 @@ export DATA_DIR=${DATA_DIR:-.strongroom}
 # call TOKEN METHOD PATH [BODY]: sends one request and prints its answer.
 call() { curl -sS -X "$2" "$BASE$3" -H "authorization: Bearer $1" ${4:+-H 'content-type: application/json' -d "$4"}; }
 
-# field EXPRESSION: prints that part of a JSON answer, such as id or items[0].status; without such a part, the answer itself.
+# field EXPRESSION: prints that part of a JSON answer, such as id or items[0].status. Fails with the answer if it has no such part.
 field() {
   node -e '
     const answer = require("fs").readFileSync(0, "utf8")
@@ -53,7 +53,7 @@ chain() {
     -d '{"jsonrpc": "2.0", "id": 1, "method": "'"$1"'", "params": '"${2:-[]}"'}' | field result > /dev/null
 }
 
-# sql STATEMENT: what somebody does who has taken the database of the demo. Prints the rows, each as a line of JSON.
+# sql STATEMENT: does what an attacker with the database of the demo could do. Prints each row as a line of JSON.
 sql() {
   node -e '
     const [dir, statement] = process.argv.slice(1)

@@ -138,7 +138,7 @@ it('the report download writes a PDF for each account', async () => {
   expect(lines.every((line) => existsSync(line))).toBe(true)
 })
 
-it('the policies in code become those of the vault, and a second run changes nothing', async () => {
+it('the policies in code become the policies of the vault, and a second run changes nothing', async () => {
   const admin = await addMember(stack.test, stack.vault, stack.vault.admin.email)
   const first = await run('policies-in-code.js', admin.token)
   expect(first.exitCode, first.output).toBe(0)

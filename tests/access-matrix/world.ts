@@ -82,7 +82,7 @@ export type Resources = {
   rulesVersion(): Promise<string>
   group(): Promise<string>
   membership(): Promise<{ id: string; userId: string }>
-  /** A member whom nothing else is about. */
+  /** A member who occurs nowhere else in these resources. */
   leaver(): Promise<string>
   disabledUser(): Promise<string>
   policy(): Promise<string>
@@ -237,7 +237,7 @@ function without(secrets: Secrets, ...known: (keyof Secrets)[]): Set<string>[] {
     .map(([, strings]) => strings)
 }
 
-/** The wallet service shows an authority, and a version that waits. Returns the hash of that. */
+/** The wallet service shows an authority and a waiting version. Returns the hash of the waiting version. */
 function showAuthority({ id, wallet }: VaultFixture): string {
   const format = 'strongroom-authority-2'
   const empty = { format, vaultId: id, keys: [], groups: [], addresses: [], rules: [] }
@@ -316,7 +316,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     effect: 'allow',
   })
   const service = await post(admin, `/vaults/${code}/service-tokens`, { name: 'Bookkeeping', groupIds: [members] })
-  // Its first use is written, and no later one within the hour.
+  // Only the first use within an hour is written.
   await test.client({ authorization: `Bearer ${service.token}` }).get('/auth/session')
 
   const secrets: Secrets = {
@@ -509,7 +509,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       return id as string
     }),
     hold: keep('hold', async () => {
-      // On an address that nothing else is done with.
+      // On an address that no other request uses.
       const address = await createAddress(owner, { vault: code })
       for (const secret of [address.id, address.address]) secrets.owner.add(secret)
       const body = { subjectType: 'address', subjectId: address.id, reason: `hold ${fresh()}` }
@@ -536,7 +536,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     lateRatedTransfer: keep('lateRatedTransfer', async () => {
       const id = await transfer()
       const { createdAt, tokenId } = (await owner.get(`/vaults/${code}/transfers/${id}`)).body
-      // Fresh enough for this transfer and for none that is ordered later.
+      // The rate is fresh enough for this transfer, but not for transfers that are ordered later.
       const asOf = new Date(Date.parse(createdAt) - 15 * 60_000).toISOString()
       await post(vault.admin, `/tokens/${tokenId}/rates`, { usdRate: '3000', asOf, source: 'manual' })
       return id

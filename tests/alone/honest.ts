@@ -9,8 +9,9 @@ import { linkIn, type Outbox } from '../../server/src/testing/outbox.ts'
 import type { World } from './world.ts'
 
 /**
- * The honest people after somebody acted alone: they sign in by the link of a mail, an operator enables one platform
- * administrator and these enable the others, two administrators release what is held, and the quorum brings the rules back.
+ * The actions of the honest people after somebody acted alone: they sign in by the link of a mail, an operator enables
+ * one platform administrator and these enable the others, two administrators release what is held, and the quorum
+ * brings the rules back.
  */
 export class Honest {
   readonly #world: World
@@ -22,7 +23,7 @@ export class Honest {
     this.#outbox = outbox
   }
 
-  /** @throws when something stays as it is that they can undo according to the documentation */
+  /** @throws if something remains that they can undo according to the documentation */
   async recover(version: number, said: string): Promise<void> {
     this.#said = said
     const { bench, honest } = this.#world
@@ -36,7 +37,7 @@ export class Honest {
     for (const person of honest.people) expect((await this.#as(person).get(bench.url)).status, said).toBe(200)
   }
 
-  /** An operator enables one, when no platform administrator is left who is not alone; two of these enable a member. */
+  /** If no honest platform administrator is left, an operator enables one. Two of them enable a member. */
   async #enableAll(): Promise<void> {
     const { bench, honest } = this.#world
     const disabled = async (people: Person[]) => {
@@ -116,7 +117,7 @@ export class Honest {
     ).toEqual([])
   }
 
-  /** The quorum makes the rules what they were, whatever waits or was published. */
+  /** The quorum restores the rules, whatever waits or was published. */
   async #bringBack(version: number): Promise<void> {
     const { bench, honest } = this.#world
     const [author, ...voters] = honest.people.slice(0, 3).map((person) => this.#as(person))
@@ -130,7 +131,7 @@ export class Honest {
     expect(status, this.#said).toBe('applied')
   }
 
-  /** Where nothing is to be brought back, the quorum makes something new. */
+  /** If nothing must be restored, the quorum makes something new. */
   #newGroup(author: Person) {
     const changes = [{ action: 'policy_group_create', payload: { code: 'afterwards', name: 'Afterwards' } }]
     return author.post(`${this.#world.bench.url}/change-sets`, { title: 'A group', changes })

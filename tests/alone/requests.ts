@@ -136,12 +136,12 @@ export class Drawer {
     return pick([...(schema.examples ?? []), ...at.pool.values(name), null])
   }
 
-  /** True when a map without entries has a meaning: not where each entry has a form. */
+  /** Returns true if a map without entries is useful. It is not if each entry must have a form. */
   #isEmptyFit({ additionalProperties }: Schema): boolean {
     return JSON.stringify(additionalProperties) === '{}'
   }
 
-  /** Null of three, because it rarely is what somebody wants. */
+  /** Draws null once in three times only, because people rarely want it. */
   #likely(either: Schema[], pick: Pick): Schema {
     const others = either.filter(({ type }) => type !== 'null')
     return others.length < either.length && pick([false, false, true]) ? { type: 'null' } : pick(others)
@@ -208,7 +208,10 @@ export class Drawer {
     return made
   }
 
-  /** A kind that was drawn decides of what its id is: `subjectType: user` wants a `subjectUserId`, or a user as `subjectId`. */
+  /**
+   * The drawn kind decides to what the id refers: `subjectType: user` wants a `subjectUserId`, or a user as
+   * `subjectId`.
+   */
   #agree(made: Record<string, unknown>, properties: Record<string, Schema>, at: Place): void {
     if (typeof made.action === 'string' && 'payload' in properties) this.#act(made, made.action, at)
     if (typeof made.actionType === 'string' && 'payload' in properties) this.#act(made, made.actionType, at)
@@ -278,7 +281,7 @@ export class Drawer {
   }
 }
 
-/** By its name whether a field is wanted, as an answer said. */
+/** For each field that an answer complained of, by its name: whether the field is wanted. */
 export type Faulty = Record<string, boolean>
 
 /** Reads the values that an answer asks for in the fields that it complains of. */
@@ -289,7 +292,10 @@ export function faultyOf({ body: answer }: { body: unknown }, body: unknown): Fa
   return Object.fromEntries(names.map((name) => [name, !(name in ((body ?? {}) as object))]))
 }
 
-/** The hashes of the thing that the URL names, where the body names one: what somebody sends who has read it. */
+/**
+ * Returns the hashes of the object that the URL names, if the body needs a hash, as a person sends them after reading
+ * the object.
+ */
 function agreeing(body: unknown, url: string, pool: Pool): unknown {
   const [list, id] = /^(.*)\/([^/]+)\/[^/]+$/.exec(url)?.slice(1) ?? []
   const thing = pool.items(list ?? '').find((item) => item.id === id)
@@ -312,7 +318,9 @@ function contentOf(operation: Operation): Record<string, { schema?: Schema }> | 
   return (operation.requestBody as { content?: Record<string, { schema?: Schema }> } | undefined)?.content
 }
 
-/** Mostly one of the newest, which come first: a sequence goes on with what it began. */
+/**
+ * Draws mostly one of the newest values, which come first, so that a sequence continues with the objects that it made.
+ */
 function newer<Value>(pick: Pick, values: Value[]): Value {
   return pick(pick([true, false]) ? values.slice(0, 4) : values)
 }

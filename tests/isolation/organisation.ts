@@ -98,8 +98,8 @@ export type Verb = (typeof verbs)[number]
 let number = 0
 
 /**
- * A vault with users, an approver and an administrator, and a model of their visibility in a few lines without SQL. Each
- * command is a second after the one before; in between the clock stands still.
+ * A vault with users, an approver and an administrator, and a model of their visibility in a few lines without SQL. The
+ * clock advances by a second for each command, and stands still otherwise.
  */
 export async function createOrganisation(
   test: TestApp,

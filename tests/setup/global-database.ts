@@ -64,7 +64,10 @@ async function startThrowAwayServer(): Promise<{ url: string; stop(): Promise<vo
   }
 }
 
-/** Memory where there is plenty: every test file clones a database, and the cluster is thrown away in any case. */
+/**
+ * Returns a folder in memory if there is enough memory: every test file clones a database, and the cluster is deleted
+ * in any case.
+ */
 function fastFolder(): string {
   const memory = '/dev/shm'
   try {

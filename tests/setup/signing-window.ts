@@ -1,10 +1,13 @@
 import type { BrowserContext, CDPSession, Page } from 'playwright-core'
 import type { SignedVote } from '../../wallet/src/authority/documents.ts'
 
-/** A passkey as the authenticators of Chromium's tests keep it; what one window has made, another one may be given. */
+/**
+ * A passkey in the form of Chromium's virtual authenticators. A passkey that was made in one window can be given to
+ * another window.
+ */
 export type Credential = Awaited<ReturnType<typeof credentialsOf>>[number]
 
-/** An authenticator whose finger always agrees. Chromium keeps one for each window. */
+/** An authenticator that always confirms. Chromium keeps one for each window. */
 export async function addAuthenticator(page: Page, credentials: Credential[] = []) {
   const devtools = await page.context().newCDPSession(page)
   await devtools.send('WebAuthn.enable')

@@ -4,17 +4,17 @@ import { expect, it } from 'vitest'
 import { guards } from './guards.js'
 import { withoutGuard } from './remove-guards.js'
 
-it('forty guards stand in their files as their removals name them', () => {
+it('the list has at least forty guards, and each occurs in its file as its removal names it', () => {
   expect(guards.length).toBeGreaterThanOrEqual(40)
   for (const guard of guards) expect(withoutGuard(guard), guard.name).not.toContain(guard.guarded)
   expect(new Set(guards.map(({ name }) => name)).size).toBe(guards.length)
 })
 
-it('a guard that is not where it is looked for is a fault of the list', () => {
+it('a guard that is not in its file is reported as a fault of the list', () => {
   expect(() => withoutGuard({ ...guards[0], guarded: 'no such guard' })).toThrow('found 0 times')
 })
 
-it('a removal is noticed by a test that fails, and is named when none does', async () => {
+it('a removal is noticed if a test fails, and is reported if no test fails', async () => {
   const removed = guards.find(({ file }) => file === 'wallet/src/authority/journal.ts')
   const harmless = { ...removed, guarded: '/** A line that adds to an earlier one comes after it. */', unguarded: '' }
   const program = `

@@ -1,5 +1,5 @@
-// Removes each guard of guards.js, runs the tests that must notice it, and names the guards that no test missed:
-// npm run guards [-- WORDS of their names or files]
+// Removes each guard of guards.js, runs the tests that must notice the removal, and names the guards whose removal no test
+// noticed: npm run guards [-- WORDS of their names or files]
 import { guards } from './guards.js'
 import { removeGuards } from './remove-guards.js'
 

@@ -43,7 +43,7 @@ const run = async (name, args, env = {}) => {
   return (await promisify(execFile)(join(place, 'bin', name), args, options)).stdout
 }
 
-it('the archive is small, and its list of parts names what is in it', async () => {
+it('the archive is small, and its list of parts names its packages', async () => {
   expect(statSync(archive).size).toBeLessThan(120_000_000)
   const { components } = JSON.parse(readFileSync(join(place, 'sbom.cdx.json'), 'utf8'))
   const listed = components.map(({ properties }) => properties[0].value)

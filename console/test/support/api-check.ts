@@ -18,7 +18,7 @@ const places = { path: 'params', query: 'querystring', header: 'headers' } as co
 
 let check: ApiCheck | null = null
 
-/** Holds what pages ask and are answered against `openapi.json`. */
+/** Compares the requests and answers of pages with `openapi.json`. */
 export function apiCheck(): ApiCheck {
   const file = new URL('../../../openapi.json', import.meta.url)
   check ??= createApiCheck(withoutReferences(JSON.parse(readFileSync(file, 'utf8')) as SharedDocument))

@@ -126,7 +126,7 @@ function WhoWillSee({ code, move, folder, busy, put }: WhoProps) {
       {owned.length > 0 && <p className="mb-2 font-medium">{owned.map(({ name }) => name).join(', ')}</p>}
       {folder.sharing.isShared && owned.length > 0 && (
         <ListState query={grants} isEmpty={false} empty={null} rows={2}>
-          <p className="mb-1">{t('From then on these will see it:')}</p>
+          <p className="mb-1">{t('After that, these people and groups see it:')}</p>
           <ul className="mb-3 list-disc pl-5">
             {names.map(({ id, name, canTransfer }) => (
               <li key={id}>

@@ -25,11 +25,11 @@ export const changeSetQuery = (code: string, id: string) =>
   queryOptions({
     queryKey: ['governance', code, 'set', id],
     queryFn: ({ signal }) => vaultOf(code).changeSets.get(id, { signal }),
-    // Delays end, and others vote.
+    // Read again, because delays end and other people vote.
     refetchInterval: 10_000,
   })
 
-/** Reads the reader's drafts, which take more changes. */
+/** Reads the reader's drafts, to which changes can be added. */
 export const ownDraftsQuery = (code: string, userId: string) =>
   queryOptions({
     queryKey: ['governance', code, 'own', userId],

@@ -20,7 +20,7 @@ function HeldNotice({ code }: { code: string }) {
   return (
     <Page title={t('You are held in this vault')}>
       <Card>
-        <p className="mb-4">{t('You can read and do nothing here until two people release the hold.')}</p>
+        <p className="mb-4">{t('You can neither read nor do anything here until two people release the hold.')}</p>
         {hold !== undefined && (
           <Facts
             facts={[

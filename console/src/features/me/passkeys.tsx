@@ -19,7 +19,7 @@ import { announce } from '../../ui/toast.tsx'
 import { passkeysQuery } from './queries.ts'
 
 /**
- * The passkeys with which the reader signs in, beside the mailed link, and confirms actions that would widen their
+ * The passkeys with which the reader signs in (instead of a mailed link), and confirms actions that would widen their
  * rights.
  */
 export function Passkeys() {
@@ -43,7 +43,7 @@ export function Passkeys() {
     { id: 'name', header: t('Name'), cell: ({ name }) => name },
     {
       id: 'kind',
-      header: t('Kept'),
+      header: t('Stored'),
       cell: ({ isSynced }) => (isSynced ? t('On several devices') : t('On one device')),
     },
     {
@@ -91,7 +91,7 @@ export function Passkeys() {
     <Card title={t('Sign-in keys')}>
       <p className="mb-4 text-quiet">
         {t(
-          'Passkeys in a phone, a computer or a security key. They sign you in and confirm what only you may do. The signing keys with which people move funds are named by the wallet service, and are better made on its own page.',
+          'Passkeys in a phone, a computer or a security key. They sign you in, and confirm actions that only you may take. The wallet service names the signing keys with which people move funds. Make signing keys on its own page.',
         )}
       </p>
       {remove.isError && !isDeclined(remove.error) && <Failed error={remove.error} retry={() => remove.reset()} />}

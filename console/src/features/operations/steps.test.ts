@@ -96,9 +96,9 @@ describe('the steps of a transfer', () => {
 describe('why it failed, in words', () => {
   it.each([
     ['APPROVAL_EXPIRED', 'The time to vote ended before there were enough votes'],
-    ['WALLET_REFUSED: no gas', 'The wallet service refused it: no gas'],
+    ['WALLET_REFUSED: no gas', 'The wallet service refused the transfer: no gas'],
     ['SCREENING_BLOCKED: case-1', 'Refused by the screening: case-1'],
-    ['NO_LONGER_ALLOWED: blocked', 'No longer allowed when it was to be handed over: blocked'],
+    ['NO_LONGER_ALLOWED: blocked', 'No longer allowed at the hand-over: blocked'],
     ['execution reverted', 'execution reverted'],
   ])('%s', (reason, words) => {
     expect(failureWords(reason)).toBe(words)

@@ -114,8 +114,8 @@ function failedSteps(
 export function failureWords(reason: string): string {
   if (reason === 'APPROVAL_EXPIRED') return t('The time to vote ended before there were enough votes')
   const [, code = '', detail = ''] = /^([A-Z_]+)(?::\s*(.*))?$/s.exec(reason) ?? []
-  if (code === 'WALLET_REFUSED') return t('The wallet service refused it: {detail}', { detail })
-  if (code === 'NO_LONGER_ALLOWED') return t('No longer allowed when it was to be handed over: {detail}', { detail })
+  if (code === 'WALLET_REFUSED') return t('The wallet service refused the transfer: {detail}', { detail })
+  if (code === 'NO_LONGER_ALLOWED') return t('No longer allowed at the hand-over: {detail}', { detail })
   if (code === 'SCREENING_BLOCKED') return t('Refused by the screening: {detail}', { detail })
   if (code === 'RELEASED') return t('Released by two people: {detail}', { detail })
   return reason

@@ -114,7 +114,7 @@ function Start({ fault, read }: { fault: string | null; read: (file: File) => vo
       )}
       <p className="mb-3 text-quiet">
         {t(
-          'Every payment has a reference of yours, which a vault takes only once: the same file again pays nothing twice. Amounts have a point or a comma before the decimals, the same in the whole file.',
+          'Every payment has a reference that you choose. A vault takes each reference only once, so that the same file never pays twice. Amounts have a point or a comma before the decimals, the same in the whole file.',
         )}
       </p>
       <Button onClick={template}>{t('Download a template')}</Button>

@@ -73,7 +73,7 @@ export function PolicyEditor({ code, policy, policies, into, set, ...props }: Po
         <div className="mb-4 flex flex-wrap gap-2">
           <Button
             look="primary"
-            disabledBecause={isComplete(draft) ? null : t('Fill every slot of the sentence and give it a name.')}
+            disabledBecause={isComplete(draft) ? null : t('Fill every slot of the sentence, and give the policy a name.')}
             onClick={() => review(true)}
           >
             {t('Review and save')}
@@ -150,7 +150,7 @@ function Effects({ code, draft, policies, after, vocabulary, nameOf, tried }: Ef
   return (
     <div className="min-w-0">
       {faults.length > 0 && (
-        <Card title={t('Look at this')}>
+        <Card title={t('Faults of this policy')}>
           <FaultList faults={faults} vocabulary={vocabulary} />
         </Card>
       )}
@@ -177,10 +177,10 @@ function Effects({ code, draft, policies, after, vocabulary, nameOf, tried }: Ef
           <TryHistory
             {...{ code, vocabulary, nameOf }}
             tried={{ draft: tryable }}
-            disabledBecause={isComplete(draft) ? null : t('Fill every slot of the sentence and give it a name.')}
+            disabledBecause={isComplete(draft) ? null : t('Fill every slot of the sentence, and give the policy a name.')}
           />
         ) : (
-          <p>{t('It needs a group that only the draft has: save it, and try the whole draft.')}</p>
+          <p>{t('This policy needs a group that only the draft has: save the policy, and try the whole draft.')}</p>
         )}
       </Card>
     </div>
