@@ -102,7 +102,7 @@ describe.each(['order', 'approve'] as const)(
       ['no end', { expiresAt: '9999-12-31T00:00:00.000Z' }],
       ['an end in 20 days', { expiresAt: inDays(20) }],
       ['an end that has passed', { expiresAt: inDays(-1) }],
-      ['a field that nobody knows', { note: 'x' } as object],
+      ['an unknown field', { note: 'x' } as object],
     ])('T80 signs nothing with %s', async (_name, part) => {
       payload = { ...honest, ...part }
       await run(commands[command])
@@ -112,7 +112,7 @@ describe.each(['order', 'approve'] as const)(
     it.each<[string, Partial<Order>, object]>([
       ['of another network', { network: 'polygon' }, { network: 'polygon' }],
       ['that is a token', { contractAddress: tusd }, { contractAddress: tusd }],
-    ])('T80 signs nothing in an ether %s, which the authority has, too', async (_name, part, rule) => {
+    ])('T80 signs nothing in an ether %s, which the authority also has', async (_name, part, rule) => {
       payload = { ...honest, ...part }
       const [ether] = authorityDocument.rules
       document = { ...authorityDocument, rules: [ether, { ...ether, ...rule }] }
@@ -120,7 +120,7 @@ describe.each(['order', 'approve'] as const)(
       expect(signatures()).toEqual([])
     })
 
-    it('T80 signs nothing for another vault, by the authority of that one', async () => {
+    it('T80 signs nothing for another vault with the authority of that vault', async () => {
       payload = { ...honest, vaultId: 'vault-2' }
       document = { ...authorityDocument, vaultId: 'vault-2' }
       await run(commands[command])

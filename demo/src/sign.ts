@@ -33,7 +33,7 @@ NAME: ${keeperNames.join(', ')}`
 const waitMilliseconds = 60_000
 /** All keepers pay ether only. */
 const coin = { symbol: 'ETH', decimals: 18 }
-/** No one in this vault signs an order that waits longer than this. */
+/** The longest time for which a keeper lets an order wait. */
 const daysMax = 8
 
 class UsageError extends Error {}
@@ -76,7 +76,7 @@ async function approve(by: Person, id = '', amount = '', toAddress = ''): Promis
   const { transfers } = by.client.vault(reserveCode)
   const { payload } = await transfers.get(id)
   const { initiatorId } = readOrder(payload)
-  if (!Object.values(by.reserve.userIds).includes(initiatorId)) throw new Error('a stranger ordered it')
+  if (!Object.values(by.reserve.userIds).includes(initiatorId)) throw new Error('the initiator is not a keeper of this vault')
   // An order with a fee limit is not approved here, because the approver does not type the limit.
   const expected = await expect(payload, initiatorId, { amount, toAddress }, by)
   const signature = await signApproval({ kind: 'transfer', order: payload, expected }, signerOf(by))
@@ -129,7 +129,7 @@ async function enter(name: KeeperName): Promise<Person> {
   const { auth } = createStrongroom({ baseUrl: reserve.baseUrl, fetch: withCookie() })
   const credential = await key.signIn(await auth.preparePasskeySignIn())
   const { user, token } = await auth.signInWithPasskey({ credential })
-  if (token === undefined) throw new Error('the session got lost; try again')
+  if (token === undefined) throw new Error('the session was lost; try again')
   return { client: createStrongroom({ baseUrl: reserve.baseUrl, token }), signingKey, person: user.id, reserve }
 }
 

@@ -47,7 +47,7 @@ const b64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
 
 /**
  * An authenticator in software (WebAuthn). It makes one passkey and signs with it for anybody who has the file. For the
- * demo and for tests: the key of a person belongs into hardware that asks for their finger.
+ * demo and for tests: the key of a person belongs in hardware that verifies the person.
  */
 export class SoftwarePasskey {
   readonly id: Buffer

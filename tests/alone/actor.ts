@@ -8,13 +8,13 @@ import { confirmationOf } from '../../server/src/testing/passkeys.ts'
 import type { Drawn } from './requests.ts'
 
 /**
- * Somebody who sends whatever was drawn, as their browser would: who has signed out signs in again, what a passkey must confirm is
- * confirmed, and what only a browser can make for an operation is made.
+ * A person who sends the drawn requests, as a browser would: they sign in again after a sign-out, confirm a request
+ * with the passkey if it is needed, and make the bodies that only a browser can make.
  */
 export class Actor {
   readonly #test: TestApp
   #person: Person
-  /** The newest passkey, and the one that it becomes when the service takes it. */
+  /** The newest passkey, and its replacement until the service accepts it. */
   #key: Authenticator | null
   #newKey: Authenticator | null = null
 
@@ -49,7 +49,7 @@ export class Actor {
 
   #cookies: Record<string, string> = {}
 
-  /** The body of an operation that no schema says how to make. */
+  /** Returns the body of an operation whose schema does not say how to make it. */
   async #made(operationId: string): Promise<unknown> {
     this.#cookies = {}
     const { email } = this.#person

@@ -49,8 +49,9 @@ export async function columnsReadBy(databaseUrl: string, statements: Iterable<st
 export type ChangeLog = { take(): Promise<Set<string>>; drop(): Promise<void> }
 
 /**
- * Has the database note which columns of these tables each statement writes; a new or deleted row writes all of its columns. Rows of
- * other vaults do not count, nor do those that `ignored`, conditions on the row `r` by table, apply to.
+ * Lets the database note which columns of these tables each statement writes; a new or deleted row writes all of its
+ * columns. Rows of other vaults do not count, nor do those that `ignored`, conditions on the row `r` by table, apply
+ * to.
  */
 export async function logChanges(
   databaseUrl: string,

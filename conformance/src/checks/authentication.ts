@@ -28,7 +28,7 @@ export const authentication: Category = {
       title: 'A token that is longer, shorter or different by one character is a 401',
       section,
       rule,
-      advice: 'Compare the whole token, best by its hash.',
+      advice: 'Compare the whole token, preferably by its hash.',
       async run({ call, options: { secret }, pathOf, options }) {
         const last = secret.at(-1) === 'A' ? 'B' : 'A'
         const body = { network: options.network, coinType: options.coinType, derivationPath: pathOf('wrong token') }
@@ -40,7 +40,7 @@ export const authentication: Category = {
     },
     {
       id: 'auth.other-scheme',
-      title: 'The token counts in the Authorization header with the scheme Bearer only',
+      title: 'The token is accepted only in the Authorization header, with the scheme Bearer',
       section,
       rule,
       advice: 'Accept no token in the query, in a Basic header or without a scheme.',

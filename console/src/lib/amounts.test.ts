@@ -3,7 +3,7 @@ import { parseAmount } from './amounts.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 
-describe('parseAmount where the point parts decimals', () => {
+describe('parseAmount with a decimal point', () => {
   beforeEach(() => vi.stubGlobal('navigator', { languages: ['en-GB'] }))
   it.each([
     ['1234.5', '1234.5'],

@@ -40,7 +40,7 @@ it.each([
   ['{}'],
   ['[1]'],
   [JSON.stringify([['toaddress;iban;empfänger', { name: 7, address: 'x', other: 1 }]])],
-])('takes nothing from a storage that holds something else: %s', (text) => {
+])('ignores a storage with other content: %s', (text) => {
   expect(knownMapping(storageOf({ 'columns of payouts': text }), 'payouts', header, aliases)).toEqual({
     name: 2,
     address: 0,
@@ -48,7 +48,7 @@ it.each([
   })
 })
 
-it('quotes what a CSV file would take for a delimiter', () => {
+it('quotes texts that contain delimiters', () => {
   expect(
     csvOf([
       ['a', 'b,c'],

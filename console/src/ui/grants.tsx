@@ -77,7 +77,7 @@ export function ShareForm({ subjects, search, searching, share, busy, error }: S
         options={subjects}
         optionKey={({ type, id }) => `${type} ${id}`}
         busy={searching}
-        nothing={t('Nobody in this vault fits.')}
+        nothing={t('Nobody in this vault matches.')}
         onChoose={(chosen) => {
           setSubject(chosen)
           setText(chosen.name)

@@ -85,7 +85,7 @@ function leavesOut(stack: () => Stack): void {
     expect(await overflowOf(page)).toBe(0)
     const path = new URL(page.url()).pathname
     await page.getByRole('link', { name: 'another payout' }).click()
-    await page.getByText('In its place').waitFor()
+    await page.getByText('Replaced by').waitFor()
 
     const other = await watchPage(await stack().contextOf('secondTreasurer', phone), stack().url)
     await other.page.goto(`${stack().url}${path.replace('payouts', 'approvals/payout')}`)

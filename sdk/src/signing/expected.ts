@@ -63,7 +63,7 @@ function smallestUnits(
   try {
     return String(toRaw(amount, unit))
   } catch {
-    throw new SigningError(field, `is no exact amount with ${unit.decimals} decimals`)
+    throw new SigningError(field, `is not an exact amount with ${unit.decimals} decimals`)
   }
 }
 

@@ -165,7 +165,7 @@ function assertSameVote(signed: Vote, { signedAt, ...expectedVote }: Vote): void
   const names = Object.keys(signed).length
   const isNow = Math.abs(Date.parse(signed.signedAt) - Date.parse(signedAt)) <= skewMax + timeToSign
   if (!isSame || names !== Object.keys(expectedVote).length + 1 || !isNow)
-    throw new SigningError('vote', 'is not the one that was asked for')
+    throw new SigningError('vote', 'is not the requested vote')
 }
 
 /** The longest time that a person may take. */

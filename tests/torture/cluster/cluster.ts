@@ -13,7 +13,7 @@ export type Cycle = {
   votes: number
   unanswered: number
   repeated: number
-  /** The longest time without a change that was acknowledged, and without a read that was answered. */
+  /** The longest time without an acknowledged change, and without an answered read. */
   writesBackSeconds: number
   readsBackSeconds: number
   slowestSeconds: number
@@ -32,8 +32,8 @@ export class ClusterViolation extends Error {
   constructor({ name }: Fault, cause: unknown, lost: Lost | null) {
     const count =
       lost === null
-        ? 'what was lost could not be counted'
-        : `lost are ${lost.transfers} acknowledged transfers, of which ${lost.paid} are paid on the chain, and ${lost.votes} votes`
+        ? 'the losses could not be counted'
+        : `${lost.transfers} acknowledged transfers are lost, of which ${lost.paid} are paid on the chain, and ${lost.votes} votes`
     super(`${name}: ${cause instanceof Error ? cause.message : cause}; ${count}`, { cause })
     this.name = 'ClusterViolation'
     this.lost = lost
@@ -45,7 +45,7 @@ type Options = StageOptions & {
   faults: Fault[]
   /** The time that an answer may take. */
   answerMillisecondsMax?: number
-  /** Changed before the first cycle, by which a control takes a protection away. */
+  /** Changes the cluster before the first cycle. A control removes a protection with it. */
   configuration?: object | undefined
   print?: (line: string) => void
 }
@@ -179,7 +179,7 @@ async function runCycle({ stage, load, random, watch }: Scene, fault: Fault, res
 async function prepareLoad({ world, chain, books, cluster }: Stage, random: Random, observe: Observe): Promise<Load> {
   for (const { address } of world.addresses) await chain.pay(address, funding)
   const stop = chain.flow()
-  await until('the deposits with which it begins', async () => {
+  await until('the first deposits', async () => {
     const [row] = await books.sql('select count(*)::int from deposits')
     return row.count === world.addresses.length
   })
@@ -197,7 +197,7 @@ async function assertNoOldTransaction({ books }: Stage): Promise<void> {
   if (rows.length > 0) throw new Error(`A transaction has not ended: ${JSON.stringify(rows[0])}`)
 }
 
-/** Nobody works on claims that are older, so they end now instead of after up to a minute. */
+/** Ends older claims now instead of after up to a minute, because nobody works on them. */
 async function endOldClaims({ books }: Stage): Promise<void> {
   const isOld = (column: string) =>
     `${column} between now() and now() + interval '${claimMillisecondsMax - claimMillisecondsMin} milliseconds'`
@@ -242,7 +242,7 @@ type Watched = {
 }
 type Watch = { observe: Observe; begin(stage: Stage): () => Promise<Watched>; close(): void }
 
-/** Sees each answer to the clients, and reads beside them. */
+/** Observes each answer to the clients, and sends reads of its own. */
 function createWatch(answerMillisecondsMax: number): Watch {
   let gaps = { writes: createGap(), reads: createGap() }
   let slow: { milliseconds: number; what: string }[] = []

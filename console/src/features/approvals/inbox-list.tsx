@@ -66,9 +66,9 @@ function selectColumn(selected: ReadonlySet<string>, toggle: (id: string) => voi
 
 function emptyText(state: InboxState): string {
   if (state === 'waiting')
-    return t('Nothing waits for your vote. New requests appear here at once, and a mail tells you.')
-  if (state === 'decided') return t('You have not voted yet. What you decide is kept here.')
-  return t('Nothing that you asked for has waited for votes.')
+    return t('Nothing waits for your vote. New requests appear here at once, and you get a mail.')
+  if (state === 'decided') return t('You have not voted yet. Your decisions are listed here.')
+  return t('None of your requests has needed votes yet.')
 }
 
 /** Returns the columns. The vault is left out for readers of a single vault. */

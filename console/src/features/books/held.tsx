@@ -125,7 +125,7 @@ export function Uncredited({ code }: { code: string }) {
 }
 
 function reasonWords(reason: UncreditedEvent['reason']): string {
-  return reason === null ? t('Its address is none of this vault.') : uncreditedWords(reason)
+  return reason === null ? t('The address does not belong to this vault.') : uncreditedWords(reason)
 }
 
 function whyWords({ reason, isOverdue }: UncreditedEvent): string {

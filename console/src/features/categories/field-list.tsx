@@ -34,7 +34,7 @@ export function FieldList({ code, category, mayEdit }: FieldListProps) {
   return (
     <Card title={t('Fields')} actions={actions}>
       <WriteFailed write={moving} />
-      {fields.length === 0 && <Empty>{t('No fields: the category is a mark without values.')}</Empty>}
+      {fields.length === 0 && <Empty>{t('No fields: this category marks operations, without values.')}</Empty>}
       <ol>
         {fields.map((field, index) => (
           <FieldRow
@@ -72,7 +72,7 @@ function FieldRow({ code, category, field, mayEdit, isFirst, isLast, busy, move,
   const { label, key, type, required, sensitive, archived, unit, optionsJson, helpText } = field
   const archiving = useWrite({
     renews: ['categories', code],
-    said: archived ? t('The field is back') : t('The field is archived'),
+    said: archived ? t('The field is restored') : t('The field is archived'),
     write: () => vaultOf(code).operationCategories.updateField(category.id, field.id, { archived: !archived }),
   })
   const details = [
@@ -137,7 +137,7 @@ function DeleteField({ code, category, field, close }: DeleteFieldProps) {
   })
   return (
     <Confirm open title={t('Delete {name}', { name: field.label })} verb={t('Delete')} onClose={close} write={write}>
-      {t('A field that operations have values for cannot be deleted. Archive it instead.')}
+      {t('A field cannot be deleted while operations have values for it. Archive the field instead.')}
     </Confirm>
   )
 }

@@ -37,7 +37,7 @@ export function HoldsPage({ code, search, change }: HoldsPageProps) {
     <Page title={t('On hold')} actions={<HoldVault code={code} />}>
       <p className="mb-4 max-w-3xl text-quiet">
         {t(
-          'A hold stops something at once, whatever the policies say. Addresses, deposits, transfers and counterparties are held on their pages, people on the page of the people.',
+          'A hold stops its subject at once, whatever the policies say. Place a hold on an address, deposit, transfer or counterparty on its own page, and a hold on a person on the page “People”.',
         )}
       </p>
       <div className="mb-4 grid max-w-xl gap-x-4 sm:grid-cols-2">

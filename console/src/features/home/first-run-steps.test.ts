@@ -19,8 +19,8 @@ const doneIn = (facts: FirstRunFacts) =>
     .filter(({ isDone }) => isDone)
     .map(({ key }) => key)
 
-describe('what a new vault still needs', () => {
-  it('is all of it at first', () => {
+describe('the first steps of a new vault', () => {
+  it('are all open at first', () => {
     expect(doneIn(nothing)).toEqual([])
   })
 

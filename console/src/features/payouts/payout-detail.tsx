@@ -64,11 +64,11 @@ export function PayoutDetail({ code, payout }: { code: string; payout: Payout })
             [t('State'), <PayoutState key="state" status={payout.status} />],
             [t('Why halted'), payout.haltReason],
             [
-              t('In its place'),
+              t('Replaced by'),
               payout.replacedBy !== null && <PayoutLink key="in its place" code={code} id={payout.replacedBy} />,
             ],
             [
-              t('It takes the place of'),
+              t('Replaces'),
               payout.replaces !== null && <PayoutLink key="replaces" code={code} id={payout.replaces.payoutId} />,
             ],
             [t('Sum'), <Sums key="sums" sums={payout.sums} />],

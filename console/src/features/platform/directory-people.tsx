@@ -19,8 +19,8 @@ export function DirectoryPeople({ directory }: { directory: Directory }) {
     <>
       <p className="mb-3">
         {held
-          ? t('It stopped many people within an hour. These stops wait, because the directory may be broken.')
-          : t('As the directory names them, and whether their accounts are active.')}
+          ? t('The directory stopped many people within an hour. These stops wait, because the directory may be faulty.')
+          : t('The people of the directory, and whether their accounts are active.')}
       </p>
       <Button look="quiet" onClick={() => setHeld(!held)}>
         {held ? t('Show everybody') : t('Show stops that wait')}
@@ -68,10 +68,10 @@ function Row({ directoryId, person }: { directoryId: string; person: DirectoryPe
       {heldSince !== null && (
         <div className="mt-2 flex flex-wrap gap-2">
           <Button look="danger" busy={decide.isPending} onClick={() => decide.mutate('stop')}>
-            {t('Disable them')}
+            {t('Disable the account')}
           </Button>
           <Button look="quiet" busy={decide.isPending} onClick={() => decide.mutate('keep')}>
-            {t('Keep them')}
+            {t('Keep the account')}
           </Button>
         </div>
       )}

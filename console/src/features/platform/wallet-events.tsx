@@ -22,7 +22,7 @@ export function WalletEvents() {
     <>
       <p className="mb-3 text-quiet">
         {t(
-          'What wallet services reported, was not credited, and belongs to no vault. Each vault shows its own in its books.',
+          'Events that wallet services reported, that were not credited, and that belong to no vault. Each vault shows its own events in its books.',
         )}
       </p>
       <div className="max-w-72">
@@ -82,7 +82,7 @@ function columnsOfEvents(): Column<UncreditedEvent>[] {
     {
       id: 'why',
       header: t('Why'),
-      cell: ({ reason }) => (reason === null ? t('Its address is none of any vault.') : uncreditedWords(reason)),
+      cell: ({ reason }) => (reason === null ? t('The address belongs to no vault.') : uncreditedWords(reason)),
     },
   ]
 }

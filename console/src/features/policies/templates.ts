@@ -30,7 +30,7 @@ export function templates(): Template[] {
     {
       id: 'layers',
       title: t('Three layers by amount'),
-      summary: t('Small payments alone, medium ones with one vote, large ones with two votes and compliance.'),
+      summary: t('Small payments need no vote, medium payments need one, and large payments need two votes and one of compliance.'),
       asks: ['groupId', 'token', 'low', 'high', 'approversId', 'secondApproversId'],
     },
     {
@@ -42,7 +42,7 @@ export function templates(): Template[] {
     {
       id: 'daily_ceiling',
       title: t('Daily ceiling'),
-      summary: t('The vault pays no more than an amount of a token within 24 hours, whoever asks.'),
+      summary: t('The vault pays at most a chosen amount of a token within 24 hours, whoever orders.'),
       asks: ['token', 'high'],
     },
     {

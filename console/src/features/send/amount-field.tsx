@@ -38,7 +38,7 @@ export function AmountField({ code, draft, check, change, error }: Props) {
       const feeOf = (amount: bigint) => estimate(code, draft, check, fromRaw(amount, token))
       const fee = !isNativeCoin ? null : hasOutputs ? await feeOfAll(BigInt(balance.available), feeOf) : await feeOf(1n)
       const most = spendable(balance, { isNativeCoin, fee })
-      if (most === null) setFault(t('The fee is not known right now, so that "all" is not known either.'))
+      if (most === null) setFault(t('The fee is unknown at the moment, and so is the largest amount.'))
       else change({ amountText: formatAmount(most) })
     } catch (thrown) {
       setFault(messageOf(thrown))
@@ -64,8 +64,8 @@ export function AmountField({ code, draft, check, change, error }: Props) {
           hint={
             token?.contractAddress === null
               ? hasOutputs
-                ? t('"All" keeps twice the estimated fee, because the price of space in blocks moves.')
-                : t('"All" keeps twice the estimated fee, because the price of gas moves.')
+                ? t('"All" keeps twice the estimated fee, because the price of block space changes.')
+                : t('"All" keeps twice the estimated fee, because the price of gas changes.')
               : undefined
           }
         />
