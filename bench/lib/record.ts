@@ -45,7 +45,8 @@ export function createRecord(): BenchRecord {
         const [row] = (await sql(`select current_setting('${name}') as value`)) as { value: string }[]
         settings[name] = row!.value
       }
-      if (settings.fsync !== 'on' || settings.synchronous_commit !== 'on') throw new Error('The database may lose commits')
+      if (settings.fsync !== 'on' || settings.synchronous_commit !== 'on')
+        throw new Error('The database may lose commits')
     },
   }
 }

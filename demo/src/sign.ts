@@ -76,7 +76,8 @@ async function approve(by: Person, id = '', amount = '', toAddress = ''): Promis
   const { transfers } = by.client.vault(reserveCode)
   const { payload } = await transfers.get(id)
   const { initiatorId } = readOrder(payload)
-  if (!Object.values(by.reserve.userIds).includes(initiatorId)) throw new Error('the initiator is not a keeper of this vault')
+  if (!Object.values(by.reserve.userIds).includes(initiatorId))
+    throw new Error('the initiator is not a keeper of this vault')
   // An order with a fee limit is not approved here, because the approver does not type the limit.
   const expected = await expect(payload, initiatorId, { amount, toAddress }, by)
   const signature = await signApproval({ kind: 'transfer', order: payload, expected }, signerOf(by))

@@ -15,7 +15,12 @@ export const guards = [
     'wallet/src/authority/decide.ts',
     ['wallet/src/authority/decide.test.ts'],
     [
-      ['T58', 'an order belongs to the vault of the authority', "['vaultId', order.vaultId === authority.vaultId],", ''],
+      [
+        'T58',
+        'an order belongs to the vault of the authority',
+        "['vaultId', order.vaultId === authority.vaultId],",
+        '',
+      ],
       ['T58', 'an order has the id that was signed', "['transferId', order.transferId === ordered.id],", ''],
       [
         'T58',
@@ -156,7 +161,12 @@ export const guards = [
     'server/src/modules/money/holds/people.ts',
     ['server/src/modules/money/holds/people.test.ts'],
     [
-      ['T82', 'the person who placed a hold on somebody does not confirm it', 'if (hold.placedById === actorId)', 'if (false)'],
+      [
+        'T82',
+        'the person who placed a hold on somebody does not confirm it',
+        'if (hold.placedById === actorId)',
+        'if (false)',
+      ],
       ['T82', 'nobody holds a person again and again', 'if (rows.length === 0) return', 'return'],
     ],
   ),

@@ -60,7 +60,8 @@ export async function signFor(about: Purpose, options: PasskeyRequestOptions): P
  * @throws an error with a message for people if the reader has no passkey
  */
 export function confirmCall(call: ConfirmedCall, options: PasskeyRequestOptions): Promise<PasskeyAssertion> {
-  if (options.allowCredentials.length === 0) throw new Error(t('This action needs a passkey: add a passkey on your own page first.'))
+  if (options.allowCredentials.length === 0)
+    throw new Error(t('This action needs a passkey: add a passkey on your own page first.'))
   const { method, path, bodyHash } = call
   return signFor({ purpose: 'confirm', method, path, bodyHash }, options)
 }

@@ -174,7 +174,9 @@ function Head({ log, seal }: { log: Log; seal: ChainSeal }) {
         ]}
       />
       <p className="my-3 text-quiet">
-        {t('Note the head down outside of this service. Nobody who rewrites the audit log can make the same head again.')}
+        {t(
+          'Note the head down outside of this service. Nobody who rewrites the audit log can make the same head again.',
+        )}
       </p>
       <NotedHead log={log} seal={seal} />
       <div className="max-w-xl">

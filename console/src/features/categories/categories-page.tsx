@@ -35,7 +35,9 @@ export function CategoriesPage({ code }: { code: string }) {
           isEmpty={categories.data?.length === 0}
           empty={
             <p>
-              {t('There is no category yet. A category describes the subject of an operation, with fields that you define.')}
+              {t(
+                'There is no category yet. A category describes the subject of an operation, with fields that you define.',
+              )}
             </p>
           }
         >

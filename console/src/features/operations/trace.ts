@@ -25,7 +25,10 @@ export function selectorSentence(selector: Selector, nameOf: NameOf): string {
   if (observed === null && cannotBeSeen(selector)) {
     return selector.matched
       ? t('{subject} counts as {condition}, because the value is unknown or hidden from you.', { subject, condition })
-      : t('{subject} does not count as {condition}, because the value is unknown or hidden from you.', { subject, condition })
+      : t('{subject} does not count as {condition}, because the value is unknown or hidden from you.', {
+          subject,
+          condition,
+        })
   }
   // If the observed value is the expected value, the sentence shows it once.
   if (selector.matched && observed === condition) return t('{subject} is {condition}.', { subject, condition })

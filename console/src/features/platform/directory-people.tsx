@@ -19,7 +19,9 @@ export function DirectoryPeople({ directory }: { directory: Directory }) {
     <>
       <p className="mb-3">
         {held
-          ? t('The directory stopped many people within an hour. These stops wait, because the directory may be faulty.')
+          ? t(
+              'The directory stopped many people within an hour. These stops wait, because the directory may be faulty.',
+            )
           : t('The people of the directory, and whether their accounts are active.')}
       </p>
       <Button look="quiet" onClick={() => setHeld(!held)}>

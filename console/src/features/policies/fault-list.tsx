@@ -38,6 +38,8 @@ export function faultWords(fault: Fault, { names }: Vocabulary): string {
     case 'nobody_in_group':
       return t('This policy applies to nobody: its group has no members.')
     case 'nothing_allows':
-      return t('No policy allows this action: every order is refused. Add a policy that allows the action or asks for votes.')
+      return t(
+        'No policy allows this action: every order is refused. Add a policy that allows the action or asks for votes.',
+      )
   }
 }

@@ -73,7 +73,9 @@ export function PolicyEditor({ code, policy, policies, into, set, ...props }: Po
         <div className="mb-4 flex flex-wrap gap-2">
           <Button
             look="primary"
-            disabledBecause={isComplete(draft) ? null : t('Fill every slot of the sentence, and give the policy a name.')}
+            disabledBecause={
+              isComplete(draft) ? null : t('Fill every slot of the sentence, and give the policy a name.')
+            }
             onClick={() => review(true)}
           >
             {t('Review and save')}
@@ -177,7 +179,9 @@ function Effects({ code, draft, policies, after, vocabulary, nameOf, tried }: Ef
           <TryHistory
             {...{ code, vocabulary, nameOf }}
             tried={{ draft: tryable }}
-            disabledBecause={isComplete(draft) ? null : t('Fill every slot of the sentence, and give the policy a name.')}
+            disabledBecause={
+              isComplete(draft) ? null : t('Fill every slot of the sentence, and give the policy a name.')
+            }
           />
         ) : (
           <p>{t('This policy needs a group that only the draft has: save the policy, and try the whole draft.')}</p>

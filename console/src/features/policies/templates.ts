@@ -30,7 +30,9 @@ export function templates(): Template[] {
     {
       id: 'layers',
       title: t('Three layers by amount'),
-      summary: t('Small payments need no vote, medium payments need one, and large payments need two votes and one of compliance.'),
+      summary: t(
+        'Small payments need no vote, medium payments need one, and large payments need two votes and one of compliance.',
+      ),
       asks: ['groupId', 'token', 'low', 'high', 'approversId', 'secondApproversId'],
     },
     {

@@ -132,7 +132,9 @@ function GroupThresholds({ draft, vocabulary, onChange }: Omit<ThenPartProps, 'e
   }
   return (
     <fieldset className="mb-3">
-      <legend className="mb-1 text-quiet">{t('Votes that each group must give. A vote counts for one group only.')}</legend>
+      <legend className="mb-1 text-quiet">
+        {t('Votes that each group must give. A vote counts for one group only.')}
+      </legend>
       {groups.map(({ id, threshold }) => (
         <label key={id} className="mr-4 inline-flex items-center gap-2">
           <input

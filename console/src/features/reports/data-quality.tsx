@@ -59,7 +59,10 @@ export function Exceptions({ pages, more }: { pages: readonly OperationsExceptio
             {accountDifferences.map(({ accountId, balance, balanceOfEntries }) => (
               <li key={accountId}>
                 <span className="code">{accountId}</span>{' '}
-                {t('has the balance {balance}, but its entries add up to {expected}', { balance, expected: balanceOfEntries })}
+                {t('has the balance {balance}, but its entries add up to {expected}', {
+                  balance,
+                  expected: balanceOfEntries,
+                })}
               </li>
             ))}
           </ul>

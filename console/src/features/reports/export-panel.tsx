@@ -68,7 +68,9 @@ function ExportForm({ code, type, parameters }: ExportProps) {
         <option value="csv">{t('Tables as text (CSV)')}</option>
       </SelectField>
       <p className="mb-4 text-quiet">
-        {t('A direct download takes up to two minutes. In the background there is no time limit, and the SHA-256 of the file is kept.')}
+        {t(
+          'A direct download takes up to two minutes. In the background there is no time limit, and the SHA-256 of the file is kept.',
+        )}
       </p>
       <div className="mb-4 flex flex-wrap gap-2">
         <Button look="primary" busy={now.isPending} onClick={() => now.mutate()}>

@@ -51,11 +51,13 @@ export function reportTitle(type: ReportType): string {
 
 export function reportPurpose(type: ReportType): string {
   const purposes: Record<ReportType, () => string> = {
-    transaction_activity: () => t('Incoming and outgoing amounts, by token, counterparty, address, status and category.'),
+    transaction_activity: () =>
+      t('Incoming and outgoing amounts, by token, counterparty, address, status and category.'),
     asset_movement: () => t('Opening balance, movements and closing balance of each token.'),
     account_statement: () => t('Every posting of an address in a token, with the resulting balance.'),
     operations: () => t('Every operation with the values of its categories, for bookkeeping.'),
-    operations_exceptions: () => t('Operations without a purpose, a counterparty, a rate or a category, as a list of tasks.'),
+    operations_exceptions: () =>
+      t('Operations without a purpose, a counterparty, a rate or a category, as a list of tasks.'),
     fees: () => t('Fees that were paid to networks, by network, token, address, time and purpose.'),
     address_activity: () => t('The operations of an address, or of all addresses of a folder.'),
     counterparty_activity: () => t('The amounts received from a counterparty, and paid to it.'),

@@ -55,9 +55,7 @@ function Authority({ code, authority }: { code: string; authority: VaultAuthorit
       {trustsServicePage ? (
         <ServicePageTrusted />
       ) : (
-        <p className="text-quiet">
-          {t('Only passkeys of the page of the wallet service and keys of services count.')}
-        </p>
+        <p className="text-quiet">{t('Only passkeys of the page of the wallet service and keys of services count.')}</p>
       )}
       {pending !== null && (
         <>

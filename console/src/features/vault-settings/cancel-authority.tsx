@@ -62,11 +62,14 @@ export default function CancelAuthority({ code, authority, onDone, children }: C
         label={t('Signatures of this cancellation')}
         hint={
           count > 0
-            ? t('{count} of {votes} signed. Send this text to another person of {group}, who pastes it here and signs.', {
-                count,
-                votes: votesToCancel,
-                group: change.group,
-              })
+            ? t(
+                '{count} of {votes} signed. Send this text to another person of {group}, who pastes it here and signs.',
+                {
+                  count,
+                  votes: votesToCancel,
+                  group: change.group,
+                },
+              )
             : t('If somebody has signed before you, paste here what they sent you.')
         }
         value={text}

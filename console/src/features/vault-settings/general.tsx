@@ -92,7 +92,9 @@ export function WalletService({ code, vault }: Part) {
         )}
         <TextField
           label={t('Secret of the service')}
-          hint={t('Strongroom authenticates to the service with this secret. It is never shown. Leave empty to keep the stored secret.')}
+          hint={t(
+            'Strongroom authenticates to the service with this secret. It is never shown. Leave empty to keep the stored secret.',
+          )}
           type="password"
           autoComplete="new-password"
           maxLength={512}

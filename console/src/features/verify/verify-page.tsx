@@ -43,7 +43,9 @@ export function VerifyPage() {
   return (
     <Page title={t('Verify evidence')}>
       <p className="mb-4 text-quiet">
-        {t('Checks the evidence of a transfer in this browser: the file is sent nowhere, and the service is not asked.')}
+        {t(
+          'Checks the evidence of a transfer in this browser: the file is sent nowhere, and the service is not asked.',
+        )}
       </p>
       {canHash() ? (
         // biome-ignore lint/a11y/noStaticElementInteractions: dropping is the second way; the field below is the first.
