@@ -26,8 +26,8 @@ const payload = {
 const facts = { amount: '80', isNew: true }
 
 /**
- * Returns a genuine file of a transfer that two people approved, or of a row of a payout that they approved. tidy: long
- * because it is one document.
+ * Returns a genuine file of a transfer that two people approved, or of a row of a payout that they approved.
+ * tidy: long because it is one document.
  */
 function genuine(isRow = false): Evidence {
   const payloadHash = hashOf(sorted(payload))
