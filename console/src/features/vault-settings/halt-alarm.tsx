@@ -10,10 +10,10 @@ export function HaltAlarm({ code }: { code: string }) {
     <p role="alert" className="mb-4 rounded-lg border border-bad p-4 text-bad">
       {halt.reason === 'books_behind'
         ? t(
-            'This vault is halted: its wallet service has accepted orders that the books do not have. Nothing is paid and no address is made until the operator of the service has run the recovery.',
+            'This vault is halted: its wallet service has accepted orders or addresses that the books do not have. Nothing is paid and no address is made until the operator of the service has run the recovery.',
           )
         : t(
-            'This vault is halted: its wallet service has lost orders that it had accepted. Nothing is paid and no address is made until the operator of the service has run the recovery.',
+            'This vault is halted: its wallet service has lost orders or addresses that it had accepted. Nothing is paid and no address is made until the operator of the service has run the recovery.',
           )}
     </p>
   )
