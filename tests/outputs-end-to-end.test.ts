@@ -1,4 +1,3 @@
-import { HDKey } from '@scure/bip32'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../server/src/config/config.ts'
 import { verifyTransfers } from '../server/src/modules/money/transfers/compare-order.ts'
@@ -17,6 +16,8 @@ import { type Call, signInTo, until } from './setup/running-service.ts'
 const webhookSecret = 'an end-to-end webhook secret'
 const walletToken = 'an-end-to-end-wallet-service-token'
 const path = '/vaults/outputs/transfers'
+/** The first key of the test vectors of BIP 84. */
+const publicKey = Buffer.from('0330d54fd0dd420a6e5f8d3624f5f3482cae350f79d5f0753bf5beef9c2d91af3c', 'hex')
 
 // The tests of a node are counted as skipped where its program is not installed (Debian: litecoind).
 describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])(
@@ -216,9 +217,7 @@ describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])(
       )
       expect(await refused({ toAddress: address.address })).toContain('toAddress')
       const other = type === 'bitcoin' ? litecoin : bitcoin
-      expect(
-        await refused({ toAddress: addressOf(HDKey.fromMasterSeed(Buffer.alloc(32, 11)).publicKey!, other) }),
-      ).toContain('toAddress')
+      expect(await refused({ toAddress: addressOf(publicKey, other) })).toContain('toAddress')
     })
   },
 )
