@@ -227,6 +227,7 @@ function valuesOf(organisation: Organisation): Record<string, string[]> {
     categoryKeys: pair(keys),
     categoryField: ['memo:nothing'],
     initiatorIds: pair(userIds),
+    approvalPolicyIds: pair(policies),
     feePayerIds: pair(addressIds),
     feeKinds: ['payment', 'cancellation,failure'],
     minimumAmount: ['5'],

@@ -144,7 +144,7 @@ export const vocabulary: Readonly<Record<string, string>> = {
   averageApprovalSeconds: 'Mean time from the order to the decision, in seconds; null if there is none.',
   medianApprovalSeconds: 'Median time from the order to the decision, in seconds; null if there is none.',
   maximumApprovalSeconds: 'Longest time from the order to the decision, in seconds; null if there is none.',
-  operationsRequiringApproval: 'Number of transfers that needed votes.',
+  operationsRequiringApproval: 'Number of transfers that needed votes, their own or those of their payout.',
   approvedOperations: 'Number of those that received the votes they needed.',
   rejectedOperations: 'Number of those that were rejected.',
   cancelledOperations: 'Number of those that were cancelled.',

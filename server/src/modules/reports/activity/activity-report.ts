@@ -26,14 +26,9 @@ import { orderStatisticsOf, readFewOperations, sumFewOperations } from './few-op
 import { noticeOperations } from './notice.ts'
 import type { TransactionActivityReport } from './schema.ts'
 import { stepsNotToSumBy } from './side-tables.ts'
-import {
-  type Approvals,
-  countOtherFaults,
-  listOrderStatistics,
-  listVotesByPolicy,
-  summarizeVotes,
-} from './statistics.ts'
+import { countOtherFaults, listOrderStatistics } from './statistics.ts'
 import { compareOperations, sumManyOperations } from './sum-operations.ts'
+import { type Approvals, listVotesByPolicy, summarizeVotes } from './votes.ts'
 
 export type ActivityReport = Static<typeof TransactionActivityReport>
 

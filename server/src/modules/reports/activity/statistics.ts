@@ -1,8 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isOperationInScope } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
-import type { OperationStatus } from '../../../lib/operations.ts'
-import type { ApprovalCount, ApprovalTimes } from '../blocks/approvals.ts'
 import type { OtherFaults } from '../blocks/data-quality.ts'
 import type { OrderStatistics, Overall } from '../blocks/flows.ts'
 import {
@@ -137,76 +135,4 @@ export async function listOrderStatistics(
 function toOrderStatistics(found: string[]): OrderStatistics {
   const [lower, upper, smallest, largest] = found.map(BigInt)
   return { lower: lower!, upper: upper!, smallest: smallest!, largest: largest! }
-}
-
-/** SQL condition: the operation `o` is a transfer that needed votes which were not waived. */
-export const neededApproval = (filter: OperationFilter) => sql<boolean>`(o.type = 'transfer' and exists (
-  select from approval_requirements q
-  where q.vault_id = o.vault_id and ${isAmong(filter, 'q.subject_id')} and q.subject_id = o.id and not q.bypassed))`
-
-/** SQL condition: the votes that the transfer `o` needed were given. */
-export const wasApproved = sql<boolean>`o.status in ('pending', 'confirmed', 'failed')`
-
-/** SQL: milliseconds from the creation of the transfer `o` to the vote that approved it. */
-export const approvalMilliseconds = sql`(select round(extract(epoch from max(v.voted_at) - o.created_at) * 1000)
-  from approval_voters v where v.vault_id = o.vault_id and v.subject_id = o.id and v.decision = 'approve')`
-
-export type Approvals = { counts: ApprovalCount[]; times: ApprovalTimes | null }
-
-/** Returns the transfers of the report that needed votes: by status, and the waiting times of approved transfers. */
-export async function summarizeVotes(trx: Trx, filter: OperationFilter): Promise<Approvals> {
-  const { rows } = await sql<TimesRow & { status: OperationStatus | null; count: number }>`
-    with asked as (
-      select o.status, case when ${wasApproved} then round(extract(epoch from max(v.voted_at) - o.created_at) * 1000) end as waited
-      from operations o
-      left join approval_voters v on v.vault_id = o.vault_id and ${isAmong(filter, 'v.subject_id')}
-        and v.subject_id = o.id and v.decision = 'approve'
-      where ${isReported(filter)} and ${neededApproval(filter)}
-      group by o.vault_id, o.id
-    )
-    select status, count(*)::float8 as count, ${timesOf}
-    from asked group by grouping sets ((status), ())`.execute(trx)
-  const overall = rows.find(({ status }) => status === null)
-  return {
-    counts: rows.flatMap(({ status, count }) => (status === null ? [] : [{ status, count }])),
-    times: overall === undefined ? null : toTimes(overall),
-  }
-}
-
-/** Returns the waiting times of approved transfers, by the policy that required the votes. */
-export async function listVotesByPolicy(
-  trx: Trx,
-  filter: OperationFilter,
-): Promise<{ policyId: string; policyCode: string; times: ApprovalTimes }[]> {
-  const { rows } = await sql<TimesRow & { policy_id: string; policy_code: string }>`
-    with asked as (
-      select t.decision_policy_id as policy_id, t.decision_policy_code as policy_code, ${approvalMilliseconds} as waited
-      from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
-      where ${isReported(filter)} and ${neededApproval(filter)} and ${wasApproved} and t.decision_policy_id is not null
-    )
-    select policy_id, max(policy_code) as policy_code, ${timesOf}
-    from asked group by policy_id order by policy_id`.execute(trx)
-  return rows.flatMap((row) => {
-    const times = toTimes(row)
-    return times === null ? [] : [{ policyId: row.policy_id, policyCode: row.policy_code, times }]
-  })
-}
-
-/** SQL: the columns that `toTimes` reads, from a column `waited` in milliseconds. */
-export const timesOf = sql`count(waited)::float8 as timed, sum(waited) as sum,
-  (percentile_disc(${middles}) within group (order by waited))::text[] as middles, max(waited) as longest`
-
-/** Waiting times in milliseconds, as numeric sums. */
-export type TimesRow = { timed: number; sum: string | null; middles: string[] | null; longest: string | null }
-
-export function toTimes(row: TimesRow): ApprovalTimes | null {
-  if (row.timed === 0) return null
-  const [lower, upper] = row.middles!
-  return {
-    count: row.timed,
-    sum: BigInt(row.sum!),
-    lower: BigInt(lower!),
-    upper: BigInt(upper!),
-    longest: BigInt(row.longest!),
-  }
 }

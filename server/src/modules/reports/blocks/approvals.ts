@@ -13,7 +13,11 @@ export const ActivityApprovals = Closed(
     pendingOperations: Count,
     ...approvalSeconds,
   },
-  { $id: 'ActivityApprovals', description: 'Approvals of the transfers of the report, and their duration.' },
+  {
+    $id: 'ActivityApprovals',
+    description:
+      'Approvals of the transfers of the report, and their duration. The transfers of a payout needed the votes of their payout.',
+  },
 )
 
 type ApprovalSeconds = Pick<Static<typeof ActivityApprovals>, keyof typeof approvalSeconds>

@@ -231,6 +231,7 @@ export const filterLabels: Phrases = {
   'Category key': ['Category', 'Kategorie'],
   'Category field': ['Field of the category', 'Feld der Kategorie'],
   Initiator: ['Ordered by', 'Veranlasst von'],
+  'Approval policy': ['Policy that asked for votes', 'Regel, die Stimmen verlangte'],
   'Fee payer': ['Address that paid the fee', 'Adresse, die die Gebühr zahlte'],
   'Fee kinds': ['Fee was paid for', 'Gebühr wurde gezahlt für'],
   'Minimum amount': ['At least', 'Mindestens'],

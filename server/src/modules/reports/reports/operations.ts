@@ -9,7 +9,7 @@ import { hasCategoryRight } from '../../operations/categories/rights.ts'
 import type { ColumnKind } from '../documents/document.ts'
 import { type PartyColumns, toParty } from '../requests/details.ts'
 import { isReported, laterMatches, type OperationFilter } from '../requests/operation-filter.ts'
-import { countRows, inHeldSnapshot, inSnapshot, streamRows } from '../requests/reading.ts'
+import { countRows, inHeldSnapshot, inSnapshot, nameFew, streamRows } from '../requests/reading.ts'
 import { type ExtraColumn, type PagedRequest, type ReportContent, toHeader } from '../requests/report-request.ts'
 import {
   Amount,
@@ -112,10 +112,14 @@ export const OperationsReport = Closed(
 export async function buildOperations(db: Db, request: PagedRequest): Promise<Static<typeof OperationsReport>> {
   const { limit } = request.page
   const positionOf = (row: Row) => ({ createdAt: row.createdAt, id: row.id })
-  return inSnapshot(db, async (trx) => ({
-    ...(await readHead(trx, request)),
-    ...toPage(await listOperations(trx, request), limit, positionOf, toOperation),
-  }))
+  return inSnapshot(db, async (trx) => {
+    // The votes on few operations are looked up: a page must not read those of the vault.
+    const named = request.filter.approvalPolicyIds === null ? request : await nameFew(trx, request)
+    return {
+      ...(await readHead(trx, named)),
+      ...toPage(await listOperations(trx, named), limit, positionOf, toOperation),
+    }
+  })
 }
 
 /** Opens all operations, read in one snapshot from beginning to end, however long `use` takes. */

@@ -6,6 +6,7 @@ import type { FlowType, OperationStatus } from '../../../lib/operations.ts'
 import { hasCategoryRight } from '../../operations/categories/rights.ts'
 import type { Interval } from './buckets.ts'
 import { type FeeFilter, hasFee } from './fee-kinds.ts'
+import { isVotedBy } from './needed-votes.ts'
 import type { classifications, dateBases } from './schema.ts'
 
 export type DateBasis = (typeof dateBases)[number]
@@ -40,6 +41,8 @@ export type OperationFilter = FeeFilter & {
   categoryKeys: string[] | null
   categoryFields: FieldCondition[]
   initiatorIds: string[] | null
+  /** Policies, one of which asked for votes that were not waived. */
+  approvalPolicyIds: string[] | null
   /** The amount in token units, a plain decimal. */
   minimumAmount: string | null
   maximumAmount: string | null
@@ -131,6 +134,7 @@ export function isWanted(filter: OperationFilter): RawBuilder<boolean> {
   }
   if (filter.categoryKeys !== null || filter.categoryFields.length > 0) all.push(isCategorized(filter))
   if (filter.feePayerIds !== null || filter.feeKinds !== null) all.push(hasFee(scope, filter))
+  if (filter.approvalPolicyIds !== null) all.push(isVotedBy(filter, filter.approvalPolicyIds))
   if (filter.minimumAmount !== null) all.push(isAmount('>=', filter.minimumAmount))
   if (filter.maximumAmount !== null) all.push(isAmount('<=', filter.maximumAmount))
   return sql<boolean>`${sql.join(all, sql` and `)}`

@@ -102,6 +102,7 @@ export async function nameFew<Request extends { filter: OperationFilter }>(
     categories: null,
     categoryKeys: null,
     categoryFields: [],
+    approvalPolicyIds: null,
     minimumAmount: null,
     maximumAmount: null,
   }

@@ -130,6 +130,7 @@ function readFilter(scope: AddressScope, interval: Interval, query: FilterInput)
     categoryKeys: list('categoryKeys'),
     categoryFields: readFieldConditions(query.categoryField),
     initiatorIds: list('initiatorIds'),
+    approvalPolicyIds: list('approvalPolicyIds'),
     feePayerIds: list('feePayerIds'),
     feeKinds: listAmong('feeKinds', query.feeKinds, feeKinds),
     minimumAmount,

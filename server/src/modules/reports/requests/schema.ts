@@ -185,6 +185,10 @@ export const filters = {
     'cost_center:marketing|sales',
   ),
   initiatorIds: List('Initiators of transfers.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
+  approvalPolicyIds: List(
+    'Policies that asked for votes on the transfer or its payout, which were not waived.',
+    'cmi8h2k1p0a1b2c3d4e5f6g7h',
+  ),
   feePayerIds: List('Addresses of the vault that paid the network fee.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
   feeKinds: List(`Purposes of the network fee: ${feeKinds.join(', ')}.`, 'payment'),
   minimumAmount: BoundAmount,

@@ -23,6 +23,8 @@ const lookups: Readonly<Record<string, Lookup>> = {
   addressId: addresses,
   ownAddressId: addresses,
   feePayerId: addresses,
+  approvalPolicyId: ({ vaultId }, ids) => sql`
+    select p.id, p.name from policies p where p.vault_id = ${vaultId} and p.id = any(${ids})`,
   folderId: (scope, ids) => sql`
     select f.id, f.name from address_groups f where f.id = any(${ids}) and ${isFolderVisible(scope, 'f')}`,
   counterpartyId: ({ vaultId }, ids) => sql`
