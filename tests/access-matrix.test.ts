@@ -691,6 +691,7 @@ function filtersOf(queryNames: string[]): Filter[] {
     addressId: (resources) => resources.address(),
     subjectId: (resources) => resources.address(),
     decisionPolicyId: (resources) => resources.policy(),
+    approvalPolicyId: (resources) => resources.policy(),
     userId: ownerOf,
     actor: ownerOf,
     initiatorId: ownerOf,
