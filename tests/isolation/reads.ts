@@ -176,7 +176,6 @@ function valuesOf(organisation: Organisation): Record<string, string[]> {
   const operationIds = [...idsOf(operations), absent]
   const userIds = people.map(({ userId }) => userId)
   const counterpartyIds = [...idsOf(counterparties), absent]
-  const counterpartyAddressIds = counterparties.map(({ addressId }) => addressId)
   const keys = categories.map(({ key }) => key)
   const instants = [times.at(0)!, times.at(times.length >> 1)!, times.at(-1)!]
   const pair = (items: string[]) => [...items, items.slice(0, 2).join()]
@@ -200,7 +199,7 @@ function valuesOf(organisation: Organisation): Record<string, string[]> {
     network: ['ethereum', 'nowhere'],
     counterpartyId: counterpartyIds,
     counterpartyGroupId: [suppliers, absent],
-    counterpartyAddressId: counterpartyAddressIds,
+    counterpartyAddressId: counterparties.map(({ addressId }) => addressId),
     category: keys,
     categoryKey: keys,
     paymentPurpose: ['Savings', 'Harbour dues'],
@@ -222,7 +221,7 @@ function valuesOf(organisation: Organisation): Record<string, string[]> {
     folderIds: pair(folderIds),
     counterpartyIds: pair(counterpartyIds),
     counterpartyGroupIds: [suppliers],
-    counterpartyAddressIds: pair(counterpartyAddressIds),
+    counterpartyAddressIds: pair(counterparties.map(({ addressId }) => addressId)),
     categories: pair(keys),
     categoryKeys: pair(keys),
     categoryField: ['memo:nothing'],
