@@ -270,8 +270,8 @@ describe('a CSV file', () => {
       [
         '1 Amount is not a column of a payout',
         '1 externalId is named twice',
-        '1 toAddress is a column that is required',
-        '1 amount is a column that is required',
+        '1 toAddress is a required column',
+        '1 amount is a required column',
       ],
     ],
     [
