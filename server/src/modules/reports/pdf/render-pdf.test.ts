@@ -178,7 +178,7 @@ describe('PDF', () => {
     const lines = linesOf(pages.flat())
     expect(lines.filter((line) => line === '–')).toHaveLength(4)
     expect(lines).not.toContain('hidden')
-    expect(lines).toEqual(expect.arrayContaining(['Worth a look', 'None.']))
+    expect(lines).toEqual(expect.arrayContaining(['Unusual operations', 'None.']))
   })
 
   it.each([
