@@ -77,7 +77,7 @@ function describe({ revision, at, machine, versions, minutes }: Published): stri
   const { cores, cpu, loadAverageBefore } = machine
   const database = versions.postgres === null ? '' : `, PostgreSQL ${versions.postgres}`
   return (
-    `revision ${revision.slice(0, 8)}, ${at.slice(0, 10)}, ${cores} cores (${cpu}), Node.js ${versions.node}${database}, ` +
+    `revision ${revision.slice(0, 8)}, ${at.slice(0, 10)}, ${cores} cores (${cpu}), Node ${versions.node}${database}, ` +
     `${Math.ceil(minutes)} minutes, load before ${show(loadAverageBefore)}`
   )
 }
