@@ -67,7 +67,7 @@ export const outputs: Category = {
       async run(wallet) {
         for (const name of ['sender', 'recipient', 'form']) {
           const { address } = await wallet.addressOf(name)
-          if (!isOwnForm(address, typeOf(wallet))) throw new Violation(`${address} is none`)
+          if (!isOwnForm(address, typeOf(wallet))) throw new Violation(`${address} is not an address of this form`)
         }
       },
     },

@@ -222,7 +222,7 @@ describe('isFaultyAddress', () => {
     ['a wrong checksum of Tron', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u'],
     ['a wrong checksum of EIP-55', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed'],
     ['a taproot program that is no point', 'bc1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqpqqenm'],
-  ])('%s is none', (_fault, text) => expect(isFaultyAddress(text)).toBe(true))
+  ])('%s is not an address', (_fault, text) => expect(isFaultyAddress(text)).toBe(true))
 
   it.each([
     'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',

@@ -51,8 +51,8 @@ export function isMistyped(text: string, type: NetworkType): boolean {
 }
 
 /**
- * Returns true if a text has the form of an address of one of the networks with checksums and is none: a character is mistyped, or upper
- * and lower case are mixed. Such a text is no address anywhere, also where the rules of a network are unknown.
+ * Returns true if a text has the form of an address of a network with checksums but is not valid: a character is mistyped, or upper
+ * and lower case are mixed. Such a text is not an address anywhere, also where the rules of a network are unknown.
  */
 export function isFaultyAddress(text: string): boolean {
   const isWitness = /^(bc|ltc)1[0-9a-z]{8,}$/i.test(text)

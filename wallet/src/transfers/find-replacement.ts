@@ -4,8 +4,8 @@ import { describeNodeError, isNodeError } from '../chains/node-error.ts'
 import type { PresentedRow } from './transfer-row.ts'
 
 /**
- * The final transaction that took the place of a transfer; null when there is none or it cannot be seen. Only a transaction that the node
- * has lost, or never took, is looked at: any other is mined or waits.
+ * Returns the final transaction that took the place of a transfer; null when no transaction took it, or when the node cannot tell.
+ * Examines only transactions that the node has lost or never took, because each of the others is mined or waits.
  */
 export async function findReplacement(
   chain: Chain | undefined,

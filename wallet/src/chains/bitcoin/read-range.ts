@@ -44,7 +44,7 @@ export const readSeenBlocks = readBlocks
 
 const isReward = ({ spends }: UtxoTransaction) => spends.length === 0
 
-/** Lists payments of others to own addresses. The change of own transactions is none; that of forgotten ones is marked. */
+/** Lists payments of others to own addresses. Leaves out the change of own transactions; marks that of forgotten ones. */
 async function listIncoming(node: UtxoNode, blocks: UtxoBlock[], listOwn: ListOwn): Promise<BlockMovement[]> {
   const paying = blocks.flatMap((block) =>
     block.transactions.filter((transaction) => !isReward(transaction)).map((transaction) => ({ block, transaction })),
