@@ -69,7 +69,7 @@ it('starts on an empty data directory and prints a link that signs the administr
   expect(trustsServicePage).toBe(false)
   expect(new Set(keys.map(({ rpId }) => rpId))).toEqual(new Set(['sign.localhost']))
   expect((await fetch(`${demo.url}/docs`)).status).toBe(200)
-  expect(demo.output()).toMatch(/^Strongroom: .+ start\.\n/)
+  expect(demo.output()).toMatch(/^Strongroom starts .+\.\n/)
   expect(demo.output()).toMatch(/^ +\d+\.\d s {2}the server is ready$/m)
 })
 

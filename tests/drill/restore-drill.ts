@@ -301,7 +301,7 @@ async function recoverAsOperator(
       // The wallet service looks again with the next block.
       await stack.faucet.sendTransaction({ to: supplier, value: 1n, chain: null })
     }
-    await until(async () => await hasReadChain(stack, pool))
+    await until(async () => (await hasReadChain(stack, pool)) && (await hasDelivered(pool)))
     for (const [, path, body] of said.join('\n').matchAll(/POST (\/vaults\/\S+) (\{.*\})/g)) {
       const booking = JSON.parse(body!)
       if (path!.endsWith('/adjustments')) await operator('POST', '/vaults/treasury/adjustments', 201, booking)
@@ -320,6 +320,14 @@ async function hasReadChain({ faucet }: Stack, pool: pg.Pool): Promise<boolean> 
   const height = await faucet.getBlockNumber()
   const { rows } = await pool.query('select next_block > $1 as has_read from wallet.cursors', [height.toString()])
   return rows[0]?.has_read === true
+}
+
+/** The deposits that the books lost are needed before what was paid from them is booked. */
+async function hasDelivered(pool: pg.Pool): Promise<boolean> {
+  const { rows } = await pool.query<{ has_delivered: boolean }>(
+    'select not exists (select from wallet.webhook_deliveries where delivered_at is null) as has_delivered',
+  )
+  return rows[0]?.has_delivered === true
 }
 
 /** Lets the wallet service sign for addresses whose transactions it has forgotten, after the orders that they paid were cancelled there. */

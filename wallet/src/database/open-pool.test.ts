@@ -66,28 +66,39 @@ describe('a commit whose wait for a standby is cancelled', () => {
     await admin.query('select pg_reload_conf()')
   })
 
-  /** Cancels the session that waits for the standby, and returns its process. */
-  async function cancelWaiting(): Promise<number> {
+  /**
+   * Writes until a commit waits for the standby, and cancels that wait.
+   * The first commits may not wait, because the checkpointer reads the setting a moment after the reload.
+   */
+  async function cancelCommit(write: () => Promise<unknown>): Promise<{ pid: number; outcome: unknown }> {
     for (;;) {
-      const { rows } = await admin.query(
-        `select pid, pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`,
-      )
-      if (rows.length > 0) return rows[0].pid
-      await sleep(10)
+      let isOver = false
+      const outcome = write()
+        .catch((error: unknown) => error)
+        .finally(() => {
+          isOver = true
+        })
+      while (!isOver) {
+        const { rows } = await admin.query(
+          `select pid, pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`,
+        )
+        if (rows.length > 0) return { pid: rows[0].pid, outcome: await outcome }
+        await sleep(10)
+      }
     }
   }
 
+  const insert = 'insert into effects values ($1) on conflict (name) do update set name = excluded.name'
   const ways: Record<string, (name: string) => Promise<unknown>> = {
-    'a transaction': (name) => inTransaction(pool, (tx) => tx.query('insert into effects values ($1)', [name])),
-    'a single statement': (name) => pool.query('insert into effects values ($1)', [name]),
+    'a transaction': (name) => inTransaction(pool, (tx) => tx.query(insert, [name])),
+    'a single statement': (name) => pool.query(insert, [name]),
   }
 
   test.each(Object.entries(ways))('of %s fails, and its connection is closed', async (name, write) => {
-    const outcome = write(name).catch((error: unknown) => error)
-    const pid = await cancelWaiting()
-    expect(await outcome).toBeInstanceOf(UnconfirmedCommitError)
+    const { pid, outcome } = await cancelCommit(() => write(name))
+    expect(outcome).toBeInstanceOf(UnconfirmedCommitError)
     // So that the answer to a request is 503, and the caller repeats it under the same id.
-    expect(isDatabaseDown((await outcome) as Error)).toBe(true)
+    expect(isDatabaseDown(outcome as Error)).toBe(true)
     expect((await admin.query('select from effects where name = $1', [name])).rowCount).toBe(1)
     expect(await processOf(pool)).not.toBe(pid)
   })

@@ -24,6 +24,7 @@ import {
 } from '../structure/schema.ts'
 import { addVariant, replaceStructure, updateVariant } from '../structure/write-structure.ts'
 import { withProbe } from '../wallets/probe-wallet.ts'
+import { compareVault } from '../wallets/watch-accepted.ts'
 import { createVault, updateProtection, updateVault } from './actions.ts'
 import { lockVault, withAccountKeys } from './lock.ts'
 import { toVariant, toVault } from './present.ts'
@@ -180,8 +181,13 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       'sign a key.',
     errors: ['changed_concurrently', 'vault_is_locked', 'wallet_service_failed'],
     answers: { 200: Vault },
-    handler: (by, { write }) =>
-      withAccountKeys(deps, (answer) => write(async (trx) => toVault(await lockVault(trx, by, answer)))),
+    handler: async (by, { write }) => {
+      const locked = await withAccountKeys(deps, (answer) =>
+        write(async (trx) => toVault(await lockVault(trx, by, answer))),
+      )
+      await compareVault(deps, by.member.vault.id)
+      return locked
+    },
   })
 
   api.put('replaceRoutes', '/vaults/:code/routes', {

@@ -3,7 +3,7 @@ import { judge } from '../../../jobs/watch/checks.ts'
 import { readSamples } from '../../../jobs/watch/samples.ts'
 import type { Address } from '../../../testing/answer.ts'
 import type { FakeEntry } from '../../../testing/fake-wallet.ts'
-import { createAddress, deposit, usdtContract } from '../../../testing/fixtures.ts'
+import { createAddress, deposit, fixtureRoutes, usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { compareAccepted, HaltedVaultError, walletComparedMilliseconds } from './compare-accepted.ts'
 import { liftHalt, readDifference } from './lift-halt.ts'
@@ -367,6 +367,22 @@ describe('T26 books and wallet service that work with other databases', () => {
   }
   afterEach(() => {
     wallet().database = null
+  })
+
+  it('are named when the vault is locked, before it has an address', async () => {
+    wallet().database = 'first'
+    const { url: walletServiceUrl, secret: walletServiceSecret } = wallet()
+    const { status } = await bench.vault.admin.post('/vaults', {
+      vault: { code: 'named-vault', name: 'Named', walletServiceUrl, walletServiceSecret },
+      routes: fixtureRoutes,
+    })
+    expect(status).toBe(201)
+    expect((await bench.vault.admin.post('/vaults/named-vault/lock')).status).toBe(200)
+    const named = await bench.sql(`
+      select wallet_database as wallet, books_database = database_mark() as "isBooks"
+      from wallet_marks m join vaults v on v.id = m.vault_id where v.code = 'named-vault'`)
+    expect(named).toEqual([{ wallet: 'first', isBooks: true }])
+    await bench.sql(`delete from wallet_marks where vault_id = (select id from vaults where code = 'named-vault')`)
   })
 
   it('skip indices, because neither knows which addresses were made meanwhile', async () => {

@@ -61,7 +61,7 @@ it('the refusal names the forbidden URL and the person who can change it', () =>
     'WALLET_ALLOWED_HOSTS',
     'administrator of the vault',
     'walletServiceUrl',
-    'operates',
+    'operator',
   ])
     expect(forbiddenWallet).toContain(word)
 })

@@ -20,7 +20,7 @@ export async function watchAccepted(deps: Deps): Promise<void> {
     .execute()
   const left = vaults.map(({ id }) => id)
   const compareInTurn = async () => {
-    for (let id = left.shift(); id !== undefined; id = left.shift()) await compare(deps, id)
+    for (let id = left.shift(); id !== undefined; id = left.shift()) await compareVault(deps, id)
   }
   await Promise.all(Array.from({ length: walletProbesAtOnce }, compareInTurn))
 }
@@ -41,7 +41,11 @@ export async function noticeDatabase(deps: Deps): Promise<void> {
   seen.set(deps.db, database)
 }
 
-async function compare(deps: Deps, vaultId: string): Promise<void> {
+/**
+ * Compares the books of a vault with what its wallet service accepted, and logs why it could not. The lock of a vault does it too: the
+ * names of both databases must be stored before the first address is, so that a restore of both to that moment is noticed.
+ */
+export async function compareVault(deps: Deps, vaultId: string): Promise<void> {
   try {
     await compareAccepted(deps, vaultId, () => walletOfVault(deps, vaultId))
   } catch (error) {
