@@ -43,7 +43,7 @@ export async function createDirectory(
   return { row, token }
 }
 
-/** Changes a directory that is not active. @throws 404, 409; 403 for another user than its author */
+/** Changes a directory that is not active. @throws 404, 409; 403 for a caller who did not create it */
 export async function updateDirectory(
   trx: Trx,
   id: string,
@@ -66,7 +66,7 @@ export async function askToActivate(trx: Trx, id: string, by: ByCaller): Promise
   return holdPlatformChange(trx, { action: 'directory_activate', targetId: id, payload }, by)
 }
 
-/** Activates a directory as another platform administrator confirmed it. @throws 404, 409 when it differs from that */
+/** Activates a directory after another platform administrator confirmed its settings. @throws 404; 409 if the settings differ now */
 export async function activateDirectory(
   trx: Trx,
   id: string,
@@ -89,7 +89,7 @@ export async function activateDirectory(
   await announceDirectory(trx, 'activated', directory, by)
 }
 
-/** Refuses the token of an active directory at once. Nobody is enabled or disabled by that. @throws 404, 409 */
+/** Deactivates an active directory: its tokens are refused at once. No person is enabled or disabled. @throws 404, 409 */
 export async function deactivateDirectory(trx: Trx, id: string, by: ByCaller): Promise<DirectoryRow> {
   const directory = await lockAndRead(trx, id)
   if (directory.status !== 'active') throw conflict('wrong_state', 'The directory is not active')
@@ -99,7 +99,7 @@ export async function deactivateDirectory(trx: Trx, id: string, by: ByCaller): P
   return readDirectory(trx, id)
 }
 
-/** Makes another token. The present one works for `overlapHours` more, and the one before it no longer. @throws 404 */
+/** Makes another token. The present token works for `overlapHours` more hours; an earlier token is refused. @throws 404 */
 export async function rotateDirectoryToken(
   trx: Trx,
   id: string,

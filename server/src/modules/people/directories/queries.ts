@@ -49,7 +49,7 @@ export async function isWaiting(trx: Trx, id: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** Returns the vaults that have members with addresses of the domains. */
+/** Returns the ids of the vaults that have members with e-mail addresses of the domains. */
 export async function listVaultIdsOfDomains(trx: Trx, domains: string[]): Promise<string[]> {
   const { rows } = await sql<{ vault_id: string }>`
     select distinct m.vault_id from users u join policy_group_memberships m on m.user_id = u.id
@@ -70,8 +70,8 @@ export type DirectoryPersonRow = {
 }
 
 /**
- * Returns the people of a directory, newest first, one row more than the limit. People whom it deleted are among those whose
- * stops wait.
+ * Returns the people of a directory, newest first, one row more than the limit. A person whom the directory deleted is listed
+ * while their stop waits.
  */
 export async function listDirectoryPeople(
   db: Db | Trx,

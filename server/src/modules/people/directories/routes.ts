@@ -81,8 +81,8 @@ export function directoryRoutes(app: App, deps: Deps): void {
   api.post('rotateDirectoryToken', '/directories/:id/rotate', {
     summary: 'Make another token for a directory',
     description:
-      'For platform administrators. Only this answer shows the token. The present token works for `overlapHours` more, so ' +
-      'that the directory is not interrupted; the token before it is refused.',
+      'For platform administrators. Only this answer shows the token. The present token works for `overlapHours` more hours, ' +
+      'so that the directory is not interrupted; an earlier token is refused.',
     body: RotateDirectoryToken,
     errors: [404],
     answers: { 200: Directory },
@@ -97,7 +97,7 @@ export function directoryRoutes(app: App, deps: Deps): void {
     summary: 'Stop a directory',
     description:
       'For platform administrators, at once and without a second person. Its tokens are refused, and its domains are free. ' +
-      'Nobody is disabled or enabled by that.',
+      'No person is disabled or enabled.',
     errors: [404, 'wrong_state'],
     answers: { 200: Directory },
     handler: async (trx, { params, ...by }) => present(await deactivateDirectory(trx, params.id, by)),
@@ -106,8 +106,8 @@ export function directoryRoutes(app: App, deps: Deps): void {
   api.list('listDirectoryPeople', '/directories/:id/people', {
     summary: 'List the people of a directory',
     description:
-      'For platform administrators: people as the directory names them, newest first. With `held`, those whose stop waits, also ' +
-      'people whom the directory deleted.',
+      'For platform administrators: people as the directory names them, newest first. With `held`, only people whose stop ' +
+      'waits, including people whom the directory deleted.',
     querystring: DirectoryPeopleQuery,
     errors: [404],
     item: DirectoryPerson,

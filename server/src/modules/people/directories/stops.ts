@@ -14,7 +14,7 @@ type Stop = { directory: Directory; userId: string; now: Date }
 
 /**
  * Disables a person because their directory says that they left (contract 2.13). Above the brake the stop waits for a platform
- * administrator. A person whom a platform administrator disabled stays theirs to enable.
+ * administrator. If a platform administrator disabled the person, nothing changes: the directory cannot enable them later.
  * @throws 409 for the last platform administrator and for break-glass people
  */
 export async function stopPerson(trx: Trx, { directory, userId, now }: Stop): Promise<void> {
@@ -23,7 +23,8 @@ export async function stopPerson(trx: Trx, { directory, userId, now }: Stop): Pr
   if (await isBreakGlass(trx, userId))
     throw conflict('wrong_state', 'Platform administrators alone stop a break-glass person')
   const earlier = await findStop(trx, userId)
-  // A stop that waits goes on waiting. One of an earlier directory ends, because this one answers for the person now.
+  // A stop of this directory that waits goes on waiting. A stop of an earlier directory is replaced, because this directory
+  // answers for the person now.
   if (earlier?.directory_id === directory.id) return
   const held = await isBraked(trx, { directory, userId, now })
   if (held) await announceHeld(trx, { directory, userId, now })
@@ -36,7 +37,7 @@ export async function stopPerson(trx: Trx, { directory, userId, now }: Stop): Pr
     .execute()
 }
 
-/** Takes back the stop of a person by the same directory. A person whom anybody else disabled stays disabled. */
+/** Takes back the stop of a person by this directory. A person whom another directory or an administrator disabled stays disabled. */
 export async function resumePerson(trx: Trx, { directory, userId, now }: Stop): Promise<void> {
   const stop = await findStop(trx, userId)
   if (stop?.directory_id !== directory.id) return
@@ -50,7 +51,7 @@ export async function resumePerson(trx: Trx, { directory, userId, now }: Stop): 
   await enable(trx, { userId, actorId: null, directory: directory.name, reason: 'It has them again', now })
 }
 
-/** Carries out or discards stops that wait. @throws 404 for a person without one, 403 for oneself, 409 */
+/** Carries out or discards stops that wait. @throws 404 for a person whose stop does not wait, 403 for oneself, 409 */
 export async function decideStops(
   trx: Trx,
   id: string,
@@ -70,7 +71,7 @@ export async function decideStops(
   }
 }
 
-/** Disables a person whose stop waited. The directory enables them again when it has them again. */
+/** Disables a person whose stop waited. The directory can enable them when it reports them as active again. */
 async function carryOut(trx: Trx, { directory, userId, now }: Stop, actorId: string): Promise<void> {
   if (!(await isDisabled(trx, userId)))
     await disable(trx, { userId, actorId, directory: directory.name, reason: 'It stopped them', now })
@@ -78,9 +79,10 @@ async function carryOut(trx: Trx, { directory, userId, now }: Stop, actorId: str
 }
 
 /**
- * Returns true if this stop would be one too many within an hour: more than five people, and more than a fifth of the directory. The
- * same counts among those who are in a vault or administer the platform, so that made-up people do not raise the fifth. Accounts
- * that were stopped when they were made do not count. A stop that was taken back counts, because it ended sessions and mails.
+ * Returns true if with this stop the directory would have stopped more than five people, and more than a fifth of its people, within
+ * an hour. Members of vaults and platform administrators are also counted alone, so that invented people do not raise the limit.
+ * Accounts that were stopped when they were created do not count. A stop that was taken back counts, because it ended sessions and
+ * mails.
  */
 async function isBraked(trx: Trx, { directory, userId, now }: Stop): Promise<boolean> {
   const since = new Date(now.getTime() - 3_600_000)

@@ -122,7 +122,7 @@ export async function lockPendingInvitations(trx: Trx, email: string): Promise<n
   return rows.length
 }
 
-/** Accepts every pending invitation of the e-mail address for its user: memberships and status in one transaction. */
+/** Accepts every pending invitation of the e-mail address for its user, who joins the groups of the invitations. */
 export async function acceptInvitations(trx: Trx, email: string, userId: string, now: Date): Promise<void> {
   const pending = await trx
     .selectFrom('invitations')

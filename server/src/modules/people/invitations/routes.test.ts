@@ -71,7 +71,7 @@ describe('POST /invitations', () => {
     expect((await invite('TWICE@example.org')).status).toBe(409)
   })
 
-  it('refuses groups of several vaults, everyone, none and unknown ones', async () => {
+  it('refuses groups of several vaults, the group everyone, no groups and unknown groups', async () => {
     await otherVault.addMember(otherVault.administratorsId, admin.userId)
     const mixed = await invite('a@example.org', [treasuryId, otherVault.administratorsId])
     expect(mixed.status).toBe(400)
@@ -104,7 +104,7 @@ describe('the log', () => {
       const body = { email: 'guest@example.org', groupIds: [await addGroup('treasury')] }
       const { body: invitation } = await owner.post('/invitations', body)
       await loud.sendMails()
-      // As a browser and as a link that was pasted in the wrong place.
+      // The first address is that of the mailed link with a slash too many; the second has the token in its path.
       await loud.anonymous.get(`//sign-in?invitation=${invitation.token}`)
       await loud.anonymous.get(`/invitations/${invitation.token}`)
       await loud.anonymous.post('/auth/magic-link', { email: 'guest@example.org', invitationToken: invitation.token })

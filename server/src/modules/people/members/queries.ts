@@ -22,8 +22,8 @@ type Filter = { search?: string | undefined; kind?: string | undefined }
 
 /**
  * Returns the members of the vault who can use it, the newest id first. Ids without a user and disabled users are left out. The
- * page walks an index of memberships by user, so that a large vault costs no more than a small one. The time at which a member
- * was last seen reveals their activity, here and in other vaults, so only viewers who read the whole vault get it.
+ * query reads an index of memberships by user, so that a page of a large vault costs no more than one of a small vault. The time at
+ * which a member was last seen reveals their activity, here and in other vaults, so only viewers who read the whole vault get it.
  */
 export async function listMembers(
   db: Db,

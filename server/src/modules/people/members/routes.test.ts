@@ -174,7 +174,7 @@ describe('GET /vaults/{code}/me', () => {
 })
 
 describe('the profile beside an id', () => {
-  it('stands beside members of groups and approvers, and is null for an id that no user is behind', async () => {
+  it('stands beside members of groups and approvers, and is null for an id without a user', async () => {
     const { admin } = vault
     await ann.patch('/users/me', { name: 'Ann Example', image: null })
     const profile = { userId: ann.userId, kind: 'person', name: 'Ann Example', image: null }

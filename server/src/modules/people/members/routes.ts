@@ -17,7 +17,7 @@ export function memberRoutes(app: App, deps: Deps): void {
     summary: 'List members',
     description:
       'The people and services of the vault with their groups, the newest first. For members of the vault. Disabled ' +
-      'ones are left out, and so are members of groups who are not users of this service.',
+      'users are left out, and so are members of groups who are not users of this service.',
     querystring: MemberQuery,
     item: Member,
     load: (db, { member, query }, page) => listMembers(db, member, query, page),

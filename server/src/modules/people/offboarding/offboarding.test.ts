@@ -68,7 +68,7 @@ describe('POST /users/{id}/disable and /users/{id}/enable', () => {
     expect(await bench.audited('user.enabled', leaver.userId)).toBe(2)
   })
 
-  it('lists service tokens and invitations, and the mail to the administrators of a vault names only those of their vault', async () => {
+  it('lists service tokens and invitations; the mail to administrators of a vault names only the objects of their vault', async () => {
     await mails()
     const { vault } = bench
     const maker = await addMember(bench.test, vault, 'maker@example.org', ['administrators'])

@@ -17,10 +17,10 @@ import type { Offboarding, PlatformUser } from '../users/schema.ts'
 export type Offboard = {
   userId: string
   reason: string
-  /** Null for an operator at the command line; `operator` then names them. */
+  /** Null for a directory, and for an operator at the command line, whom `operator` names. */
   actorId: string | null
   operator?: string
-  /** The name of the directory whose word it is. */
+  /** The name of the directory that disables or enables the user. */
   directory?: string
   now: Date
 }
@@ -38,7 +38,7 @@ export async function disable(trx: Trx, by: Offboard): Promise<Offboarding> {
   if (user.disabled_at !== null) {
     if (by.directory !== undefined || !(await dropStop(trx, userId)))
       throw conflict('wrong_state', 'The user is already disabled')
-    // A directory disabled them. From now on it cannot enable them.
+    // A directory disabled the user. From now on it cannot enable them.
     await announce(trx, 'disabled', user, by)
     return getOffboarding(trx, userId)
   }
@@ -113,7 +113,7 @@ export async function getOffboarding(db: Db | Trx, userId: string): Promise<Offb
   }
 }
 
-/** The number of listed objects of each type. */
+/** The greatest number of listed objects of each type. */
 const listedMax = 100
 
 type Vault = { code: string; name: string }
@@ -187,7 +187,7 @@ async function lockUser(trx: Trx, userId: string): Promise<LockedUser> {
   return user
 }
 
-/** Forgets that a directory stopped a person, or asked to. Returns false if none did. */
+/** Deletes the stop of a person by a directory, also a stop that waits. Returns false if there is none. */
 async function dropStop(trx: Trx, userId: string): Promise<boolean> {
   const { numDeletedRows } = await trx.deleteFrom('directory_stops').where('user_id', '=', userId).executeTakeFirst()
   return numDeletedRows > 0n
@@ -198,8 +198,8 @@ async function setDisabled(trx: Trx, userId: string, disabledAt: Date | null, no
 }
 
 /**
- * Announces the change in each vault of the user. The mail names the objects of that vault alone, so that its
- * administrators can revoke them.
+ * Announces the change to the platform administrators and in each vault of the user. The mail of a vault names only objects of that
+ * vault, so that its administrators can revoke them.
  */
 async function announce(
   trx: Trx,

@@ -28,11 +28,11 @@ export type PasskeyNotice = {
 }
 
 /**
- * Adds a passkey. A person who already has a passkey confirms with it, so that a stolen session cannot add its own. In a
- * protected vault a session alone cannot add a first passkey: the key is returned with the vault where a second person must
- * accept it, and it cannot be used before.
- * @throws 403 without that passkey confirmation; 409 for an answer that is not of this person, origin and moment, and when
- *   there is no second person to accept it
+ * Adds a passkey. A person who already has a passkey confirms with it, so that the thief of a session cannot add a passkey. A
+ * session alone cannot add the first passkey of a member of a protected vault: then `waitsIn` is the vault where a second person
+ * must accept the key, which cannot be used before.
+ * @throws 403 without that passkey confirmation; 409 for an answer of another person, origin or time, and when there is no
+ *   second person to accept the key
  */
 export async function addPasskey(
   trx: Trx,
@@ -64,14 +64,14 @@ export async function addPasskey(
       const why = 'No other administrator of your protected vaults has a passkey with which they could accept yours'
       throw conflict('quorum_unreachable', why)
     }
-    await tell(trx, { email, change: 'waits', name: row.name, now })
+    await enqueueNotice(trx, { email, change: 'waits', name: row.name, now })
   }
   return { key: row, waitsIn: waitsIn?.vaultId ?? null }
 }
 
 type Kept = { userId: string; email: string | null; key: NewKey; now: Date }
 
-/** Stores a key as a passkey of the person. @throws 409 for a known key */
+/** Stores a key as a passkey of the person. @throws 409 if the key was added before */
 export async function keepPasskey(trx: Trx, { userId, email, key, now }: Kept): Promise<void> {
   await trx
     .insertInto('passkeys')
@@ -95,10 +95,10 @@ export async function allowPasskeyOf(trx: Trx, { userId, reason, operator, now }
   const details = { userId, reason, operator }
   const event = { actorId: null, action: 'passkey.allowed', targetType: 'user', targetId: userId, details, now }
   await insertAuditRecords(trx, event, await listVaultIdsOf(trx, userId))
-  await tell(trx, { email, change: 'allowed', name: '', operator, now })
+  await enqueueNotice(trx, { email, change: 'allowed', name: '', operator, now })
 }
 
-/** @throws 404 for a passkey that is not the person's own */
+/** @throws 404 for a passkey of another person */
 export async function removePasskey(trx: Trx, caller: Caller, id: string, now: Date): Promise<void> {
   const { email } = await lockPerson(trx, caller.userId)
   const key = await trx
@@ -120,7 +120,7 @@ export async function removePasskeysOf(trx: Trx, { userId, reason, operator, now
   return keys.length
 }
 
-/** @throws 403 unless a passkey of the purpose's person signed for it */
+/** @throws 403 unless a passkey of the person whom the purpose names signed for the purpose */
 export async function assertSigned(
   trx: Trx,
   deps: Checks,
@@ -132,7 +132,7 @@ export async function assertSigned(
   }
 }
 
-/** Locks the passkeys of one person, so that two first passkeys cannot both be added without a passkey confirmation. */
+/** Locks a person until the transaction ends, so that two first passkeys cannot both be added without a passkey confirmation. */
 export function lockPerson(trx: Trx, userId: string): Promise<{ email: string | null; mayAddUntil: Date | null }> {
   return trx
     .selectFrom('users')
@@ -160,12 +160,12 @@ async function announce(trx: Trx, { key, actorId, change, ...about }: Change): P
   const details = { userId, name: key.name, keyHash, reason, operator }
   const event = { actorId, action: `passkey.${change}`, targetType: 'passkey', targetId: key.id, details, now }
   await insertAuditRecords(trx, event, await listVaultIdsOf(trx, userId))
-  await tell(trx, { email, change, name: key.name, operator, now })
+  await enqueueNotice(trx, { email, change, name: key.name, operator, now })
 }
 
-type Told = Pick<Change, 'email' | 'change' | 'operator' | 'now'> & { name: string }
+type NoticeFacts = Pick<Change, 'email' | 'change' | 'operator' | 'now'> & { name: string }
 
-async function tell(trx: Trx, { email, change, name, operator, now }: Told): Promise<void> {
+async function enqueueNotice(trx: Trx, { email, change, name, operator, now }: NoticeFacts): Promise<void> {
   if (email === null) return
   const about = { kind: 'passkey' as const, mailId: newId(now), email, change, name, operator: operator ?? null }
   const notice: PasskeyNotice = { ...about, changedAt: now.toISOString() }

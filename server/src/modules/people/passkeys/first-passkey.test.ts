@@ -76,7 +76,7 @@ const signIn = async (key: Authenticator) => {
 }
 
 describe('the first passkey of a member of a protected vault', () => {
-  it('waits for an administrator, who sees its fingerprint, and is in use from their signed vote on', async () => {
+  it('waits for an administrator, who sees its fingerprint, and can be used after their signed vote', async () => {
     const person = await newMember()
     const { key, answer } = await askForPasskey(person, 'Phone of the new one')
     expect(answer.status).toBe(202)
@@ -111,18 +111,18 @@ describe('the first passkey of a member of a protected vault', () => {
     const { key, answer } = await askForPasskey(person)
     const { request } = answer.body
     expect((await signIn(key)).body.reason).toBe('invalid_passkey')
-    const renaming = {
+    const invitation = {
       method: 'post',
       url: '/invitations',
       body: { email: 'x@example.org', groupIds: [bench.membersId] },
     }
-    const headers = await confirmationOf(person, key, renaming as never)
-    expect(outcome(await person.post(renaming.url, renaming.body, headers))).toEqual([403, 'passkey_required'])
-    // Not their own, and not what waits for somebody else.
+    const headers = await confirmationOf(person, key, invitation as never)
+    expect(outcome(await person.post(invitation.url, invitation.body, headers))).toEqual([403, 'passkey_required'])
+    // The person can accept neither their own passkey nor that of another person.
     expect(outcome(await acceptRequest({ ...by, admin: person, key }, request))).toEqual([403, 'not_an_approver'])
     const other = (await askForPasskey(await newMember())).answer.body.request
     expect(outcome(await acceptRequest({ ...by, admin: person, key }, other))).toEqual([403, 'signature_required'])
-    // The next key would be a first one, too.
+    // A second key would be a first passkey, too.
     expect(outcome((await askForPasskey(person)).answer)).toEqual([409, 'already_exists'])
     expect(
       await bench.test.deps.db.selectFrom('passkeys').select('id').where('user_id', '=', person.userId).execute(),
@@ -142,7 +142,7 @@ describe('the first passkey of a member of a protected vault', () => {
     expect((await requestOf(person, request.id)).body.status).toBe('pending')
   })
 
-  it('is refused by an administrator, taken back by its person, or ends with its time', async () => {
+  it('can be refused by an administrator, is cancelled by its person, and expires', async () => {
     const person = await newMember()
     const ask = async () => (await askForPasskey(person)).answer.body.request.id as string
     const path = (id: string) => `${bench.url}/approval-requests/${id}` as const
@@ -157,13 +157,13 @@ describe('the first passkey of a member of a protected vault', () => {
     expect(outcome(await acceptRequest(by, request))).toEqual([409, 'approval_expired'])
   })
 
-  it('is not accepted for a person who has left, or has a passkey by now', async () => {
+  it('is not accepted for a person who has left the vault, or who has a passkey by now', async () => {
     const leaver = await newMember()
     const gone = (await askForPasskey(leaver)).answer.body.request
     const url = `${bench.url}/members/${leaver.userId}`
     expect((await confirmed(admin, adminKey, { method: 'delete', url })).status).toBe(204)
     expect(outcome(await acceptRequest(by, gone))).toEqual([409, 'initiator_lost_permission'])
-    // Outside of protected vaults a session adds one, and then that one confirms the next.
+    // Outside of protected vaults a session alone adds the first passkey, and that passkey confirms the next.
     const passkey = await addPasskey(leaver)
     const invited = { email: leaver.email, groupIds: [bench.membersId] }
     expect((await confirmed(admin, adminKey, { method: 'post', url: '/invitations', body: invited })).status).toBe(201)
@@ -178,7 +178,7 @@ describe('the first passkey of a member of a protected vault', () => {
     expect((await signIn(passkey)).status).toBe(200)
   })
 
-  it('of an auditor is accepted, too', async () => {
+  it('is accepted for an auditor, too', async () => {
     const auditor = await newMember()
     const { rows } = { rows: await bench.sql(`select id from policy_groups where code = 'auditors'`) }
     const url = `/policy-groups/${String(rows[0]!.id)}/members` as const
@@ -189,14 +189,14 @@ describe('the first passkey of a member of a protected vault', () => {
     expect(await listed(auditor)).toHaveLength(1)
   })
 
-  it('of people outside of vaults needs no acceptance', async () => {
+  it('needs no acceptance for a person who is in no vault', async () => {
     const stranger = await bench.test.signIn('stranger@example.org')
     expect((await askForPasskey(stranger)).answer.status).toBe(201)
   })
 })
 
 describe('an operator', () => {
-  it('lets a person add one alone, within an hour, once and on the record', async () => {
+  it('lets a person add one first passkey without a second person, within an hour, on the record', async () => {
     const person = await newMember()
     const allow = () =>
       inTransaction(bench.test.deps.db, (trx) =>
@@ -227,7 +227,7 @@ describe('state verify', () => {
   it('T57 names a first passkey that came into use without a second person', async () => {
     const person = await newMember()
     const { request } = (await askForPasskey(person)).answer.body
-    // The service is made to skip the question: its own record says when the key came.
+    // With this update the service adds the key without a second person. Its audit record still says when it added the key.
     await bench.sql('update users set first_passkey_until = $2 where id = $1', [
       person.userId,
       new Date(bench.test.clock.now().getTime() + 60_000),
@@ -258,10 +258,10 @@ describe('state verify', () => {
   })
 })
 
-it('a first passkey that no person could accept is refused', async () => {
+it('a first passkey that no second person could accept is refused', async () => {
   const person = await newMember()
   await bench.sql('delete from passkeys')
   expect(outcome((await askForPasskey(person)).answer)).toEqual([409, 'quorum_unreachable'])
-  // An administrator accepts no key of their own.
+  // Administrators cannot accept their own keys.
   expect(outcome((await askForPasskey(admin)).answer)).toEqual([409, 'quorum_unreachable'])
 })

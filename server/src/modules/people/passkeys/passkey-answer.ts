@@ -18,8 +18,9 @@ export type Purpose =
 const headBytes = 24
 
 /**
- * Returns a nonce for one purpose, in base64url: 16 random bytes, its end as milliseconds in 8 bytes, and their MAC with the
- * purpose. Nothing is stored until it is answered. The client does not sign the nonce itself but the result of `challengeOf`.
+ * Returns a nonce for one purpose, in base64url: 16 random bytes, the time of its end (milliseconds since 1970, 8 bytes), and
+ * the MAC of these bytes and the purpose. Nothing is stored until the nonce is answered. The client does not sign the nonce itself
+ * but the result of `challengeOf`.
  */
 export function newNonce(sealer: Sealer, purpose: Purpose, now: Date): string {
   const head = Buffer.alloc(headBytes)
@@ -57,7 +58,7 @@ const macOf = (sealer: Sealer, purpose: Purpose, head: Buffer): Buffer =>
 type Checks = Pick<Deps, 'sealer' | 'publicOrigin'>
 type VerifiedKey = Pick<NewKey, 'credential_id' | 'public_key' | 'signatures' | 'is_synced'>
 
-/** Returns the host of these passkeys. A browser offers them only on its pages. */
+/** Returns the host for which passkeys are made. A browser offers them only on pages of this host. */
 const rpIdOf = ({ publicOrigin }: Pick<Deps, 'publicOrigin'>): string => new URL(publicOrigin()).hostname
 
 /**
@@ -102,7 +103,7 @@ export async function verifyAssertion(
 ): Promise<{ id: string; userId: string } | null> {
   const { id, nonce, ...response } = assertion
   if (!isNonceFor(deps.sealer, purpose, nonce, now) || !isReadable(response)) return null
-  // The lock makes sure that of two answers of one authenticator with the same count one is refused.
+  // The lock makes sure that one of two answers of an authenticator with the same count is refused.
   const key = await trx
     .selectFrom('passkeys')
     .select(['id', 'user_id', 'public_key', 'signatures'])
@@ -128,7 +129,7 @@ export async function verifyAssertion(
   return { id: key.id, userId: key.user_id }
 }
 
-/** Returns true if every reader takes the same meaning from the client data. The library compares them with the expected values. */
+/** Returns true if the client data have one meaning for every parser. The library compares them with the expected values. */
 function isReadable({ clientDataJSON }: { clientDataJSON: string }): boolean {
   const bytes = readBase64url(clientDataJSON)
   return bytes !== null && readClientData(bytes) !== null
@@ -152,8 +153,8 @@ function termsOf(purpose: Purpose, origin: string, nonce: string): ChallengeTerm
 const publicKeyOf = (id: string) => ({ id, rawId: id, type: 'public-key' as const, clientExtensionResults: {} })
 
 /**
- * Returns null for an answer that the library refuses or cannot read. The caller alone sends its input, so every error
- * of the library is the fault of the answer.
+ * Returns null for an answer that the library refuses or cannot read. All input of the library is the answer, so every error of
+ * the library is a fault of the answer.
  */
 async function unlessRefused<T>(verify: () => Promise<T>): Promise<T | null> {
   try {

@@ -47,7 +47,7 @@ async function confirm(person: Person, key: Authenticator, path: string, method 
 
 type Answering = (options: { nonce: string }) => Assertion | Promise<Assertion>
 
-/** The browser that asks for a nonce and answers it, with its cookie. */
+/** Signs in as a browser that asks for a nonce and answers it, with its cookie. */
 async function signInWith(answer: Answering, cookies = true) {
   const prepared = await test.anonymous.post('/auth/passkey/options', {})
   const cookie = String(prepared.headers['set-cookie']).split(';')[0]!
@@ -103,7 +103,7 @@ describe('POST /users/me/passkeys', () => {
     expect((await person.get('/users/me/passkeys')).body.items).toHaveLength(2)
   })
 
-  it('lets one of two first passkeys in that come at the same time without confirmation', async () => {
+  it('adds only one of two first passkeys that come at the same time without confirmation', async () => {
     const person = await newPerson()
     const answers = await Promise.all([add(person, new Authenticator()), add(person, new Authenticator())])
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 403])
@@ -112,7 +112,7 @@ describe('POST /users/me/passkeys', () => {
   it.each([
     ['of another origin', { origin: 'https://evil.example.org' }],
     ['of another service', { rpId: 'evil.example.org' }],
-    ['that did not check who holds it', { isVerified: false }],
+    ['without user verification', { isVerified: false }],
   ])('refuses an answer %s', async (_, flags) => {
     const person = await newPerson()
     const { creation } = await optionsFor(person)
@@ -210,12 +210,12 @@ describe('POST /auth/passkey', () => {
     await refused((options) => key.signIn(options, { count: 9 }))
   })
 
-  it('takes no confirmation for a sign-in, and no sign-in for a confirmation', async () => {
+  it('does not accept a confirmation as a sign-in, or a sign-in as a confirmation', async () => {
     const { person, key, id } = await withPasskey()
     const path = `/users/me/passkeys/${id}` as const
     const removal = { method: 'DELETE', path: `/api/v1${path}`, bodyHash: ofNoBody }
     const { body: confirmation } = await person.post('/users/me/passkeys/confirmation', removal)
-    // With the nonce of one purpose, a signature for either.
+    // Each answer has the nonce of one purpose and a signature for the same or the other purpose.
     expect((await signInWith(() => key.signIn(confirmation))).first.status).toBe(401)
     expect((await signInWith(() => key.confirm(removal, confirmation))).first.status).toBe(401)
     expect((await signInWith((options) => key.confirm(removal, options))).first.status).toBe(401)

@@ -14,8 +14,8 @@ const Nonce = bytes(
 const AnsweredNonce = bytes('The `nonce` of the options that were answered', 128, 'GZ0Qm1Qz8mXc0mXjW0rVYw')
 const ClientData = bytes('`clientDataJSON` of the answer', 4096, 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0')
 const Transports = Type.Array(
-  Type.String({ maxLength: 32, pattern: '^[a-z-]+$', description: 'A way to reach it.', examples: ['internal'] }),
-  { maxItems: 8, description: 'Transport between the browser and the authenticator.' },
+  Type.String({ maxLength: 32, pattern: '^[a-z-]+$', description: 'A way to reach the authenticator.', examples: ['internal'] }),
+  { maxItems: 8, description: 'Ways in which a browser reaches the authenticator.' },
 )
 const CredentialRef = Closed({
   type: Type.Literal('public-key', { description: 'Always `public-key`.', examples: ['public-key'] }),
@@ -24,7 +24,7 @@ const CredentialRef = Closed({
 })
 const Timeout = Type.Integer({ description: 'Milliseconds until the nonce ends.', examples: [300000] })
 const UserVerification = Type.Literal('required', {
-  description: 'The authenticator checks who holds it, by PIN or body.',
+  description: 'The authenticator verifies its user, by a PIN or a biometric feature.',
   examples: ['required'],
 })
 export const Passkey = Closed(
@@ -130,7 +130,7 @@ export const CreationOptions = Closed(
           alg: Type.Integer({ description: 'COSE number of the algorithm.', examples: [-7] }),
         }),
       ),
-      'The algorithms that the service takes: EdDSA and ES256.',
+      'The algorithms that the service accepts: EdDSA and ES256.',
     ),
     timeout: Timeout,
     excludeCredentials: described(Type.Array(CredentialRef), 'Passkeys that the person already has.'),
@@ -203,7 +203,7 @@ export const ConfirmationOf = Closed({
   }),
   bodyHash: Type.String({
     pattern: '^[0-9a-f]{64}$',
-    description: 'SHA-256 (hex) of the canonical JSON of its body (RFC 8785); of `{}` for a request without one.',
+    description: 'SHA-256 (hex) of the canonical JSON of its body (RFC 8785); of `{}` for a request without a body.',
     examples: ['44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'],
   }),
 })

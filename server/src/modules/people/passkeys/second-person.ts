@@ -11,9 +11,9 @@ import { type NewKey, readNewKey, toPayload } from './new-key.ts'
 import { listCredentials } from './queries.ts'
 
 /**
- * The executor that adds the first passkey of a person in a protected vault. A session alone must not add it: an
- * administrator accepts it with a signed vote whose payload is the key. Until then no row of the key exists, so that
- * nothing can sign with it.
+ * The executor that adds the first passkey of a person in a protected vault. A session alone must not add the passkey: an
+ * administrator accepts it with a signed vote whose payload is the key. Until then `passkeys` has no row of the key, so that the
+ * service accepts no signature of it.
  */
 export const passkeyExecutors: { passkey_add: Executor } = {
   passkey_add: {

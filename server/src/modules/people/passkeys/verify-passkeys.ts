@@ -8,11 +8,11 @@ import { platformChain } from '../../record/audit/record.ts'
 import type { SubjectDifference, SubjectReport } from '../../record/audit/verify-subjects.ts'
 import { listSignedVotes } from '../../rules/signatures/queries.ts'
 
-/** Returns the hash by which the record identifies a key. Another key under the same name has another hash. */
+/** Returns the hash by which audit records identify a key. */
 export const fingerprintOfKey = (key: { credential_id: Buffer; public_key: Buffer }): string =>
   sha256(Buffer.concat([sha256(key.credential_id), sha256(key.public_key)])).toString('hex')
 
-/** The passkeys of people according to the record of the platform. */
+/** The passkeys of people according to the audit records of the platform. */
 class Recorded {
   readonly keys = new Map<string, { userId: string; keyHash: unknown; isFirst: boolean }>()
   private readonly counts = new Map<string, number>()
@@ -60,7 +60,7 @@ export async function verifyPasskeys(trx: Trx): Promise<SubjectReport> {
     recorded.keys.delete(id)
     if (known === undefined) name(id, `no audit record gives it to ${userId}`)
     else if (known.userId !== userId) name(id, `it belongs to ${userId}, and according to the audit records to another`)
-    // Records from before the hash was introduced name only the person.
+    // Older audit records have no hash and name only the person.
     else if (known.keyHash !== undefined && known.keyHash !== fingerprintOfKey(key)) {
       name(id, 'its key is not the one that was added')
     } else if (known.isFirst && unconfirmed.has(id)) {
@@ -87,7 +87,7 @@ async function listUnconfirmed(trx: Trx): Promise<Set<string>> {
       if (fault !== null) continue
       if (action === 'vault.protection_updated') protectedAt = details.after === 'off' ? null : at
       else if (action === 'passkey.added') {
-        // The order of records of the same moment is not known, so such a passkey may have been added before.
+        // The order of records of the same instant is not known: the passkey may have been added before the protection.
         if (protectedAt !== null && protectedAt < at) unconfirmed.add(targetId)
       } else if (details.action === 'passkey_add' && (protectedAt === null || (await isSigned(trx, vaultId, record)))) {
         for (const { resultId } of details.results as { resultId: string }[]) accepted.add(resultId)

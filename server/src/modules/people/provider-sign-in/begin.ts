@@ -9,8 +9,8 @@ import { relyingPartyOf } from '../providers/relying-party.ts'
 import { digestOfSettings } from '../providers/settings.ts'
 
 /**
- * A sign-in that was begun. It is kept by the browser that began it, sealed, so that no other browser can end it and a begun
- * sign-in stores nothing.
+ * A sign-in that was begun. The browser that began it keeps it in a sealed cookie. Therefore no other browser can end it, and the
+ * service stores nothing.
  */
 export type Begun = {
   providerId: string
@@ -18,16 +18,16 @@ export type Begun = {
   nonce: string
   verifier: string
   redirectTo: string | null
-  /** True if a platform administrator tries a provider that is not active. */
+  /** True if a platform administrator tests a provider that is not active. */
   isTrial: boolean
-  /** The settings of the provider at the beginning. */
+  /** The digest of the settings of the provider at the beginning. */
   settings: string
   expiresAt: number
 }
 
 type Beginning = { redirectTo: string | null; email: string | null; isTrial: boolean }
 
-/** Returns the page of the provider to go to, and the cookie that remembers the sign-in. @throws ProviderError */
+/** Returns the URL of the sign-in page of the provider, and the cookie that keeps the sign-in. @throws ProviderError */
 export async function beginSignIn(
   deps: Pick<Deps, 'config' | 'clock' | 'sealer' | 'publicOrigin'>,
   provider: ProviderRow,
@@ -60,7 +60,7 @@ export async function beginSignIn(
 export const redirectUriOf = ({ publicOrigin }: Pick<Deps, 'publicOrigin'>, providerId: string): string =>
   `${publicOrigin()}${pathsOf(providerId).callback}`
 
-/** Each sign-in has its cookie, so that two of them in one browser do not end each other. */
+/** Returns the name of the cookie of a sign-in. Each sign-in has another name, so that two in one browser do not end each other. */
 export const cookieOf = (state: string): string => `oidc_${state.slice(0, 16)}`
 
 /** Returns the sign-in of a cookie. @throws ProviderError for another browser, provider or state, and after ten minutes */

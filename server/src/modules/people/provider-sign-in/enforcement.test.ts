@@ -48,7 +48,7 @@ async function throughProvider(person: Person): Promise<Person> {
   return { ...test.client({ authorization: `Bearer ${token}` }), token, userId: person.userId, email: person.email }
 }
 
-/** Asks for a link, and returns what was mailed: the link, or null. */
+/** Asks for a link. Returns the answer and the mailed link, which is null if no mail was sent. */
 async function askForLink(email: string) {
   await outbox.clear()
   const answer = await test.anonymous.post('/auth/magic-link', { email })
@@ -193,7 +193,7 @@ describe('an enforced provider', () => {
     expect(signedIn.status).toBe(200)
   })
 
-  it('lets break-glass people in by passkey and then link, in one browser, for one hour, and tells all who should know', async () => {
+  it('lets break-glass people in by passkey and then link, in one browser, for one hour, and announces the sign-in', async () => {
     await outbox.clear()
     const answer = await signInWith(bertsKey)
     expect([answer.status, answer.body.reason]).toEqual([401, 'link_required'])
@@ -214,10 +214,10 @@ describe('an enforced provider', () => {
     expect(await follow(link, cookies)).toMatchObject({ session: null })
     expect(await recordsOf('break_glass.used')).toMatchObject([{ email: bert.email }])
     test.clock.advance(120_000)
-    const told = test.deps.db
+    const mailed = test.deps.db
       .selectFrom('notifications as n')
       .innerJoin('announcements as a', 'a.audit_record_id', 'n.subject_id')
-    const audience = await told
+    const audience = await mailed
       .innerJoin('users as u', 'u.id', 'n.user_id')
       .select('u.email')
       .where('a.content', 'like', '%without their identity provider%')

@@ -15,11 +15,11 @@ type IdentityRow = {
   linked_via: Linking
   linked_at: Date
   last_used_at: Date
-  /** The active provider of the issuer. */
+  /** The name of the active provider of the issuer; null if there is none. */
   provider_name: string | null
 }
 
-/** Returns the accounts of a person at identity providers, the last linked first: one for each issuer. */
+/** Returns the identities of a person, the last linked first; at most one of each issuer. */
 export async function listIdentities(db: Db | Trx, userId: string): Promise<IdentityRow[]> {
   const { rows } = await sql<IdentityRow>`
     select i.issuer, i.subject, i.linked_via, i.linked_at, i.last_used_at, p.name as provider_name
@@ -34,7 +34,7 @@ export async function listIdentitiesOf(db: Db, userId: string): Promise<Identity
   return listIdentities(db, userId)
 }
 
-/** Returns the id of a link: the digest of what an account is, so that it is the same wherever it is asked for. */
+/** Returns the id of an identity in the API: a digest of its issuer and subject, which no table stores. */
 const idOf = ({ issuer, subject }: Pick<IdentityRow, 'issuer' | 'subject'>): string =>
   sha256(JSON.stringify([issuer, subject]))
     .toString('hex')

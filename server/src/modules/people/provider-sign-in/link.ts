@@ -10,8 +10,9 @@ import { lockEmail } from '../sign-in/sign-in-limit.ts'
 import { enter, type IdentityLinkRequest, shareActive } from './sign-in.ts'
 
 /**
- * Creates the token of such a link, and stores its digest. Returns null when the address may not sign in, when the provider was
- * stopped, and when enough links wait for the address.
+ * Creates the token of a mailed link that links an identity to the user of the e-mail address, and stores the digest of the token.
+ * Returns null when the address may not sign in, when the provider was stopped or does not answer for the address, and when the
+ * address has too many unexpired links.
  */
 export async function issueIdentityLink(
   trx: Trx,
@@ -43,9 +44,9 @@ export async function issueIdentityLink(
 }
 
 /**
- * Redeems such a link in the browser that came from the provider: the identity is the person's from then on. Anywhere else it does
- * nothing, so that nobody makes somebody else's account at the provider their own. Returns null when it is unknown, used, expired
- * or of another browser.
+ * Redeems the token of a mailed link: links the identity to the user of the e-mail address and signs them in. The token is valid only
+ * in the browser that came from the provider. Otherwise an attacker could mail a link to a person and so get the attacker's identity
+ * linked to the account of that person. Returns null when the token is unknown, used, expired or of another browser.
  * @throws ProviderError when the person may not sign in by the provider
  */
 export async function redeemIdentityLink(

@@ -15,7 +15,7 @@ type Named = { subject: string | null; sid: string | null; jti: string }
 
 /**
  * Ends the sessions that a logout token names (OpenID Connect Back-Channel Logout), once. Returns how many it ended.
- * @throws ProviderError for a token that the provider did not sign for this purpose; it ends none
+ * @throws ProviderError for a token that the provider did not sign for this purpose; no session ends then
  */
 export async function endByLogoutToken(
   deps: Pick<Deps, 'db' | 'config' | 'clock' | 'sealer'>,
@@ -60,7 +60,7 @@ async function readLogoutToken(
   if (jti === null) throw new ProviderError('logout_jti')
   const subject = claims.sub === undefined ? null : subjectOf(claims)
   const sid = claims.sid === undefined ? null : textOf(claims.sid)
-  // A name that cannot be read must not widen the logout to all sessions.
+  // A `sid` that cannot be read must not widen the logout to all sessions of the person.
   if ((subject === null && sid === null) || (claims.sid !== undefined && sid === null))
     throw new ProviderError('logout_names')
   return { subject, sid, jti }

@@ -41,7 +41,7 @@ const newBrowser = () => browserOf(test)
 
 type Outcome = { location: string | null; session: string | undefined; reason: string | null }
 
-/** Signs in with a fresh browser. `change` alters the path with which the provider leads back. */
+/** Signs in with a new browser. `change` alters the path to which the provider redirects the browser. */
 async function signIn({ browser = newBrowser(), change = (path: string) => path } = {}): Promise<Outcome> {
   const before = await newestRefusal()
   const start = await browser.visit(startOf(providerId))
@@ -69,7 +69,7 @@ const countSessions = async () =>
   )
 
 describe('a sign-in through an identity provider', () => {
-  it('opens a session of the person, which lives at most its hours', async () => {
+  it('opens a session of the person, which ends after the session hours of the provider', async () => {
     const { location, session, reason } = await signIn()
     expect([location, reason]).toEqual(['/', null])
     const current = await test.client({ authorization: `Bearer ${session}` }).get('/auth/session')
@@ -92,7 +92,7 @@ describe('a sign-in through an identity provider', () => {
     expect(kept.auth_time).toBeInstanceOf(Date)
   })
 
-  it('tells which domains have a provider, and nothing of people', async () => {
+  it('shows which domains have a provider, and nothing about people', async () => {
     const of = async (email: string) => (await test.anonymous.get(`/auth/providers?email=${email}`)).body
     const known = { providers: [{ name: 'Corp', startUri: startOf(providerId), enforce: false }] }
     expect(await of('anna@corp.example')).toEqual(known)
@@ -107,7 +107,7 @@ describe('a sign-in through an identity provider', () => {
     expect(new Set(outcomes.map(({ session }) => session)).size).toBe(50)
   })
 
-  it('begins on the sign-in page, which asks for the address first and says in one sentence that one failed', async () => {
+  it('begins on the sign-in page, which asks for the address first and says in one sentence that a sign-in failed', async () => {
     const page = (await newBrowser().visit('/sign-in')).body
     expect(page).toContain('data-providers')
     expect(page).toContain('>Continue</button>')
@@ -161,7 +161,7 @@ const inJson = (of: string, change: (body: Record<string, unknown>) => unknown):
 })
 
 type Signing = Parameters<TestProvider['sign']>[1]
-/** Signs the ID token again, with other claims, by the key of the provider or another. */
+/** Signs the ID token again, with changed claims, with the key of the provider or another key. */
 const resigned = (change: (claims: jose.JWTPayload) => jose.JWTPayload, signing: () => Signing = () => ({})): Lie => ({
   of: token,
   tell: async (answer) => {
@@ -182,7 +182,7 @@ beforeAll(async () => {
   stranger = await jose.generateKeyPair('RS256')
 })
 
-/** The names are those of the conformance tests of OpenID Connect for relying parties, where there is one. */
+/** Wrong answers of a provider. Names with `rp-` are those of the OpenID Connect conformance tests for relying parties. */
 const lies: [name: string, lie: () => Lie, reason: RegExp][] = [
   [
     'rp-id_token-bad-sig-rs256',
@@ -348,7 +348,7 @@ const lies: [name: string, lie: () => Lie, reason: RegExp][] = [
   ],
 ]
 
-/** Changes the query with which the provider leads back. */
+/** Changes the query of the URL to which the provider redirects the browser. */
 const withQuery = (change: (query: URLSearchParams) => void) => (path: string) => {
   const url = new URL(path, origin)
   change(url.searchParams)
@@ -361,7 +361,7 @@ const answers: [name: string, change: (path: string) => string, reason: RegExp][
     withQuery((query) => query.set('iss', 'https://evil.example')),
     /oauth_invalid_response/,
   ],
-  ['no issuer, where one was promised', withQuery((query) => query.delete('iss')), /oauth_invalid_response/],
+  ['no issuer, although the metadata promise one', withQuery((query) => query.delete('iss')), /oauth_invalid_response/],
   ['another state', withQuery((query) => query.set('state', 'another')), /browser/],
   ['no state', withQuery((query) => query.delete('state')), /browser/],
   ['two states', withQuery((query) => query.append('state', 'another')), /browser/],
@@ -382,11 +382,11 @@ const answers: [name: string, change: (path: string) => string, reason: RegExp][
   ['the path of another provider', (path) => path.replace(providerId, 'cmi8h2k1p0a1b2c3d4e5f6g7h'), /provider_unknown/],
 ]
 
-/** Has metadata and keys read again, as they are after a failure and five seconds. */
+/** Makes the service read metadata and keys again, as it does five seconds after a failure. */
 async function readAgain(): Promise<void> {
   const browser = newBrowser()
   let start = (await browser.visit(startOf(providerId))).location!
-  // Metadata that could not be read are asked for again after five seconds.
+  // Metadata that could not be read are requested again after five seconds.
   if (start.startsWith('/')) {
     test.clock.advance(5_000)
     start = (await browser.visit(startOf(providerId))).location!
@@ -412,7 +412,7 @@ describe('a provider that lies', () => {
     await expectRefused(signIn, reason)
   })
 
-  describe('at the end of the way', () => {
+  describe('in the redirect to this service', () => {
     beforeAll(readAgain)
 
     it.each(answers)('T85 opens no session: the browser comes back with %s', async (_name, change, reason) => {
@@ -438,7 +438,7 @@ describe('a provider that lies', () => {
     idp.lie = null
     await idp.rotate()
     await readAgain()
-    // With one key alone no id is needed (rp-id_token-kid-absent-single-jwks).
+    // With a single key the token needs no key id (rp-id_token-kid-absent-single-jwks).
     idp.lie = resigned(same, () => ({ header: { kid: undefined } }))
     expect((await signIn()).reason).toBeNull()
   })
@@ -578,7 +578,7 @@ describe('the first sign-in by a mailed link', () => {
 })
 
 describe('the watch of providers', () => {
-  it('tells whoever operates the service of a provider that does not answer, and of keys that nobody reads', async () => {
+  it('alerts operators of a provider that does not answer, and of keys that were not read for an hour', async () => {
     const before = test.clock.now().getTime()
     const watch = async (minutes: number) => {
       test.clock.advance(minutes * 60_000)
@@ -596,7 +596,7 @@ describe('the watch of providers', () => {
       expect(await watch(6)).toMatchObject({ names: [], failing: 1 })
       expect((await watch(11)).names).toEqual(['StrongroomIdentityProviderFails'])
       idp.lie = null
-      // Nobody asks more often than every five minutes, so that it is still taken for failing.
+      // The watch reads a provider every five minutes at most, so that the provider still counts as failing.
       expect((await watch(1)).failing).toBe(1)
       expect(await watch(5)).toMatchObject({ names: [], failing: 0 })
     }
@@ -605,13 +605,13 @@ describe('the watch of providers', () => {
     const samples = await readSamples(test.deps)
     const unread = judge(samples).find(({ check }) => check.alert === 'StrongroomIdentityProviderUnread')!
     expect(unread.red).toHaveLength(1)
-    // Tokens of the provider are of the real time.
+    // The provider signs its tokens with the real time.
     test.clock.advance(before - test.clock.now().getTime())
   })
 })
 
 describe('an account at a provider', () => {
-  it('is shown to its person, and removed by a platform administrator, who ends its sessions', async () => {
+  it('is shown to its person, and is removed by a platform administrator, which ends its sessions', async () => {
     const session = (await signIn()).session!
     const anna = test.client({ authorization: `Bearer ${session}` })
     const { id: userId } = (await anna.get('/auth/session')).body.user
@@ -635,7 +635,7 @@ describe('an account at a provider', () => {
       issuer: idp.issuer,
       subject: 'subject-anna',
     })
-    // The next sign-in is a first one.
+    // The next sign-in links the identity again, which needs a mailed link.
     expect((await signIn()).session).toBeUndefined()
     const linked = test.deps.db.updateTable('identity_providers').set({ linking: 'email_verified' })
     await linked.where('id', '=', providerId).execute()

@@ -14,7 +14,7 @@ import type { Device } from '../sign-in/devices.ts'
 import { findUser, findUserByEmail } from '../sign-in/queries.ts'
 import type { SessionProvider } from '../sign-in/sessions.ts'
 
-/** The queued mail with the link that makes an identity at a provider that of the person of the address. It holds no secret. */
+/** The queued mail with the link that links an identity to the user of the e-mail address. It holds no secret. */
 export type IdentityLinkRequest = {
   kind: 'identity-link'
   mailId: string
@@ -28,13 +28,13 @@ export type IdentityLinkRequest = {
 
 type Person = Omit<SignedIn, 'redirectTo'>
 
-/** `waits`: a link went to the address that the provider named, if it may sign in. */
+/** `waits`: a link is mailed to the address that the provider named, if the address may sign in. */
 type ProviderSignIn = Person | 'waits'
 
 /**
- * Signs in the person of an identity at a provider. At the first time the person is the one of the e-mail address, if the provider
- * answers for it and as the provider is set: after a mailed link, or by the word of the provider.
- * @throws ProviderError when nobody may sign in by it; nothing is created then
+ * Signs in the user of an identity. The first sign-in links the identity to the user of the e-mail address, if the provider answers
+ * for the domain. The setting `linking` of the provider says if a mailed link or a statement of the provider proves the address.
+ * @throws ProviderError when the identity may not sign in; nothing is created then
  */
 export async function signInByProvider(
   trx: Trx,
@@ -74,7 +74,7 @@ export async function signInByProvider(
   return 'waits'
 }
 
-/** Returns the address that a token names, if the provider answers for it. @throws ProviderError */
+/** Returns the e-mail address that a token names. @throws ProviderError if the provider does not answer for the address */
 export function emailOf(provider: Pick<ProviderRow, 'domains'>, { email, emailVerified }: IdToken): string {
   if (email === null || !/^[^\s@"<>(),:;\\]{1,64}@[^\s@"<>(),:;\\]{1,189}$/.test(email))
     throw new ProviderError('identity_unknown_email_missing')
@@ -88,18 +88,18 @@ type Entrance = {
   identity: ProviderIdentity
   email: string
   device: Device
-  /** The way in which the identity becomes that of the person; null if it is already. */
+  /** The proof on which the identity is linked to the user; null if it is linked already. */
   linkBy: Linking | null
 }
 
-/** Opens the session of a person whom a provider names. @throws ProviderError when they may not sign in by it */
+/** Opens a session of the person whom a provider names. @throws ProviderError when the provider cannot sign them in */
 export async function enter(
   trx: Trx,
   deps: Pick<Deps, 'config'>,
   { provider, identity, email, device, linkBy }: Entrance,
   now: Date,
 ): Promise<Person> {
-  // The provider was read again in this transaction; its issuer may be another one by now.
+  // The provider was read again in this transaction. Its issuer may have changed since the token was signed.
   if (provider.issuer !== identity.issuer) throw new ProviderError('provider_not_active')
   if (!answersFor(provider, email)) throw new ProviderError('identity_unknown_foreign_email')
   if (linkBy !== null) await assertUnlinked(trx, identity.issuer, email)
@@ -119,7 +119,7 @@ export async function enter(
   return person
 }
 
-/** A person has one identity at an issuer; a second account with the same address is somebody else. @throws ProviderError */
+/** Refuses a second identity of a user at an issuer: an account with the same address is another person. @throws ProviderError */
 async function assertUnlinked(trx: Trx, issuer: string, email: string): Promise<void> {
   const user = await findUserByEmail(trx, email)
   if (user === null) return
@@ -148,7 +148,7 @@ async function link(
   await insertAuditRecords(trx, { ...event, details: { issuer, subject, via } }, await listVaultIdsOf(trx, userId))
 }
 
-/** Returns an active provider, which stays so until the transaction ends. @throws ProviderError */
+/** Returns an active provider, which stays active until the transaction ends. @throws ProviderError */
 export async function shareActive(trx: Trx, id: string): Promise<ProviderRow> {
   const row = await trx.selectFrom('identity_providers').selectAll().where('id', '=', id).forShare().executeTakeFirst()
   if (row?.status !== 'active') throw new ProviderError('provider_not_active')

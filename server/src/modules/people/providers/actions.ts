@@ -52,8 +52,8 @@ export async function createProvider(
 }
 
 /**
- * Changes a provider that is not active. A sign-in that was tried before no longer counts.
- * @throws 400, 404, 409 for an active provider and for one whose activation waits; 403 for another user than its author
+ * Changes a provider that is not active. An earlier trial no longer counts.
+ * @throws 400, 404; 409 for an active provider and for a provider whose activation waits; 403 for a caller who did not create it
  */
 export async function updateProvider(
   trx: Trx,
@@ -66,7 +66,7 @@ export async function updateProvider(
   const issuer = body.issuer ?? before.issuer
   assertIssuer(config, issuer)
   if (issuer !== before.issuer && body.clientSecret === undefined && before.client_secret !== null)
-    throw badRequest('clientSecret', 'is required (or null): the stored one is for another issuer')
+    throw badRequest('clientSecret', 'is required (or null): the stored secret is for another issuer')
   if (before.enforce && body.domains !== undefined && !isSameJson(body.domains, before.domains))
     throw conflict('wrong_state', 'Its people sign in through it alone; end that before its domains change')
   await trx
@@ -99,8 +99,8 @@ export async function updateProvider(
 type Trial = { email: string; settings: string; by: ByCaller }
 
 /**
- * Records that the author of a provider signed in through it. Nothing else follows from that sign-in.
- * @throws 409 when its settings are no longer those at the beginning of that sign-in
+ * Records that the author of a provider signed in through it. That trial opens no session and links no identity.
+ * @throws 409 when the settings of the provider changed since the trial began
  */
 export async function noteTrial(trx: Trx, id: string, { email, settings, by }: Trial): Promise<void> {
   const provider = await lockChangeable(trx, id, by)
@@ -118,8 +118,8 @@ export async function noteTrial(trx: Trx, id: string, { email, settings, by }: T
 }
 
 /**
- * Asks another platform administrator to activate a provider. They confirm exactly these settings.
- * @throws 403 for another user than its author, 404, 409 when it is active, waits already, or was not tried
+ * Asks another platform administrator to activate a provider with exactly its present settings.
+ * @throws 403 for a caller who did not create it, 404, 409 when it is active, waits already, or was not tried
  */
 export async function askToActivate(trx: Trx, id: string, by: ByCaller): Promise<PlatformChangeRow> {
   const provider = await lockChangeable(trx, id, by)
@@ -129,7 +129,7 @@ export async function askToActivate(trx: Trx, id: string, by: ByCaller): Promise
   return holdPlatformChange(trx, { action: 'identity_provider_activate', targetId: id, payload }, by)
 }
 
-/** Activates a provider as another platform administrator confirmed it. @throws 404, 409 when it differs from what was asked for */
+/** Activates a provider after another platform administrator confirmed its settings. @throws 404; 409 if the settings differ now */
 export async function activateProvider(
   trx: Trx,
   id: string,
@@ -137,8 +137,8 @@ export async function activateProvider(
   by: ByCaller,
 ): Promise<void> {
   const provider = orNotFound(await lockProvider(trx, id), 'Identity provider')
-  const isAsAsked = provider.status !== 'active' && provider.tried_at !== null
-  if (!isAsAsked || !isSameJson(settingsOf(provider), payload))
+  const canBeActivated = provider.status !== 'active' && provider.tried_at !== null
+  if (!canBeActivated || !isSameJson(settingsOf(provider), payload))
     throw conflict('wrong_state', 'The provider was changed after its activation was asked for')
   const taken = () => conflict('already_exists', 'Another active provider has this issuer or one of these domains')
   await trx
@@ -156,9 +156,9 @@ export async function activateProvider(
 }
 
 /**
- * Stops an active provider at once, and ends the sessions that it opened by `endSessions`. Confirmed changes are not needed for
- * that: it takes, and gives nothing.
- * @throws 404, 409 for a provider that is not active
+ * Stops an active provider at once, and calls `endSessions` to end the sessions that it opened. No second person must confirm it,
+ * because it only takes access away.
+ * @throws 404; 409 for a provider that is not active
  */
 export async function deactivateProvider(
   trx: Trx,
@@ -200,7 +200,7 @@ async function announceProvider(
   await announceRegistryChange(trx, { ...event, details, now, words: { sentence, after: details } }, vaultIds)
 }
 
-/** Only the author changes a provider, so that the sign-in that they tried is of the settings that they know. */
+/** Locks a provider that its author may change. Nobody else may, so that the author knows the settings that they tried. */
 async function lockChangeable(trx: Trx, id: string, by: ByCaller): Promise<ProviderRow> {
   const provider = orNotFound(await lockProvider(trx, id), 'Identity provider')
   if (provider.created_by_id !== by.caller.userId)
@@ -210,7 +210,7 @@ async function lockChangeable(trx: Trx, id: string, by: ByCaller): Promise<Provi
   return provider
 }
 
-/** An issuer is an origin with a path. A provider of this machine may lack encryption, and in demo mode only. */
+/** Refuses an issuer that is not an https URL. In demo mode a provider on this machine may use http. @throws 400 */
 function assertIssuer({ demo }: Pick<Deps['config'], 'demo'>, issuer: string): void {
   const url = URL.canParse(issuer) ? new URL(issuer) : null
   if (url === null || url.username !== '' || url.password !== '' || issuer.includes('?') || issuer.includes('#'))

@@ -34,14 +34,14 @@ export const toBreakGlassPerson = (row: PersonRow): BreakGlassPerson => ({
 
 /**
  * Asks another platform administrator to name a break-glass person.
- * @throws 404, 409 for a person without a passkey or who is one already, and when there are five
+ * @throws 404; 409 for a disabled person, a person without a passkey, a break-glass person, and when there are five already
  */
 export async function askToName(trx: Trx, userId: string, by: ByCaller): Promise<PlatformChangeRow> {
   await findNameable(trx, userId)
   return holdPlatformChange(trx, { action: 'break_glass_name', targetId: userId, payload: {} }, by)
 }
 
-/** Names a break-glass person, as another platform administrator confirmed. @throws as `askToName` */
+/** Names a break-glass person after another platform administrator confirmed it. @throws as `askToName` */
 export async function nameBreakGlassPerson(trx: Trx, userId: string, by: ByCaller): Promise<void> {
   await sql`lock table break_glass_people in share row exclusive mode`.execute(trx)
   const email = await findNameable(trx, userId)
@@ -50,7 +50,7 @@ export async function nameBreakGlassPerson(trx: Trx, userId: string, by: ByCalle
 }
 
 /**
- * Asks another platform administrator to end that somebody is a break-glass person.
+ * Asks another platform administrator to confirm that a person is no longer a break-glass person.
  * @throws 404, 409 when platform administrators would be locked out
  */
 export async function askToRemove(trx: Trx, userId: string, by: ByCaller): Promise<PlatformChangeRow> {
@@ -59,7 +59,7 @@ export async function askToRemove(trx: Trx, userId: string, by: ByCaller): Promi
   return holdPlatformChange(trx, { action: 'break_glass_remove', targetId: userId, payload: {} }, by)
 }
 
-/** Carries that out. @throws as `askToRemove` */
+/** Ends that a person is a break-glass person. @throws as `askToRemove` */
 export async function removeBreakGlassPerson(trx: Trx, userId: string, by: ByCaller): Promise<void> {
   await assertAdministratorsGetIn(trx, { removing: userId, by })
   const email = await findNamed(trx, userId)
@@ -70,7 +70,7 @@ export async function removeBreakGlassPerson(trx: Trx, userId: string, by: ByCal
 
 type Use = { userId: string; email: string; ip: string; userAgent: string | null; until: Date }
 
-/** Records that a break-glass person signed in, and tells it to all platform administrators and those of their vaults. */
+/** Announces the sign-in of a break-glass person to all platform administrators and to the administrators of the person's vaults. */
 export async function announceUse(trx: Trx, { userId, email, ip, userAgent, until }: Use, now: Date): Promise<void> {
   const details = { email, ip, userAgent, until: until.toISOString() }
   const sentence = `${quote(email)} signed in without their identity provider, by passkey and mailed link`
@@ -105,7 +105,7 @@ async function announcePerson(trx: Trx, verb: 'named' | 'removed', { userId, ema
   )
 }
 
-/** Returns the address of a person who may be named. */
+/** Returns the e-mail address of a person who can become a break-glass person. @throws as `askToName` */
 async function findNameable(trx: Trx, userId: string): Promise<string> {
   const { rows } = await sql<{ email: string | null; isDisabled: boolean; hasPasskey: boolean; isNamed: boolean }>`
     select u.email, u.disabled_at is not null as "isDisabled",

@@ -2,7 +2,7 @@ import { originOf, type Place, type Sealer } from '../../../lib/secrets.ts'
 
 type Home = { id: string; issuer: string }
 
-/** The secret is sealed for the origin of the issuer: it cannot be opened for a row that names another. */
+/** Returns the place for which a secret is sealed. It includes the origin of the issuer, so that another issuer never gets the secret. */
 const placeOf = ({ id, issuer }: Home): Place => ({
   table: 'identity_providers',
   column: 'client_secret',

@@ -9,12 +9,12 @@ import type { PlatformChangeRow } from '../../registry/platform-changes/queries.
 import { assertAdministratorsGetIn } from './locked-out.ts'
 import { domainOf, listVaultIdsOfDomains, lockProvider, type ProviderRow } from './queries.ts'
 
-/** The ways of an address to sign in beside its provider: `break_glass` is a passkey and a mailed link together. */
+/** The ways to sign in without a provider: `break_glass` is a passkey and a mailed link together. */
 type WaysBeside = 'all' | 'break_glass' | 'none'
 
 /**
- * Returns the ways in which the person of an address may sign in without their provider. The answer holds until the transaction
- * ends, so that no session is opened beside an enforcement that begins at the same time.
+ * Returns the ways in which the person of an e-mail address may sign in without their provider. Providers are locked until the
+ * transaction ends, so that an enforcement that begins at the same time also ends a session that this transaction opens.
  */
 export async function waysBesideProvider(trx: Trx, email: string): Promise<WaysBeside> {
   const { rows } = await sql<{ enforce: boolean }>`
@@ -30,8 +30,9 @@ export async function waysBesideProvider(trx: Trx, email: string): Promise<WaysB
 }
 
 /**
- * Asks another platform administrator to have the people of a provider sign in through it alone, or to end that.
- * @throws 404, 409 when it is so already, is not active, or would lock out the platform administrators who could lift it
+ * Asks another platform administrator to enforce a provider, or to end the enforcement.
+ * @throws 404; 409 when nothing would change, when the provider to enforce is not active, and when the enforcement would lock out
+ *   platform administrators
  */
 export async function askToEnforce(trx: Trx, id: string, enforce: boolean, by: ByCaller): Promise<PlatformChangeRow> {
   await assertEnforceable(trx, id, enforce, by)
@@ -39,8 +40,8 @@ export async function askToEnforce(trx: Trx, id: string, enforce: boolean, by: B
 }
 
 /**
- * Carries that out. Sessions of people of its domains that no provider opened end by `endSessions`, so that who is stopped at the
- * provider is stopped here.
+ * Enforces a provider, or ends its enforcement. An enforcement calls `endSessions` to end the sessions of people of its domains that
+ * no provider opened, so that a person who is stopped at the provider has no session left.
  * @throws as `askToEnforce`
  */
 export async function enforceProvider(

@@ -4,20 +4,20 @@ import type { KeySet } from './key-set.ts'
 import { ProviderError } from './provider-error.ts'
 import type { ProviderRow } from './queries.ts'
 
-/** The facts about a person that a provider states at a sign-in. Tokens of the provider are not kept. */
+/** The facts about a person that a provider states at a sign-in. The tokens of the provider are not stored. */
 export type ProviderIdentity = {
   issuer: string
   subject: string
-  /** The session at the provider; null if it names none. */
+  /** The id of the session at the provider; null if the token has none. */
   sid: string | null
-  /** When the person last proved to the provider who they are, in UTC. */
+  /** Time of the last authentication of the person at the provider, in UTC; null if the token has none. */
   authTime: string | null
   acr: string | null
   amr: string[] | null
 }
 export type IdToken = { identity: ProviderIdentity; email: string | null; emailVerified: boolean | null }
 
-/** Reads such facts as a link stored them. @throws ProviderError when they are not as `readIdToken` returns them */
+/** Reads an identity from the row of a mailed link. @throws ProviderError when it is not as `readIdToken` returns identities */
 export function readStoredIdentity(stored: unknown): ProviderIdentity {
   const { issuer, subject, sid, authTime, acr, amr } = (stored ?? {}) as Claims
   const texts = [sid, authTime, acr].every((text) => text === null || typeof text === 'string')
@@ -36,7 +36,7 @@ export function readStoredIdentity(stored: unknown): ProviderIdentity {
 type Expected = { provider: Pick<ProviderRow, 'issuer' | 'client_id'>; nonce: string; now: Date }
 type Claims = Readonly<Record<string, unknown>>
 
-/** Checks an ID token by the keys of its provider, whatever connection it came over. @throws ProviderError */
+/** Checks the signature and the claims of an ID token, even if it came directly from the provider. @throws ProviderError */
 export async function readIdToken(keys: KeySet, token: string, { provider, nonce, now }: Expected): Promise<IdToken> {
   const { payload } = await keys.verify(token, {
     issuer: provider.issuer,
@@ -68,7 +68,7 @@ export async function readIdToken(keys: KeySet, token: string, { provider, nonce
   }
 }
 
-/** A token for several audiences may be presented to us by another of them. */
+/** Refuses a token with several audiences, because another audience could present it here. @throws ProviderError */
 export function assertForUsAlone({ aud, azp }: Claims, clientId: string): void {
   const audiences = Array.isArray(aud) ? aud : [aud]
   if (audiences.length !== 1 || audiences[0] !== clientId) throw new ProviderError('audience')

@@ -3,7 +3,7 @@ import { providerReloadSeconds } from '../../../lib/limits.ts'
 import type { ProviderFetch } from './provider-calls.ts'
 import { ProviderError } from './provider-error.ts'
 
-/** The accepted algorithms of signatures. None of them uses a secret that the client knows. */
+/** The accepted algorithms of signatures. All are asymmetric: a client secret cannot sign a token. */
 export const signatureAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA']
 
 export type KeySet = {
@@ -36,7 +36,7 @@ export function createKeySet({ url, fetch, clock }: { url: string; fetch: Provid
     return loading
   }
 
-  /** Returns keys that are newer than those that did not fit; null when they were read just now. */
+  /** Returns newer keys than `used`, with which a check failed; null when `used` was read within the last five seconds. */
   async function newerThan(used: Loaded): Promise<Loaded | null> {
     if (loaded !== null && loaded !== used) return loaded
     const mayLoad = clock().getTime() - used.at >= providerReloadSeconds * 1000

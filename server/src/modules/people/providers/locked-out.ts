@@ -20,7 +20,7 @@ type Administrator = { id: string; email: string; needsNoProvider: boolean; uses
  * @throws 409 that names the platform administrators who could not sign in
  */
 export async function assertAdministratorsGetIn(trx: Trx, { enforcing, removing, by }: Change): Promise<void> {
-  // Two concurrent changes may each be harmless and lock everybody out together, so one waits for the other.
+  // Two concurrent changes, each harmless alone, could together lock everybody out. Therefore one waits for the other.
   await sql`lock table break_glass_people in share row exclusive mode`.execute(trx)
   const administrators = await listAdministrators(trx, { enforcing, removing, since: daysBefore(by.now) })
   const within = administrators.filter(({ needsNoProvider, usesProvider }) => needsNoProvider || usesProvider)

@@ -1,7 +1,7 @@
 import type { ProviderRow } from './queries.ts'
 import type { IdentityProvider } from './schema.ts'
 
-/** The paths of a provider on our origin. Each provider has its own, so that an answer of one is never taken for another's. */
+/** Returns the paths of a provider at this service. They contain its id, so that answers of two providers are not confused. */
 export const pathsOf = (id: string) => ({
   start: `/auth/oidc/${id}/start`,
   callback: `/auth/oidc/${id}/callback`,

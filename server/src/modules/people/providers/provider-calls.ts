@@ -12,8 +12,8 @@ export type ProviderFetch = (url: string, options: Options) => Promise<Response>
 const dispatchers = new Map<string, Dispatcher>()
 
 /**
- * Returns the `fetch` for calls of identity providers: to public addresses or hosts that the operator named, without redirects,
- * with answers bounded in time and size.
+ * Returns the `fetch` for calls of identity providers. It connects only to public addresses and to hosts that the operator named,
+ * follows no redirects, and limits the time and size of answers.
  */
 export function providerFetch(reach: Reach): ProviderFetch {
   const dispatcher = dispatcherOf(reach)
@@ -37,7 +37,7 @@ export function providerFetch(reach: Reach): ProviderFetch {
 
 function headersOf(received: Dispatcher.ResponseData['headers']): [string, string][] {
   return Object.entries(received).flatMap(([name, value]) => {
-    // The body is read already; its encoding and length are not those of the answer that is passed on.
+    // The body was already read as bytes, so that headers about its encoding and length no longer apply.
     if (value === undefined || ['content-encoding', 'content-length', 'transfer-encoding'].includes(name)) return []
     return [value].flat().map((text): [string, string] => [name, text])
   })

@@ -1,7 +1,7 @@
 import { isForbiddenTarget } from '../../../outbound/guarded-connect.ts'
 import { AnswerTooLongError } from '../../../outbound/read-within.ts'
 
-/** Thrown when the answer of a provider opens no session. The reason is for the log and the record, not for the page. */
+/** Thrown when the answer of a provider opens no session. The log and the audit record show the reason; the page does not. */
 export class ProviderError extends Error {
   readonly reason: string
 
@@ -11,7 +11,7 @@ export class ProviderError extends Error {
     this.reason = reason
   }
 
-  /** Returns an error of a library or of a connection with its reason. Nothing that the provider wrote becomes part of it. */
+  /** Returns a ProviderError for an error of a library or connection. Its reason contains no text of the provider. */
   static of(error: unknown): ProviderError {
     if (error instanceof ProviderError) return error
     return new ProviderError(reasonOf(error), error)

@@ -32,7 +32,7 @@ export async function findProviderOf(db: Db | Trx, email: string): Promise<Provi
     .selectFrom('identity_domains as d')
     .innerJoin('identity_providers as p', 'p.id', 'd.provider_id')
     .select(['p.id', 'p.name'])
-    // Enforcement outlives the stop of its provider, and then holds beside the next one.
+    // A stopped provider stays enforced, and its enforcement holds for the next provider of the domain, too.
     .select(
       sql<boolean>`exists (select from identity_providers e where e.enforce and d.domain = any(e.domains))`.as(
         'enforce',
@@ -49,7 +49,7 @@ export async function hasActiveProvider(db: Db | Trx): Promise<boolean> {
   return row !== undefined
 }
 
-/** Returns the vaults that have members with addresses of the domains. */
+/** Returns the ids of the vaults that have members with e-mail addresses of the domains. */
 export async function listVaultIdsOfDomains(trx: Trx, domains: string[]): Promise<string[]> {
   const { rows } = await sql<{ vault_id: string }>`
     select distinct m.vault_id from users u join policy_group_memberships m on m.user_id = u.id
@@ -57,7 +57,7 @@ export async function listVaultIdsOfDomains(trx: Trx, domains: string[]): Promis
   return rows.map((row) => row.vault_id)
 }
 
-/** Returns true while a change of the provider waits for another platform administrator. */
+/** Returns true while the activation of the provider waits for another platform administrator. */
 export async function isWaiting(trx: Trx, id: string): Promise<boolean> {
   const row = await trx
     .selectFrom('platform_changes')
@@ -71,6 +71,6 @@ export async function isWaiting(trx: Trx, id: string): Promise<boolean> {
 
 export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1).toLowerCase()
 
-/** Returns true if a provider answers for an e-mail address. */
+/** Returns true if the domain of an e-mail address is one of the provider. */
 export const answersFor = ({ domains }: Pick<ProviderRow, 'domains'>, email: string): boolean =>
   domains.includes(domainOf(email))

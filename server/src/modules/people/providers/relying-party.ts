@@ -8,15 +8,15 @@ import { providerFetch } from './provider-calls.ts'
 import { ProviderError } from './provider-error.ts'
 import type { ProviderRow } from './queries.ts'
 
-/** This service as a client of one provider: the metadata of the provider, and its keys. */
+/** This service as a client of a provider, with the metadata and keys of the provider. */
 type RelyingParty = { client: oidc.Configuration; keys: KeySet }
 
 type Known = { settings: string; readAt: number; hasFailed: boolean; party: Promise<RelyingParty> }
 const known = new Map<string, Known>()
 
 /**
- * Returns the client of a provider. Its metadata are read again every ten minutes, after each failure, and when its settings
- * differ. A failure is kept for five seconds, so that nobody can make this service call the provider more often.
+ * Returns the client of a provider. The metadata of the provider are read again after ten minutes, after a failure, and when its
+ * settings changed. A failure is remembered for five seconds, so that visitors cannot make this service call the provider more often.
  * @throws ProviderError when the provider does not answer or its answer is not valid
  */
 export async function relyingPartyOf(
@@ -38,7 +38,7 @@ export async function relyingPartyOf(
   })
 }
 
-/** Reads the metadata and keys of a provider now. Without an answer, the earlier ones are kept. @throws ProviderError */
+/** Reads the metadata and keys of a provider now. If that fails, the earlier metadata and keys stay. @throws ProviderError */
 export async function readAnew(deps: Pick<Deps, 'config' | 'clock' | 'sealer'>, provider: ProviderRow): Promise<void> {
   const readAt = deps.clock().getTime()
   const party = await discover(deps, provider)
@@ -72,7 +72,7 @@ async function discover(deps: Pick<Deps, 'config' | 'clock' | 'sealer'>, provide
   // The library compares the issuer too; this comparison does not depend on its switches.
   if (server.issuer !== provider.issuer) throw new ProviderError('discovery_issuer')
   assertEndpoints(server, isPlain)
-  // The list of the provider may be ten minutes old and must not refuse a new algorithm, so the list of this service counts.
+  // The list of algorithms in the metadata may be ten minutes old and lack a new algorithm. The list of this service is used instead.
   const { supportsPKCE: _, ...metadata } = server
   const client = new oidc.Configuration(
     { ...metadata, id_token_signing_alg_values_supported: [...signatureAlgorithms] },

@@ -148,14 +148,14 @@ export const ProvidersOfAddress = Closed({
         }),
       }),
     ),
-    'The provider of the domain of the address; empty for a domain without one. Nothing is said of the person.',
+    'The provider of the domain of the address; empty for a domain without a provider. It says nothing about the person.',
   ),
 })
-export const ProvidersQuery = Closed({ email: described(Email, 'The address of which only the domain counts.') })
+export const ProvidersQuery = Closed({ email: described(Email, 'An e-mail address; only its domain counts.') })
 
 export const EnforceIdentityProvider = Closed({
   enforce: Type.Boolean({
-    description: 'True to have people of its domains sign in through it alone, false to end that.',
+    description: 'True to make this provider the only way to sign in for people of its domains, false to end that.',
     examples: [true],
   }),
 })

@@ -6,8 +6,8 @@ import { findProvider } from './queries.ts'
 import { readAnew } from './relying-party.ts'
 
 /**
- * Reads metadata and keys of each active provider that no node has read for five minutes, so that operators learn of a
- * silent provider before people do.
+ * Reads metadata and keys of each active provider that no node has read for five minutes, so that operators learn of a provider
+ * that does not answer before people try to sign in.
  */
 export async function watchProviders(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'sealer' | 'log'>): Promise<void> {
   const { db, clock, log } = deps
@@ -32,7 +32,7 @@ export async function watchProviders(deps: Pick<Deps, 'db' | 'clock' | 'config' 
   }
 }
 
-/** Takes the providers that are due, so that no other node reads them too. */
+/** Claims the providers that are due, so that no other node reads them, too. Returns their ids. */
 async function claimDue({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<string[]> {
   const now = clock()
   const { rows } = await sql<{ id: string }>`

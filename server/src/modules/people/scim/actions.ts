@@ -14,8 +14,8 @@ import { findPerson, lockPerson, type PersonRow } from './queries.ts'
 import { notPresentVersion, notUnique, scimFault } from './scim-fault.ts'
 
 /**
- * Adds a person to a directory, with the account of their address. An account that the directory makes is in no vault.
- * @throws 400 for an address of another domain, 409 for a name or an address that the directory already names
+ * Adds a person to a directory, and creates an account of their e-mail address if there is none. A new account is in no vault.
+ * @throws 400 for an address of another domain, 409 for a name or an address that the directory already has
  */
 export async function addPerson(trx: Trx, sent: Person, by: ByDirectory): Promise<PersonRow> {
   const { directory, now } = by
@@ -46,8 +46,8 @@ export async function addPerson(trx: Trx, sent: Person, by: ByDirectory): Promis
 }
 
 /**
- * Changes what a directory says of a person, and stops them or has them again. Their address of the account stays: with it goes
- * the account, which the directory must not give to somebody else.
+ * Changes the attributes of a person of a directory. A change of `active` disables or enables the account. The e-mail address of
+ * the account stays, because a directory that could change it could give the account to another person.
  * @throws 400, 404, 409, 412
  */
 export async function changePerson(
@@ -84,7 +84,7 @@ export async function removePerson(trx: Trx, userId: string, by: ByDirectory): P
   await audit(trx, platform(now), 'directory.person_removed', targetOf(directory), { userId })
 }
 
-/** Returns a person as the directory described them last. */
+/** Returns a person with the attributes that the directory sent last. */
 export const toPerson = (row: PersonRow): Person =>
   inOrder({
     ...row.attributes,
@@ -93,7 +93,7 @@ export const toPerson = (row: PersonRow): Person =>
     ...(row.external_id === null ? {} : { externalId: row.external_id }),
   })
 
-/** Stops a person who is added as one who left. A new account has nothing that could be taken, so that it never waits. */
+/** Stops a person who is added with `active: false`. The stop of a new account never waits, because the account has no rights yet. */
 async function stopNew(
   trx: Trx,
   { userId, isNew }: { userId: string; isNew: boolean },
@@ -112,7 +112,7 @@ async function stopNew(
     .execute()
 }
 
-/** A person whom a directory named that is active no longer is free for the directory that answers for the domain now. */
+/** Removes a person from a directory that is no longer active, so that the directory of the domain can add them. */
 async function leaveFormerDirectory(trx: Trx, { id }: DirectoryCaller, userId: string): Promise<void> {
   await trx
     .deleteFrom('directory_people as p')
@@ -132,7 +132,7 @@ async function lockVersion(trx: Trx, userId: string, { directory, version }: ByD
 
 const address = new RegExp(emailPattern)
 
-/** Returns the address of a person. @throws 400 for another text, and for one of another domain than those of the directory */
+/** Returns the e-mail address of a person. @throws 400 if it is not an e-mail address of a domain of the directory */
 function assertAddress({ domains }: DirectoryCaller, person: Person): string {
   const email = addressOf(person)
   if (email.length > emailLengthMax || !address.test(email))
@@ -151,7 +151,7 @@ function columnsOf({ userName, externalId, active, ...attributes }: Person) {
   }
 }
 
-/** Returns the part of a person that the record has: the names by which the directory and people know them. */
+/** Returns the attributes of a person that audit records contain. */
 const recorded = (person: Person) => ({
   userName: person.userName,
   externalId: person.externalId ?? null,

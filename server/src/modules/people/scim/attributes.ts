@@ -12,7 +12,7 @@ export type Attribute = {
 
 const text = (name: string, description: string): Attribute => ({ name, type: 'string', description })
 
-/** The attributes of a person that are kept. `externalId` belongs to every resource, so that the schema does not name it. */
+/** The attributes of a person that are stored. Every resource has `externalId`, so that the published schema does not list it. */
 export const userAttributes: readonly Attribute[] = [
   { ...text('userName', 'Name of the person in the directory.'), required: true, uniqueness: 'server' },
   { ...text('externalId', 'Identifier of the person in the directory.'), caseExact: true },
@@ -46,7 +46,7 @@ export const userAttributes: readonly Attribute[] = [
   },
 ]
 
-/** Attributes of RFC 7643 that are accepted and not kept. A directory that sends roles and entitlements gives nobody anything. */
+/** Attributes of RFC 7643 that are accepted and not stored. Roles and entitlements of a directory therefore have no effect. */
 const ignored = new Set(
   [
     'nickName profileUrl userType preferredLanguage locale timezone password phoneNumbers ims photos addresses',
@@ -71,7 +71,7 @@ export function withoutUrn(name: string): string {
   return name.slice(prefix.length)
 }
 
-/** Returns how an attribute is treated: kept, accepted and not kept, set by this service alone, or not known. */
+/** Returns the attribute of a name if it is stored. Otherwise says if the name is accepted and not stored, read-only, or unknown. */
 export function attributeOf(name: string): Attribute | 'ignored' | 'readOnly' | 'unknown' {
   const known = namedIn(userAttributes, name)
   if (known !== null) return known
@@ -82,7 +82,7 @@ export function attributeOf(name: string): Attribute | 'ignored' | 'readOnly' | 
 
 const groupNames = ['displayName', 'externalId', 'members'] as const
 
-/** Returns how an attribute of a group is treated, as `attributeOf` does for people. */
+/** As `attributeOf`, for the attributes of groups. */
 export function groupAttributeOf(name: string): (typeof groupNames)[number] | 'ignored' | 'readOnly' | 'unknown' {
   const key = withoutUrn(name.trim()).toLowerCase()
   const known = groupNames.find((attribute) => attribute.toLowerCase() === key)

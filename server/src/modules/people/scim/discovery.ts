@@ -4,7 +4,7 @@ import { locationOf } from './present.ts'
 
 const core = 'urn:ietf:params:scim:schemas:core:2.0:'
 
-/** Returns the abilities of this service as directories read them (RFC 7643, section 5). */
+/** Returns the features of SCIM that this service supports (RFC 7643, section 5). */
 export const serviceProviderConfig = (origin: string) => ({
   schemas: [`${core}ServiceProviderConfig`],
   patch: { supported: true },

@@ -16,7 +16,7 @@ export type Column =
   | { type: 'list'; some: (condition: Condition) => Condition; columns: Columns }
 export type Columns = Readonly<Record<string, Column>>
 
-/** Returns a filter as a condition. Values are parameters, and names only those of `columns`. @throws 400 invalidFilter */
+/** Returns the SQL condition of a filter. Values become parameters; names must be keys of `columns`. @throws 400 invalidFilter */
 export function toCondition(filter: Filter, columns: Columns): Condition {
   switch (filter.op) {
     case 'and':
@@ -45,7 +45,7 @@ function ofName(leaf: Leaf, columns: Columns): Condition {
   if (list?.type === 'list') return list.some(ofColumn(leaf, columnOf(name.slice(dot + 1), list.columns)))
   const column = columnOf(name, columns)
   if (column.type !== 'list') return ofColumn(leaf, column)
-  // `emails eq "…"` means the values of the list.
+  // `emails eq "…"` compares the attribute `value` of each element.
   if (leaf.op === 'pr') return column.some(sql<boolean>`true`)
   return column.some(ofColumn(leaf, columnOf('value', column.columns)))
 }

@@ -5,7 +5,7 @@ const comparisons = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as co
 export type Comparison = (typeof comparisons)[number]
 export type Value = string | number | boolean | null
 
-/** A filter of RFC 7644 (section 3.4.2.2). Names are in lower case; `of` is true of an element of a list. */
+/** A filter of RFC 7644 (section 3.4.2.2). Names are in lower case. `of` is true if its filter is true of an element of the list. */
 export type Filter =
   | { op: 'and' | 'or'; filters: Filter[] }
   | { op: 'not'; filter: Filter }
@@ -93,7 +93,7 @@ function literalOf(word: string): Value {
 const isComparison = (op: string): op is Comparison => (comparisons as readonly string[]).includes(op)
 const fault = (message: string) => scimFault('invalidFilter', `filter: ${message}`)
 
-/** Returns true if an element of a list, such as an address, fits. Texts are compared regardless of case. */
+/** Returns true if an element of a list, such as an e-mail address, matches. Texts are compared regardless of case. */
 export function fits(filter: Filter, element: Readonly<Record<string, unknown>>): boolean {
   switch (filter.op) {
     case 'and':

@@ -7,7 +7,7 @@ import { scimFault } from './scim-fault.ts'
 /** A group as a directory sends it. */
 export type SentGroup = { displayName: string; externalId: string | null; memberIds: string[] }
 
-/** One change of a group. Members are changed by SQL, so that no list of them is loaded. */
+/** A change of a group. Members are changed by SQL, so that the list of members is never loaded. */
 export type GroupChange =
   | { name: 'displayName'; value: string }
   | { name: 'externalId'; value: string | null }
@@ -22,7 +22,7 @@ function changesOf({ op, path, value }: Operation): GroupChange[] {
   if (op === 'remove') throw scimFault('noTarget', 'path: is required to remove')
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw scimFault('invalidValue', 'value: must be an object where there is no path')
-  // Attributes that are not kept, and those of the service, are left out as in a POST.
+  // Attributes that are not stored, read-only or unknown are left out, as in a POST.
   return Object.entries(value).flatMap(([name, part]) =>
     ['ignored', 'readOnly', 'unknown'].includes(groupAttributeOf(name)) ? [] : changeOf(op, name, part),
   )

@@ -8,7 +8,7 @@ import type { Range } from './queries.ts'
 export type GroupRow = RowOf<DirectoryGroups, object>
 export type GroupMember = { group_id: string; value: string; display: string }
 
-/** Returns a group of a directory; null for one of another directory. */
+/** Returns a group of a directory; null for a group of another directory. */
 export async function findGroup(db: Db | Trx, directoryId: string, id: string): Promise<GroupRow | null> {
   const query = db.selectFrom('directory_groups').selectAll()
   return (await query.where('directory_id', '=', directoryId).where('id', '=', id).executeTakeFirst()) ?? null
@@ -29,7 +29,7 @@ export async function listMembers(db: Db | Trx, groupIds: string[]): Promise<Gro
   return rows
 }
 
-/** Returns a page of the groups of a directory that fit a filter, by id, and the number of all that fit. */
+/** Returns a page of the groups of a directory that match a filter, by id, and the number of all matching groups. */
 export async function listGroups(
   db: Db | Trx,
   { directoryId, filter }: { directoryId: string; filter: Filter | null },

@@ -34,14 +34,14 @@ describe('groups of a directory', () => {
   it.each<[string, (ids: string[]) => object, number[]]>([
     ['add by path', (ids) => ({ op: 'Add', path: 'members', value: asValues([ids[2]!, ids[0]!]) }), [0, 1, 2]],
     ['add without a path', (ids) => ({ op: 'add', value: { members: asValues([ids[2]!]) } }), [0, 1, 2]],
-    ['add of one', (ids) => ({ op: 'add', path: 'Members', value: { value: ids[3]! } }), [0, 1, 3]],
+    ['add of a single member', (ids) => ({ op: 'add', path: 'Members', value: { value: ids[3]! } }), [0, 1, 3]],
     ['removal by path', (ids) => ({ op: 'Remove', path: `members[value eq "${ids[0]}"]` }), [1]],
     ['removal by value', (ids) => ({ op: 'remove', path: 'members', value: asValues([ids[1]!]) }), [0]],
     ['removal of all', () => ({ op: 'remove', path: 'members' }), []],
     ['replacement', (ids) => ({ op: 'Replace', path: 'members', value: asValues([ids[1]!, ids[4]!]) }), [1, 4]],
     ['replacement by nobody', () => ({ op: 'replace', path: 'members', value: [] }), []],
     ['a name', () => ({ op: 'replace', value: { displayName: 'Another name', id: 'x' } }), [0, 1]],
-  ])('takes %s', async (_name, operation, expected) => {
+  ])('accept %s', async (_name, operation, expected) => {
     const { id } = await addGroup(people.slice(0, 2))
     const answer = await directory.send('PATCH', `/Groups/${id}`, patchOf(operation(people)))
     expect([answer.status, answer.headers.etag]).toEqual([204, 'W/"2"'])
@@ -60,7 +60,7 @@ describe('groups of a directory', () => {
     ['no name', { op: 'remove', path: 'displayName' }, 400, 'mutability'],
     ['an empty name', { op: 'replace', path: 'displayName', value: ' ' }, 400, 'invalidValue'],
     ['nothing to remove', { op: 'remove' }, 400, 'noTarget'],
-  ])('refuses %s, and then changes nothing', async (_name, operation, status, scimType) => {
+  ])('refuse %s, and then change nothing', async (_name, operation, status, scimType) => {
     const { id } = await addGroup(people.slice(0, 1))
     const first = { op: 'add', path: 'members', value: asValues(people.slice(1, 3)) }
     const answer = await directory.send('PATCH', `/Groups/${id}`, patchOf(first, operation))
@@ -68,7 +68,7 @@ describe('groups of a directory', () => {
     expect(await membersOf(id)).toEqual(people.slice(0, 1))
   })
 
-  it('has ETags, unique names, pages, filters and members on demand', async () => {
+  it('have ETags, unique names, pages, filters, and members if the request names them', async () => {
     const group = await addGroup(people.slice(0, 2))
     const again = await directory.send('POST', '/Groups', { displayName: group.displayName.toUpperCase() })
     expect(again).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } })
@@ -94,7 +94,7 @@ describe('groups of a directory', () => {
     expect((await other.send('POST', '/Groups', strange)).status).toBe(400)
   })
 
-  it('loses a person whom the directory removes, and gives nobody anything', async () => {
+  it('lose a person whom the directory removes, and give nobody a right', async () => {
     const { id } = await addGroup(people.slice(5, 7))
     expect((await directory.send('DELETE', `/Users/${people[6]}`)).status).toBe(204)
     expect(await membersOf(id)).toEqual([people[5]])
@@ -102,7 +102,7 @@ describe('groups of a directory', () => {
     expect(memberships).toEqual([])
   })
 
-  it('end as a naive model of them does, in 300 random changes', async () => {
+  it('have the members of a simple model after 300 random changes', async () => {
     const random = createRandom(106)
     const pick = <Item>(items: Item[]): Item => items[random.below(items.length)]!
     const all = people.slice(0, 5)
@@ -136,7 +136,7 @@ describe('groups of a directory', () => {
     }
   })
 
-  it('one member of a group of 10,000 takes as long as one of a small group', async () => {
+  it('are changed by a member as fast with 10,000 members as with five', async () => {
     const large = await addGroup()
     const small = await addGroup(people.slice(0, 5))
     const db = test.deps.db
@@ -186,7 +186,7 @@ describe('groups of a directory', () => {
       return times.sort((a, b) => a - b)[7]!
     }
     const [ofSmall, ofLarge] = [await timeOf(small.id), await timeOf(large.id)]
-    // The work is the same; a group that is loaded as a list takes more than ten times as long.
+    // A service that loaded all members would take more than ten times as long for the large group.
     expect(ofLarge / ofSmall).toBeLessThan(3)
   }, 60_000)
 })

@@ -9,7 +9,7 @@ import type { GroupChange, SentGroup } from './group-patch.ts'
 import { findGroup, type GroupRow, lockGroup } from './group-queries.ts'
 import { notPresentVersion, notUnique, scimFault } from './scim-fault.ts'
 
-/** Adds a group to a directory. It gives its members nothing. @throws 400 for members of another directory, 409 */
+/** Adds a group to a directory. The group gives its members no rights. @throws 400 for members of another directory, 409 */
 export async function addGroup(trx: Trx, sent: SentGroup, { directory, now }: ByDirectory): Promise<GroupRow> {
   const id = newId(now)
   await trx
@@ -34,7 +34,7 @@ export async function addGroup(trx: Trx, sent: SentGroup, { directory, now }: By
   return row
 }
 
-/** Changes a group by all changes, or by none. Their cost does not depend on the size of the group. @throws 400, 404, 409, 412 */
+/** Applies all changes to a group, or none. The cost does not depend on the size of the group. @throws 400, 404, 409, 412 */
 export async function changeGroup(
   trx: Trx,
   id: string,
@@ -76,7 +76,7 @@ export async function removeGroup(trx: Trx, id: string, by: ByDirectory): Promis
   await audit(trx, { vaultId: null, actorId: null, now: by.now }, 'directory.group_removed', target(row), named(row))
 }
 
-/** Returns the number of people who were not members before. @throws 400 for people whom the directory does not name */
+/** Returns the number of new members. @throws 400 for an id that is not of a person of the directory */
 async function addMembers(
   trx: Trx,
   { id, directoryId }: { id: string; directoryId: string },

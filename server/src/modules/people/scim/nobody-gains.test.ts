@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-/** Returns the power of each person who is not disabled: groups of vaults, and the platform. */
+/** Returns the rights of each person who is not disabled: groups of vaults, and the administration of the platform. */
 async function powers(): Promise<Map<string, Set<string>>> {
   const rows = await test.deps.db
     .selectFrom('users as u')
@@ -57,7 +57,7 @@ it('T91 no sequence of calls of a directory gives anybody a right, in 300 random
     expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(500)
     for (const [id, held] of await powers()) {
       const granted = before.get(id) ?? new Set()
-      // A new account has nothing, and one that a person disabled stays so.
+      // A new account has no rights, and a user whom a person disabled stays disabled.
       expect([...held].filter((power) => !granted.has(power))).toEqual([])
     }
   }

@@ -55,8 +55,8 @@ describe('the forms in which directories send changes', () => {
       { op: 'add', path: 'urn:ietf:params:scim:schemas:core:2.0:User:title', value: 'CFO' },
       { title: 'CFO' },
     ],
-    ['an empty text as none', { op: 'replace', path: 'title', value: '' }, {}],
-    ['null as none', { op: 'replace', path: 'title', value: null }, {}],
+    ['an empty text as no value', { op: 'replace', path: 'title', value: '' }, {}],
+    ['null as no value', { op: 'replace', path: 'title', value: null }, {}],
     ['one element as a list', { op: 'add', path: 'emails', value: work }, { emails: [work] }],
     ['an attribute that is not kept', { op: 'add', path: 'roles', value: [{ value: 'administrator' }] }, {}],
     [
@@ -65,7 +65,7 @@ describe('the forms in which directories send changes', () => {
       {},
     ],
     ['an address book', { op: 'add', path: 'phoneNumbers[type eq "work"].value', value: '1' }, {}],
-    ['own attributes without a path', { op: 'add', value: { id: 'x', groups: [], schemas: [] } }, {}],
+    ['attributes of the service without a path', { op: 'add', value: { id: 'x', groups: [], schemas: [] } }, {}],
   ])('%s', (_name, operation, changed) => {
     expect(patch(anna, operation)).toEqual({ ...anna, ...changed })
   })
@@ -84,7 +84,7 @@ describe('the forms in which directories send changes', () => {
       { op: 'remove', path: 'emails.primary' },
       { emails: [{ type: 'work', value: work.value }, home] },
     ],
-    ['none that fits', { op: 'remove', path: 'emails[type eq "other"]' }, { emails: [work, home] }],
+    ['no element that matches', { op: 'remove', path: 'emails[type eq "other"]' }, { emails: [work, home] }],
   ])('removes elements: %s', (_name, operation, changed) => {
     const after = patch({ ...anna, emails: [work, home] }, operation)
     expect(after).toEqual({ ...anna, ...changed })
@@ -101,7 +101,7 @@ describe('the forms in which directories send changes', () => {
     ['an unknown path', { op: 'add', path: 'salary', value: 1 }, 'invalidPath'],
     ['__proto__', { op: 'add', path: '__proto__.admin', value: true }, 'invalidPath'],
     ['a constructor', { op: 'add', path: 'constructor.prototype.admin', value: true }, 'invalidPath'],
-    ['a part that there is not', { op: 'add', path: 'name.salary', value: 'x' }, 'invalidPath'],
+    ['an unknown part', { op: 'add', path: 'name.salary', value: 'x' }, 'invalidPath'],
     ['a filter of no list', { op: 'add', path: 'title[value eq "x"]', value: 'x' }, 'invalidPath'],
     ['a broken path', { op: 'add', path: 'emails[type eq "work"', value: 'x' }, 'invalidPath'],
     ['a broken filter', { op: 'add', path: 'emails[type eq].value', value: 'x' }, 'invalidFilter'],
@@ -109,7 +109,7 @@ describe('the forms in which directories send changes', () => {
     ['the groups', { op: 'add', path: 'groups', value: ['x'] }, 'mutability'],
     ['the end of the userName', { op: 'remove', path: 'userName' }, 'mutability'],
     ['nothing to remove', { op: 'remove' }, 'noTarget'],
-    ['a list that fits nothing', { op: 'replace', path: 'emails[type ne "x"].value', value: 'x' }, 'noTarget'],
+    ['a filter that no element can match', { op: 'replace', path: 'emails[type ne "x"].value', value: 'x' }, 'noTarget'],
     ['another type', { op: 'replace', path: 'title', value: { a: 1 } }, 'invalidValue'],
     ['a text that is not a boolean', { op: 'replace', path: 'active', value: 'no' }, 'invalidValue'],
     ['a value that is not an object', { op: 'replace', value: 'x' }, 'invalidValue'],
@@ -128,7 +128,7 @@ describe('the forms in which directories send changes', () => {
   })
 })
 
-/** A naive model: attributes by their paths, each a text. It knows nothing of objects, lists and letters of any case. */
+/** A simple model of a person: a map of paths of attributes to texts, without objects and lists. */
 type Model = Map<string, string>
 const texts = ['displayName', 'title', 'externalId', 'name.givenName', 'name.familyName', 'name.formatted']
 const types = ['work', 'home']
@@ -141,7 +141,7 @@ const toModel = ({ emails = [], name = {}, ...person }: Person): Model =>
   ])
 
 describe('random changes', () => {
-  it('end as a naive model of them does, 300 times', () => {
+  it('have the result of a simple model in 300 random runs', () => {
     const random = createRandom(36)
     const pick = <Item>(items: Item[]): Item => items[random.below(items.length)]!
     for (let round = 0; round < 300; round += 1) {

@@ -31,8 +31,8 @@ function readOperation(sent: unknown): Operation {
 }
 
 /**
- * Returns a person after the operations, all of them or none. Only names of the schema are ever written, so that no path reaches
- * anything but the person.
+ * Returns a person after all operations; if one operation fails, it throws and `before` stays as it was. Only names of the schema
+ * are written, so that a path such as `__proto__` changes nothing.
  * @throws 400
  */
 export function patchPerson(before: Person, operations: readonly Operation[]): Person {
@@ -44,13 +44,13 @@ export function patchPerson(before: Person, operations: readonly Operation[]): P
   return assertPerson(person)
 }
 
-/** A value without a path names its attributes itself, also with dots and filters. */
+/** Applies an operation without a path. The keys of its value are the paths, possibly with dots and filters. */
 function applyWithoutPath(person: Values, { op, value }: Operation): void {
   if (op === 'remove') throw scimFault('noTarget', 'path: is required to remove')
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw scimFault('invalidValue', 'value: must be an object where there is no path')
   for (const [name, part] of Object.entries(value)) {
-    // Attributes that are not kept, and those of the service, are left out as in a POST.
+    // Attributes that are not stored, read-only or unknown are left out, as in a POST.
     if (typeof attributeOf(nameOf(name)) === 'string') continue
     apply(person, { op, value: part, path: name }, name)
   }
@@ -98,38 +98,38 @@ function wholeList(attribute: Attribute, list: Values[], { op, value }: Pick<Ope
   if (op === 'replace') return elements
   const isSame = (a: Values, b: Values) => isSameJson(a, b)
   if (op === 'add') return [...list, ...elements.filter((element) => !list.some((other) => isSame(other, element)))]
-  // Without a value all elements go, otherwise those with the values.
+  // Without a value all elements are removed, otherwise the elements with these values.
   if (value === undefined || value === null) return []
   return list.filter((element) => !elements.some((other) => other.value === element.value))
 }
 
 function partOfList(list: Values[], { op, value }: Pick<Operation, 'op' | 'value'>, target: Target): Values[] {
   const { attribute, filter, sub } = target
-  const isMeant = (element: Values) => filter === null || fits(filter, element)
+  const isMatch = (element: Values) => filter === null || fits(filter, element)
   if (op === 'remove') {
-    if (sub === null) return list.filter((element) => !isMeant(element))
+    if (sub === null) return list.filter((element) => !isMatch(element))
     return list
-      .map((element) => (isMeant(element) ? without(element, sub.name) : element))
+      .map((element) => (isMatch(element) ? without(element, sub.name) : element))
       .filter((element) => Object.keys(element).length > 0)
   }
   const read = sub === null ? readSingle(attribute, value) : readSingle(sub, value)
   const parts = (sub === null ? (read ?? {}) : { [sub.name]: read }) as Values
-  if (list.some(isMeant))
-    return list.map((element) => (isMeant(element) ? cleaned({ ...element, ...parts }) : element)).filter(isFilled)
-  // Entra ID sets the address of a type that is not there yet.
+  if (list.some(isMatch))
+    return list.map((element) => (isMatch(element) ? cleaned({ ...element, ...parts }) : element)).filter(isFilled)
+  // Entra ID sets the address of a type of which the list has no element yet.
   const made = cleaned({ ...namedBy(filter, attribute), ...parts })
   if (op === 'replace' && filter !== null && filter.op !== 'eq') throw scimFault('noTarget', 'path: nothing fits it')
   return isFilled(made) ? [...list, made] : list
 }
 
-/** Returns the part that a filter for equality names: `type eq "work"` stands for an element of the type work. */
+/** Returns the attribute that a filter for equality sets in a new element: the type work for `type eq "work"`. */
 function namedBy(filter: Filter | null, { subAttributes = [] }: Attribute): Values {
   if (filter?.op !== 'eq') return {}
   const sub = namedIn(subAttributes, filter.name)
   return sub === null ? {} : { [sub.name]: readSingle(sub, filter.value) }
 }
 
-/** At most one element is primary: the one that a change made primary. */
+/** Leaves at most one element primary: the element that the change made primary. */
 function onePrimary(before: Values[], after: Values[]): Values[] {
   const primaries = after.filter((element) => element.primary === true)
   if (primaries.length < 2) return after
@@ -140,7 +140,7 @@ function onePrimary(before: Values[], after: Values[]): Values[] {
   )
 }
 
-/** Returns the part of a person that a path names; null for an attribute that is not kept. @throws 400 invalidPath, mutability */
+/** Returns the target of a path; null for an attribute that is not stored. @throws 400 invalidPath, mutability */
 function targetOf(path: string): Target | null {
   const found = /^([A-Za-z$][\w$-]*)(?:\[(.*)\])?(?:\.([A-Za-z$][\w$-]*))?$/s.exec(withoutUrn(path))
   if (found === null && path.toLowerCase().startsWith('urn:')) return null

@@ -7,7 +7,7 @@ type PersonName = Partial<
   Record<'formatted' | 'familyName' | 'givenName' | 'middleName' | 'honorificPrefix' | 'honorificSuffix', string>
 >
 
-/** A person as a directory describes them: the attributes that are kept, with their names as RFC 7643 writes them. */
+/** A person as a directory describes them: the attributes that are stored, with their names of RFC 7643. */
 export type Person = {
   userName?: string
   externalId?: string
@@ -18,7 +18,7 @@ export type Person = {
   emails?: PersonEmail[]
 }
 
-/** Reads a person of POST and PUT. Attributes that are not kept are left out. @throws 400 invalidValue */
+/** Reads the person in the body of a POST or PUT. Attributes that are not stored are left out. @throws 400 invalidValue */
 export function readPerson(body: Readonly<Record<string, unknown>>): Person {
   const person: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(body)) {
@@ -30,7 +30,7 @@ export function readPerson(body: Readonly<Record<string, unknown>>): Person {
   return assertPerson(person)
 }
 
-/** @throws 400 invalidValue for a person without a name in the directory, or with too many addresses */
+/** @throws 400 invalidValue for a person without `userName`, or with too many addresses */
 export function assertPerson(person: Person): Person {
   if (person.userName === undefined) throw scimFault('invalidValue', 'userName: is required')
   if ((person.emails?.length ?? 0) > scimEmailsMax)
@@ -47,7 +47,7 @@ export function readValue(attribute: Attribute, value: unknown): unknown {
   return filled.length === 0 ? undefined : filled
 }
 
-/** Returns one value, or one element of a list. @throws 400 invalidValue */
+/** Returns the value of an attribute with one value, or an element of a list, as `readValue` does. @throws 400 invalidValue */
 export function readSingle(attribute: Attribute, value: unknown): unknown {
   if (value === null || value === '') return undefined
   if (attribute.type === 'boolean') return readBoolean(attribute, value)
@@ -56,7 +56,7 @@ export function readSingle(attribute: Attribute, value: unknown): unknown {
   return value
 }
 
-/** Entra ID sends booleans as texts. */
+/** Reads a boolean, also as a text, which Entra ID sends. @throws 400 invalidValue */
 function readBoolean(attribute: Attribute, value: unknown): boolean {
   if (typeof value === 'boolean') return value
   const text = typeof value === 'string' ? value.toLowerCase() : ''
@@ -65,7 +65,7 @@ function readBoolean(attribute: Attribute, value: unknown): boolean {
 }
 
 function readComplex({ subAttributes = [], ...attribute }: Attribute, value: unknown): object | undefined {
-  // An element of a list may be its value alone.
+  // An element of a list may be a text instead of an object; the text is its `value`.
   if (attribute.multiValued === true && typeof value === 'string')
     return { value: readSingle(subAttributes[0]!, value) }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(attribute, 'an object')
@@ -81,8 +81,8 @@ function readComplex({ subAttributes = [], ...attribute }: Attribute, value: unk
 const wrong = ({ name }: Pick<Attribute, 'name'>, type: string) => scimFault('invalidValue', `${name}: must be ${type}`)
 
 /**
- * Returns the e-mail address of a person: the primary one, else one of the type work, else the first; without any, the name in the
- * directory.
+ * Returns the e-mail address of a person in lower case: the primary address, else an address of the type work, else the first
+ * address, else `userName`.
  */
 export function addressOf({ emails = [], userName }: Person): string {
   const chosen =
@@ -98,7 +98,7 @@ export function nameOfPerson({ displayName, name = {} }: Person): string | null 
   return displayName ?? name.formatted ?? (parts.length > 0 ? parts.join(' ') : null)
 }
 
-/** Returns the attributes of a person in the order of the schema, so that equal people have equal texts. */
+/** Returns a person with the attributes in the order of the schema. */
 export function inOrder(person: Person): Person {
   const entries = userAttributes.map(({ name }) => [name, person[name as keyof Person]] as const)
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))

@@ -22,7 +22,7 @@ export function toScimUser(row: PersonRow, origin: string, query: ScimQuery = {}
   return chosen({ schemas: [userSchema], id: row.user_id, ...toPerson(row), meta }, query)
 }
 
-/** Returns a group with the members that were read. Without members it has no field `members`. */
+/** Returns a group with these members. If there are none, it has no field `members`. */
 export function toScimGroup(row: GroupRow, members: GroupMember[], origin: string, query: ScimQuery): ScimGroup {
   const meta = {
     resourceType: 'Group' as const,

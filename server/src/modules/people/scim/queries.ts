@@ -7,7 +7,7 @@ import type { Person } from './person.ts'
 
 export type PersonRow = RowOf<DirectoryPeople, { attributes: Person }>
 
-/** Returns a person of a directory; null for one of another directory. */
+/** Returns a person of a directory; null for a person of another directory. */
 export async function findPerson(db: Db | Trx, directoryId: string, userId: string): Promise<PersonRow | null> {
   const query = db.selectFrom('directory_people').selectAll()
   const row = await query.where('directory_id', '=', directoryId).where('user_id', '=', userId).executeTakeFirst()
@@ -23,7 +23,7 @@ export async function lockPerson(trx: Trx, directoryId: string, userId: string):
 
 export type Range = { offset: number; limit: number }
 
-/** Returns a page of the people of a directory who fit a filter, by id, and the number of all who fit. */
+/** Returns a page of the people of a directory who match a filter, by id, and the number of all matching people. */
 export async function listPeople(
   db: Db | Trx,
   { directoryId, filter }: { directoryId: string; filter: Filter | null },

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 let number = 0
-const fresh = () => {
+const newName = () => {
   number += 1
   return `p${number}`
 }
@@ -18,7 +18,7 @@ const domainOf = async (directory: TestDirectory): Promise<string> =>
   (await directory.author.get(`/directories/${directory.id}`)).body.domains[0]!
 
 async function addOne(directory: TestDirectory, more: object = {}) {
-  const userName = `${fresh()}@${await domainOf(directory)}`
+  const userName = `${newName()}@${await domainOf(directory)}`
   const { status, body } = await directory.send('POST', '/Users', userOf(userName, more))
   expect(status).toBe(201)
   return body
@@ -78,7 +78,7 @@ describe('setting up a directory', () => {
   })
 })
 
-describe('requests that are refused', () => {
+describe('a refused request gets', () => {
   it('T96 401 for every other token, and for the token of a directory elsewhere', async () => {
     const directory = await createDirectory(test)
     for (const token of [directory.author.token, `srk_${'x'.repeat(43)}`, `srd_${'x'.repeat(43)}`])
@@ -100,7 +100,7 @@ describe('requests that are refused', () => {
     ['a userName that is not text', { userName: { a: 1 } }, 400, 'invalidValue'],
     ['a text that is not a boolean', { userName: 'x', active: 'maybe' }, 400, 'invalidValue'],
     ['an address of another domain', { userName: 'x@elsewhere.example' }, 400, 'invalidValue'],
-    ['an address that is none', { userName: 'x' }, 400, 'invalidValue'],
+    ['an address without a domain', { userName: 'x' }, 400, 'invalidValue'],
     ['two addresses in one', { userName: 'x@y.example,z@corp.example' }, 400, 'invalidValue'],
     ['hidden characters', { userName: 'x\u202e@corp.example' }, 400, 'invalidValue'],
   ])('400 for %s', async (_name, body, status, scimType) => {
@@ -155,7 +155,7 @@ describe('requests that are refused', () => {
   })
 })
 
-describe('reading', () => {
+describe('a directory that reads people', () => {
   it.each([
     ['userName eq "ANNA@F.example"', 1],
     ['userName ne "anna@f.example"', 2],
@@ -206,7 +206,7 @@ describe('reading', () => {
     `userName eq "${'x'.repeat(1_000)}"`,
     `${'('.repeat(30)}active eq true${')'.repeat(30)}`,
     'emails[value eq "x"].type',
-  ])('refuses the filter %s', async (filter) => {
+  ])('gets 400 for the filter %s', async (filter) => {
     const answer = await (await filtered()).send('GET', `/Users?filter=${encodeURIComponent(filter)}`)
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } })
   })
@@ -231,7 +231,7 @@ describe('reading', () => {
     return people
   }
 
-  it('pages by startIndex and count, and chooses attributes', async () => {
+  it('gets pages by startIndex and count, and chooses attributes', async () => {
     const directory = await filtered()
     const { body: all } = await directory.send('GET', '/Users')
     const pages = [1, 2, 3, 4].map((start) => directory.send('GET', `/Users?startIndex=${start}&count=1`))
@@ -245,7 +245,7 @@ describe('reading', () => {
     expect(Object.keys(less)).not.toContain('emails')
   })
 
-  it('says what it supports', async () => {
+  it('reads the supported features, types and schemas', async () => {
     const directory = await filtered()
     const { body } = await directory.send('GET', '/ServiceProviderConfig')
     expect(body).toMatchObject({ patch: { supported: true }, bulk: { supported: false }, sort: { supported: false } })
@@ -261,7 +261,7 @@ describe('reading', () => {
 describe('people who leave', () => {
   it('T92 stops a person with the next request, and has them again', async () => {
     const directory = await createDirectory(test)
-    const person = await test.signIn(`${fresh()}@${await domainOf(directory)}`)
+    const person = await test.signIn(`${newName()}@${await domainOf(directory)}`)
     const { body } = await directory.send('POST', '/Users', userOf(person.email))
     expect(body.id).toBe(person.userId)
     expect((await person.get('/users/me')).status).toBe(200)
@@ -270,7 +270,7 @@ describe('people who leave', () => {
     expect((await person.get('/users/me')).status).toBe(401)
     await directory.send('PATCH', `/Users/${body.id}`, patchOf({ op: 'Replace', value: { active: 'True' } }))
     expect(await disabledAt(body.id)).toBeNull()
-    // The session ended; the person signs in anew.
+    // The session ended, so that the person must sign in again.
     expect((await person.get('/users/me')).status).toBe(401)
   })
 
@@ -380,7 +380,7 @@ describe('people who leave', () => {
     }
     await setActive(people[5]!.id, false)
     expect(await disabledAt(people[5]!.id)).toBeNull()
-    // Naming the same person again adds nobody.
+    // A second stop of the same person does not count again.
     await setActive(people[0]!.id, false)
     expect(await disabledAt(people[0]!.id)).not.toBeNull()
   })
@@ -392,7 +392,7 @@ describe('people who leave', () => {
     const group = await vault.addGroup('treasury')
     const members = []
     for (let i = 0; i < 7; i += 1) {
-      const person = await test.signIn(`${fresh()}@${domain}`)
+      const person = await test.signIn(`${newName()}@${domain}`)
       await vault.addMember(group, person.userId)
       await directory.send('POST', '/Users', userOf(person.email))
       members.push(person)
@@ -410,13 +410,13 @@ describe('T94 the address of an account', () => {
     const directory = await createDirectory(test)
     const domain = await domainOf(directory)
     const person = await addOne(directory)
-    const name = `mallory-${fresh()}@${domain}`
+    const name = `mallory-${newName()}@${domain}`
     const emails = [{ value: name, type: 'work', primary: true }]
     const { body } = await directory.send('PUT', `/Users/${person.id}`, userOf(name, { emails }))
     expect(body).toMatchObject({ userName: name, emails })
     const { body: listed } = await directory.author.get(`/directories/${directory.id}/people`)
     expect(listed.items[0]).toMatchObject({ email: person.userName, userName: name })
-    // The new name makes an account of its own, which has nothing.
+    // Another person with the new address gets a new account, which has no rights.
     const other = await directory.send('POST', '/Users', userOf(`other-${name}`, { emails }))
     expect(other.status).toBe(201)
     expect(other.body.id).not.toBe(person.id)

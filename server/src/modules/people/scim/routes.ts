@@ -48,7 +48,7 @@ export function scimRoutes(app: App, deps: Deps): void {
 
   api.get('listScimSchemas', '/Schemas', {
     summary: 'List the schemas of resources for directories',
-    description: 'For directories. A schema lists the attributes that the service keeps.',
+    description: 'For directories. A schema lists the attributes that the service stores.',
     answers: { 200: ScimList },
     handler: async () => listOf(schemas(origin())),
   })

@@ -70,7 +70,7 @@ export const ScimGroup = Closed(
 )
 export type ScimGroup = Static<typeof ScimGroup>
 
-/** A resource as it is sent: any attributes, of which those that are known are read. */
+/** A resource in the body of a request, with any attributes. Unknown attributes are not read. */
 const open = (example: object, description: string) =>
   Type.Unsafe<Record<string, unknown>>({
     type: 'object',
@@ -81,7 +81,7 @@ const open = (example: object, description: string) =>
 
 export const SentUser = open(
   { schemas: [userSchema], userName: 'treasurer@example.org', externalId: '00u1a2b3', active: true },
-  'A person in the form of RFC 7643. Attributes that this service does not keep are left out.',
+  'A person in the form of RFC 7643. Attributes that this service does not store are left out.',
 )
 export const SentGroup = open(
   { schemas: [groupSchema], displayName: 'Treasury', members: [{ value: 'cmi8h2k1p0a1b2c3d4e5f6g7h' }] },
@@ -100,7 +100,7 @@ export const listResponse = `${messages}ListResponse`
 export const ScimList = Closed(
   {
     schemas: Schemas(listResponse),
-    totalResults: Type.Integer({ minimum: 0, description: 'Number of resources that fit.', examples: [240] }),
+    totalResults: Type.Integer({ minimum: 0, description: 'Number of all matching resources.', examples: [240] }),
     startIndex: Type.Integer({ minimum: 1, description: 'Place of the first resource of the page.', examples: [1] }),
     itemsPerPage: Type.Integer({ minimum: 0, description: 'Number of resources of the page.', examples: [100] }),
     Resources: Type.Array(open({ id: 'cmi8h2k1p0a1b2c3d4e5f6g7h' }, 'A resource.'), {
@@ -110,7 +110,7 @@ export const ScimList = Closed(
   { $id: 'ScimList', description: 'A page of resources for a directory (RFC 7644).' },
 )
 
-/** The description of this service for directories: its abilities, its types of resources or its schemas. */
+/** The description of this service for directories: its features, its types of resources or its schemas. */
 export const ScimDescription = Type.Unsafe<Record<string, unknown>>({
   $id: 'ScimDescription',
   type: 'object',
@@ -123,7 +123,7 @@ const attributes = {
   attributes: Type.Optional(
     Type.String({
       maxLength: scimFilterBytesMax,
-      description: 'Names of the attributes to answer, separated by commas.',
+      description: 'Names of the attributes to return, separated by commas.',
       examples: ['userName'],
     }),
   ),
@@ -145,11 +145,11 @@ export const ScimListQuery = Closed({
     }),
   ),
   startIndex: Type.Optional(
-    Type.Integer({ description: 'Place of the first resource, from 1; less means 1.', examples: [1] }),
+    Type.Integer({ description: 'Place of the first resource, from 1; a smaller number means 1.', examples: [1] }),
   ),
   count: Type.Optional(
     Type.Integer({
-      description: `Most resources of the page; ${scimPageItemsDefault} by default, at most ${scimPageItemsMax}.`,
+      description: `Maximum number of resources of the page; ${scimPageItemsDefault} by default, at most ${scimPageItemsMax}.`,
       examples: [100],
     }),
   ),

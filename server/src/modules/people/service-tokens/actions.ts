@@ -13,7 +13,7 @@ import { listGroupsOfVault, type ServiceTokenRow, serviceTokenColumns } from './
 import type { CreateServiceToken } from './schema.ts'
 
 /**
- * Creates a service: its own user in the groups of the request, and the digest of the token with which it acts.
+ * Creates a service: a user in the groups of the request, and the digest of the token with which the service acts.
  * @throws 400 for a past expiry, text that is not a network, or the group `everyone`, 404 for a group that the vault does not have
  */
 export async function createServiceToken(
@@ -57,7 +57,7 @@ export async function createServiceToken(
 }
 
 /**
- * Ends a service token and its user at once; repeating it changes nothing.
+ * Revokes a service token and disables its user at once. For a revoked token it changes nothing.
  * @throws 404 when the vault has no such token
  */
 export async function revokeServiceToken(trx: Trx, id: string, by: ByMember): Promise<void> {
@@ -87,7 +87,7 @@ type ServiceTokenEvent = {
   id: string
   name: string
   details: Record<string, unknown>
-  /** The groups in which the service votes, or voted until this change. */
+  /** The groups of which the service becomes, or was, a member. */
   groups: { id: string }[]
 }
 

@@ -5,7 +5,7 @@ import { createServiceToken } from './actions.ts'
 import { addServiceKey, revokeServiceKey } from './keys.ts'
 import { AddServiceKey, CreateServiceToken } from './schema.ts'
 
-/** The token was shown to the caller who requested it. It is valid from the moment of the change on. */
+/** The payload has the digest of the token, which the caller got when they made the request. It is valid after the votes. */
 const GovernedServiceToken = Closed({
   ...CreateServiceToken.properties,
   tokenHash: Type.String({ pattern: '^[0-9a-f]{64}$' }),

@@ -14,7 +14,7 @@ const columns = ['id', 'name', 'public_key', 'created_by_id', 'created_at', 'rev
 
 export type ServiceKeyRow = Awaited<ReturnType<typeof listServiceKeys>>[number]
 
-/** Returns the user of a service of the vault. @throws 404 */
+/** Returns the user, name and time of revocation of a service token of the vault. @throws 404 */
 export async function findService(db: Db | Trx, vaultId: string, tokenId: string) {
   const service = await db
     .selectFrom('service_tokens')
@@ -33,9 +33,9 @@ export function listServiceKeys(db: Db | Trx, { vaultId, userId }: { vaultId: st
 }
 
 /**
- * Registers a key with which a service signs. An administrator registers it, not the service: a thief of its token must
- * not be able to add a key.
- * @throws 400 for a value that is not an Ed25519 key, 404, 409 for a revoked service, a known key or too many
+ * Registers a key with which a service signs. An administrator registers it, not the service, so that the thief of a service token
+ * cannot add a key.
+ * @throws 400 for a value that is not an Ed25519 key; 404; 409 for a revoked service, a known key, or too many keys
  */
 export async function addServiceKey(
   trx: Trx,
@@ -74,7 +74,7 @@ export async function addServiceKey(
   return row
 }
 
-/** @throws 404 when the service has no such key; repeating it changes nothing */
+/** Revokes a key of a service. For a revoked key it changes nothing. @throws 404 when the service does not have the key */
 export async function revokeServiceKey(trx: Trx, tokenId: string, keyId: string, by: ByMember): Promise<void> {
   const vaultId = by.member.vault.id
   const service = await findService(trx, vaultId, tokenId)
@@ -105,7 +105,7 @@ function readEd25519(publicKey: string): Buffer {
     const exported = key.export({ type: 'spki', format: 'der' })
     if (key.asymmetricKeyType === 'ed25519' && exported.equals(spki)) return spki
   } catch {
-    // A value that cannot be read is not such a key.
+    // A value that cannot be read is not an Ed25519 key.
   }
   throw badRequest('publicKey', 'must be an Ed25519 key as SPKI in DER')
 }

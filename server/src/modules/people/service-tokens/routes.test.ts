@@ -75,7 +75,7 @@ describe('service tokens', () => {
     expect((await service.get('/auth/session')).status).toBe(401)
   })
 
-  it('tell when and from where they were last used: each hour, and sooner when the address changes', async () => {
+  it('show the time and address of their last use, updated each hour and sooner when the address changes', async () => {
     const { body } = await create()
     const use = async (ip: string) => {
       const headers = { authorization: `Bearer ${body.token}`, 'x-forwarded-for': ip }
@@ -130,7 +130,7 @@ describe('service tokens', () => {
     expect(JSON.parse((await records.executeTakeFirstOrThrow()).content).details).toMatchObject({ networks })
   })
 
-  it('refuse networks that are none', async () => {
+  it('refuse networks that are not valid', async () => {
     for (const network of ['203.0.113.7', '203.0.113.7/24', '10/8', 'example.org/24', '::ffff:203.0.113.0/120']) {
       const { status, body } = await create({ networks: [network] })
       expect([status, body.details?.[0]?.field], network).toEqual([400, 'networks'])
@@ -159,7 +159,7 @@ describe('service tokens', () => {
     expect((await create({ name: ' ' })).status).toBe(400)
   })
 
-  it('T47 revoking one ends its power on the next request', async () => {
+  it('T47 are refused from the next request on after their revocation', async () => {
     const { body } = await create()
     const service = bearing(body.token)
     expect((await service.get('/auth/session')).status).toBe(200)
@@ -178,7 +178,7 @@ describe('service tokens', () => {
     expect(records.map((record) => record.action).sort()).toEqual(['service_token.created', 'service_token.revoked'])
   })
 
-  it('are kept as digests: neither table, audit record nor stored answer holds one', async () => {
+  it('are stored as digests: no table, audit record or stored answer contains a token', async () => {
     const answer = await admin.post(url, { name: 'Keyed', groupIds: [botsId] }, { 'idempotency-key': 'bot-1' })
     const again = await admin.post(url, { name: 'Keyed', groupIds: [botsId] }, { 'idempotency-key': 'bot-1' })
     const { token: _token, ...rest } = answer.body

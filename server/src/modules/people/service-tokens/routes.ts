@@ -26,7 +26,7 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
   api.post('createServiceToken', '/vaults/:code/service-tokens', {
     summary: 'Create a service token',
     description:
-      'For administrators of the vault. Creates a service, which becomes a member of the given groups, and its token. ' +
+      'For administrators of the vault. Creates a service, which becomes a member of the groups, and its token. ' +
       'The token is shown in this answer only; in a vault with governance it is valid once the request was approved.',
     errors: ['limit_reached', 'quorum_unreachable'],
     body: CreateServiceToken,
@@ -48,7 +48,7 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
   api.list('listServiceTokens', '/vaults/:code/service-tokens', {
     summary: 'List service tokens',
     description:
-      'For administrators and auditors of the vault. Newest first, revoked ones included, without the tokens themselves.',
+      'For administrators and auditors of the vault. Newest first, including revoked service tokens, without the secrets.',
     access: 'auditor',
     item: ServiceToken,
     load: (db, { member }, page) => listServiceTokens(db, member.vault.id, page),
@@ -57,7 +57,7 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
 
   api.list('listServiceKeys', '/vaults/:code/service-tokens/:id/keys', {
     summary: 'List the keys of a service',
-    description: 'For administrators and auditors of the vault. Newest first, revoked ones included.',
+    description: 'For administrators and auditors of the vault. Newest first, including revoked keys.',
     access: 'auditor',
     item: ServiceKey,
     load: async (db, { member, params }, page) => {
@@ -71,10 +71,9 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
   api.post('addServiceKey', '/vaults/:code/service-tokens/:id/keys', {
     summary: 'Add a key of a service',
     description:
-      'For administrators of the vault: the service itself may not, because a thief of its token could act as the ' +
-      'service. With the ' +
-      'private key, which nobody sends anywhere, the service signs in a protected vault (docs/signed-orders.md). A change ' +
-      'of the rules: where governance is on, it waits for votes.',
+      'For administrators of the vault, and not for the service itself, so that the thief of its token cannot add a key. ' +
+      'With the private key, which never leaves the service, the service signs in a protected vault ' +
+      '(docs/signed-orders.md). The key is part of the rules: where governance is on, the request waits for votes.',
     confirmed: true,
     errors: ['already_exists', 'limit_reached', 'person_required', 'quorum_unreachable', 'wrong_state'],
     body: AddServiceKey,

@@ -7,7 +7,7 @@ import { Fingerprint } from '../../rules/signatures/schema.ts'
 export const ServiceToken = Closed(
   {
     id: Id,
-    userId: described(Id, 'Identifier of the service as a member of vaults; records name it as the actor.'),
+    userId: described(Id, 'Identifier of the user of the service, which audit records name as the actor.'),
     name: Name,
     createdById: Id,
     createdBy: ProfileBeside,
@@ -26,7 +26,7 @@ export const ServiceToken = Closed(
     ),
     networks: described(
       Nullable(Type.Array(Type.String({ examples: ['203.0.113.0/24'] }))),
-      'Networks from which the token is accepted; null: from everywhere.',
+      'Networks from which the token is accepted; null if it is accepted from every address.',
     ),
     revokedAt: described(
       Nullable(Timestamp),
@@ -83,7 +83,7 @@ export const CreateServiceToken = Closed({
   expiresAt: Type.Optional(
     described(
       Nullable(Type.String({ format: 'date-time', examples: ['2036-01-31T09:30:00.000Z'] })),
-      'Instant from which the token is refused, in UTC; null or left out: it does not expire.',
+      'Instant from which the token is refused, in UTC; a token with null or without the field does not expire.',
     ),
   ),
   networks: Type.Optional(
@@ -95,7 +95,7 @@ export const CreateServiceToken = Closed({
           uniqueItems: true,
         }),
       ),
-      'Networks in CIDR notation from which the token is accepted; null or left out: from everywhere.',
+      'Networks in CIDR notation from which the token is accepted; with null or without the field, every address.',
     ),
   ),
 })
@@ -105,7 +105,7 @@ export const WaitingServiceToken = Closed(
     request: Ref(ApprovalRequest),
     token: Type.Optional(
       Type.String({
-        description: 'Shown once; it is valid from the moment on at which the request is applied.',
+        description: 'Shown once; it is valid from the instant at which the request is applied.',
         examples: ['srk_q0Vn2mXkq1u7b9S3cT8yLw4Zr6HfJdPaE5gKoNiRtYs'],
       }),
     ),

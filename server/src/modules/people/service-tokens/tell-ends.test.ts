@@ -26,8 +26,8 @@ const create = async (name: string, life: number) => {
   return body
 }
 
-/** The mails that are due, by the name of the token. */
-async function told(name: string): Promise<string[]> {
+/** Returns the times before the end of a token that were announced, by the name of the token. */
+async function announcedFor(name: string): Promise<string[]> {
   const rows = await test.deps.db
     .selectFrom('announcements')
     .select('content')
@@ -45,21 +45,21 @@ describe('the end of a service token', () => {
     const { id } = await create('Monthly', days(20))
     const look = () => Promise.all([tellEndsOfTokens(test.deps), tellEndsOfTokens(test.deps)])
     await look()
-    expect([await told('Monthly'), await ending()]).toEqual([[], 0])
+    expect([await announcedFor('Monthly'), await ending()]).toEqual([[], 0])
     test.clock.advance(days(6.5))
     await look()
     await look()
-    expect([await told('Monthly'), await ending()]).toEqual([['14 days'], 1])
+    expect([await announcedFor('Monthly'), await ending()]).toEqual([['14 days'], 1])
     test.clock.advance(days(11))
     await look()
-    expect(await told('Monthly')).toEqual(['14 days', '3 days'])
+    expect(await announcedFor('Monthly')).toEqual(['14 days', '3 days'])
     test.clock.advance(days(2))
     await look()
     await look()
-    expect(await told('Monthly')).toEqual(['14 days', '3 days', 'a day'])
+    expect(await announcedFor('Monthly')).toEqual(['14 days', '3 days', 'a day'])
     test.clock.advance(days(1))
     await look()
-    expect([await told('Monthly'), await ending()]).toEqual([['14 days', '3 days', 'a day'], 0])
+    expect([await announcedFor('Monthly'), await ending()]).toEqual([['14 days', '3 days', 'a day'], 0])
     const records = await test.deps.db
       .selectFrom('audit_records')
       .select(['chain', 'actor_id'])
@@ -77,10 +77,10 @@ describe('the end of a service token', () => {
     await create('Weekend', days(2))
     await create('Hour', 3_600_000)
     await tellEndsOfTokens(test.deps)
-    expect([await told('Weekend'), await told('Hour'), await ending()]).toEqual([[], [], 0])
+    expect([await announcedFor('Weekend'), await announcedFor('Hour'), await ending()]).toEqual([[], [], 0])
     test.clock.advance(days(1.5))
     await tellEndsOfTokens(test.deps)
-    expect([await told('Weekend'), await told('Hour')]).toEqual([['a day'], []])
+    expect([await announcedFor('Weekend'), await announcedFor('Hour')]).toEqual([['a day'], []])
   })
 
   it('is not announced for a token that is revoked, or whose service was disabled', async () => {
@@ -90,6 +90,6 @@ describe('the end of a service token', () => {
     await test.deps.db.updateTable('users').set({ disabled_at: now }).where('id', '=', disabled.userId).execute()
     test.clock.advance(days(29.5))
     await tellEndsOfTokens(test.deps)
-    expect([await told('Revoked'), await told('Disabled'), await ending()]).toEqual([[], [], 0])
+    expect([await announcedFor('Revoked'), await announcedFor('Disabled'), await ending()]).toEqual([[], [], 0])
   })
 })

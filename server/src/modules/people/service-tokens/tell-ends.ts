@@ -7,13 +7,13 @@ import { announceVaultChange, quote } from '../../record/notifications/announce.
 
 type Ending = { vaultId: string; id: string; days: number }
 
-/** Announces the service tokens that end soon, so that no program stops unexpectedly: each of the days once, on one node. */
+/** Announces service tokens 14 days, 3 days and a day before they end, each once, so that no program stops unexpectedly. */
 export async function tellEndsOfTokens({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   const now = clock()
-  for (const ending of await listEnding(db, now)) await inTransaction(db, (trx) => tellEnd(trx, ending, now))
+  for (const ending of await listEnding(db, now)) await inTransaction(db, (trx) => announceEnd(trx, ending, now))
 }
 
-/** Returns the tokens with a day that was not announced. A day counts only for tokens that were made to live longer. */
+/** Returns the tokens with an announcement that is due. A token whose whole life is shorter than the days gets none for them. */
 async function listEnding(db: Db, now: Date): Promise<Ending[]> {
   const { rows } = await sql<Ending>`
     select t.vault_id as "vaultId", t.id, min(d.days) as days
@@ -28,7 +28,7 @@ async function listEnding(db: Db, now: Date): Promise<Ending[]> {
   return rows
 }
 
-async function tellEnd(trx: Trx, { vaultId, id, days }: Ending, now: Date): Promise<void> {
+async function announceEnd(trx: Trx, { vaultId, id, days }: Ending, now: Date): Promise<void> {
   const token = await trx
     .updateTable('service_tokens')
     .set({ told_days: days })

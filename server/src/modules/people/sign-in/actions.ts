@@ -35,13 +35,13 @@ export type MagicLinkRequest = {
   invitationHash: string | null
   /** True if the person of the e-mail address signed in before from the device of this request. */
   isKnownDevice: boolean
-  /** True if a passkey of a break-glass person answered in that browser. Queued mails of before they existed lack it. */
+  /** True if a passkey of a break-glass person answered in that browser. Older queued mails lack the field. */
   breakGlass?: boolean
 }
 
 /**
- * Counts the request and enqueues its mail. The only lookup about the e-mail address is whether the device cookie belongs to
- * its person. Neither the answer nor its time then reveals whether the address is known.
+ * Counts the request and enqueues its mail. The only lookup with the e-mail address says if the device cookie belongs to its
+ * person, so that neither the answer nor its time reveals if the address is known.
  * @throws 429 when the sender made too many requests, for this e-mail address or in all
  */
 export async function requestMagicLink(
@@ -77,8 +77,8 @@ export async function requestMagicLink(
 
 /**
  * Creates the token of a sign-in link and the code that is required on another device, and stores their digests.
- * Returns null when the e-mail address may not sign in, or when unknown devices requested enough links for it. Those
- * links all work, so that strangers can neither flood a mailbox nor lock its owner out.
+ * Returns null when the e-mail address may not sign in by a link, or when the request comes from an unknown device and the address
+ * has the maximum of working links. These links stay valid, so that strangers can neither flood a mailbox nor lock its owner out.
  */
 export async function issueMagicLink(
   trx: Trx,
@@ -214,8 +214,8 @@ export const signInPurpose = (binding: string) =>
   ({ for: 'sign-in', bindingHash: sha256(binding).toString('base64url') }) as const
 
 /**
- * Signs in the person whose passkey answered. Returns null for a passkey that may not sign in, for one whose person signs in through
- * their provider alone, or for an answer that is not valid. A break-glass person gets a link, for the browser with `linkBinding`.
+ * Signs in the person whose passkey answered. Returns null when the answer is not valid, when the person may not sign in, and when
+ * their provider is enforced. A break-glass person gets a mailed link instead, which works in the browser with `linkBinding`.
  */
 export async function signInWithPasskey(
   trx: Trx,
@@ -239,7 +239,7 @@ export async function signInWithPasskey(
 
 type PasskeyArrival = { credential: Assertion; binding: string; linkBinding: string; device: Device }
 
-/** Queues the link that a break-glass person opens after their passkey answered. The limit of links for strangers holds for it. */
+/** Queues the mail with the link of a break-glass person. The limit of links for unknown devices applies. */
 async function enqueueBreakGlassLink(
   trx: Trx,
   { email, linkBinding }: { email: string; linkBinding: string },
@@ -259,7 +259,7 @@ async function enqueueBreakGlassLink(
   await enqueueMail(trx, job, now)
 }
 
-/** Returns true if a link opens a session where an address may sign in by these ways. */
+/** Returns true if a mailed link opens a session for an e-mail address with these ways to sign in. */
 const isLinkEnough = (ways: Awaited<ReturnType<typeof waysBesideProvider>>, breakGlass: boolean): boolean =>
   ways === 'all' || (ways === 'break_glass' && breakGlass)
 
@@ -279,7 +279,7 @@ async function signInByLink(
   now: Date,
 ): Promise<SignedIn | null> {
   const { email, device } = link
-  // The link of an operator works whatever is enforced, so that nobody is locked out for good.
+  // The link of an operator works also where a provider is enforced, so that nobody is locked out for good.
   const ways = link.by_operator ? 'all' : await waysBesideProvider(trx, email)
   if (!isLinkEnough(ways, link.break_glass)) return null
   const method = link.by_operator ? 'operator_link' : ways === 'break_glass' ? 'break_glass' : link.method
@@ -317,7 +317,7 @@ export async function signInPerson(
   return { ...session, user }
 }
 
-/** Returns true if the person of an e-mail address may sign in: a user, or with an invitation that waits. */
+/** Returns true if the person of an e-mail address may sign in: as a user, or as an invited person without a user. */
 export async function maySignIn(trx: Trx, email: string, invitationHash: Buffer | null): Promise<boolean> {
   const user = await findUserByEmail(trx, email)
   return user === null ? hasPendingInvitation(trx, email, invitationHash) : user.may_sign_in

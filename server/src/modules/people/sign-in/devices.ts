@@ -35,9 +35,9 @@ export async function noteDevice(
   device: Device,
   now: Date,
 ): Promise<{ hash: Buffer; cookie: string | null; isNew: boolean }> {
-  const isGiven = device.cookie !== null && (await isKnownCookie(trx, device.cookie))
-  const isBrowser = device.kind === 'browser' || isGiven
-  const cookie = isBrowser ? (isGiven ? device.cookie! : newSecret()) : null
+  const isIssued = device.cookie !== null && (await isKnownCookie(trx, device.cookie))
+  const isBrowser = device.kind === 'browser' || isIssued
+  const cookie = isBrowser ? (isIssued ? device.cookie! : newSecret()) : null
   const hash = cookie === null ? hashOfProgram(device) : hashOfCookie(cookie)
   const { rows } = await sql<{ is_new: boolean }>`
     insert into known_devices as d (device_hash, user_id, last_seen_at)
@@ -52,7 +52,7 @@ export async function forgetDevice(trx: Trx, userId: string, hash: Buffer | null
   await trx.deleteFrom('known_devices').where('device_hash', '=', hash).where('user_id', '=', userId).execute()
 }
 
-/** Forgets the devices of a person, but for that of the session that is kept. */
+/** Forgets the devices of a person, except the device of the session that is kept. */
 export async function forgetDevicesOf(trx: Trx, userId: string, keptSessionId: string | null): Promise<void> {
   await sql`
     delete from known_devices d where d.user_id = ${userId}
@@ -76,7 +76,7 @@ export const hashOfCookie = (cookie: string): Buffer => sha256(JSON.stringify(['
 const hashOfProgram = ({ userAgent, ip }: Device): Buffer =>
   sha256(JSON.stringify(['program', userAgent, networkOf(ip)]))
 
-/** The first match is used, because most browsers name other browsers as well. */
+/** The browsers, in the order of their tests: most User-Agent headers also name other browsers, so that the first match counts. */
 const browsers: [name: string, version: RegExp][] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\/(\d{1,4})/],
   ['Opera', /\bOPR\/(\d{1,4})/],

@@ -63,15 +63,14 @@ export async function findMagicLink(
     .select(['email', 'code_hash'])
     .where('token_hash', '=', sha256(token))
     .where('expires_at', '>', now)
-    // Such a link works in one browser alone, without a code.
+    // The link of a break-glass person works only in one browser, without a code.
     .where('break_glass', '=', false)
     .executeTakeFirst()
   return row === undefined ? null : { email: row.email, asksForCode: row.code_hash !== null }
 }
 
 /**
- * Returns true if a mailbox has the maximum of working links that unknown devices requested. Links of the mail `mailId`
- * do not count.
+ * Returns true if an e-mail address has the maximum of working mailed links. Links of the mail `mailId` do not count.
  */
 export async function hasEnoughLiveLinks(trx: Trx, email: string, mailId: string, now: Date): Promise<boolean> {
   const mails = await trx

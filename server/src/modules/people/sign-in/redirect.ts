@@ -1,6 +1,6 @@
 /**
- * Returns true if a path leads to a page of our own origin, however a reader takes it. It begins with one slash, holds only
- * visible ASCII and no backslash (which browsers read as a slash), and means the same path after it is normalised or decoded.
+ * Returns true if every browser and library reads the path as a path of this origin: it begins with one slash, contains only
+ * visible ASCII and no backslash (which browsers read as a slash), and stays the same path when it is normalised or decoded.
  */
 export function isOwnPath(path: string): boolean {
   if (!/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(path) || mayChange(path.split(/[?#]/)[0]!)) return false

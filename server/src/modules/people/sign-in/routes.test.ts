@@ -30,7 +30,7 @@ beforeAll(async () => {
   vault = await insertVault(test, 'main-vault', admin)
   treasuryId = await vault.addGroup('treasury')
 })
-// Only the tests of the sign-in limits and of full mailboxes keep these rows.
+// These rows count towards limits, so that each test begins without them.
 afterEach(async () => {
   await test.sendMails()
   for (const table of ['sign_in_attempts', 'failed_redemptions', 'magic_links'] as const) {
@@ -75,7 +75,7 @@ function cookieOf(answer: Answer, name: string): string | undefined {
     .split(';')[0]
 }
 
-/** Sends a plain form, as a browser does without any script. */
+/** Submits a form, as a browser without scripts does. */
 const submit = (url: string, fields: Record<string, string>, headers: Record<string, string> = { origin }) =>
   test.anonymous.post(`/${url}`, new URLSearchParams(fields).toString(), {
     'content-type': 'application/x-www-form-urlencoded',
@@ -455,7 +455,7 @@ describe('T43 a sign-in link on another device', () => {
     expect((await follow(token, binding)).headers.location).toBe('/sign-in?error=link')
   })
 
-  it('takes five guesses, however many come at the same time', async () => {
+  it('allows five guesses, however many come at the same time', async () => {
     const { token } = await linkFor(email)
     const code = anotherCode(await lastCode(email))
     const answers = await Promise.all(Array.from({ length: 20 }, () => confirm(token, code)))
@@ -643,7 +643,7 @@ describe('a sign-in from a new device', () => {
       target_id: fields.session,
       details: { via: 'mail' },
     })
-    // The device is not known any more.
+    // The device is no longer known, so that its next sign-in is announced.
     await signInByBrowser(email, from('203.0.113.7', agents.firefox), device)
     expect(await notices(email)).toHaveLength(2)
   })
@@ -719,7 +719,7 @@ describe('T67 a stranger', () => {
     const knownDevice = { ...stranger, cookie: `device=${device}` }
     for (let index = 0; index < 5; index += 1) expect((await ask(email, {}, knownDevice)).status).toBe(200)
     expect((await ask(email, {}, knownDevice)).status).toBe(429)
-    // The cookie opens this one mailbox only.
+    // The device is known for one e-mail address only.
     expect((await ask('admin@example.org', {}, knownDevice)).status).toBe(429)
   })
 
@@ -798,7 +798,7 @@ describe('T67 a stranger', () => {
 describe('T44 asking for a link', () => {
   const unknown = (index: number) => `nobody-${index}@example.org`
 
-  it('answers byte for byte the same for known, unknown and disabled e-mail addresses, and mails only the known', async () => {
+  it('answers byte for byte the same for known, unknown and disabled e-mail addresses, and mails only to known addresses', async () => {
     const gone = await test.signIn('gone@example.org')
     await test.deps.db
       .updateTable('users')
@@ -829,7 +829,7 @@ describe('T44 asking for a link', () => {
     }
     for (let index = 0; index < 10; index += 1) await measure(unknown(1000 + index), `10.9.0.${index}`)
     const ratios: number[] = []
-    // A difference in the work done shows every time; another process on this machine does not.
+    // A difference in the work shows in every attempt; the load of another process does not.
     for (let attempt = 0; attempt < 3 && !ratios.some((ratio) => ratio <= 1.2); attempt += 1) {
       const times = { known: [] as number[], unknown: [] as number[] }
       for (let index = 0; index < rounds; index += 1) {
@@ -837,7 +837,7 @@ describe('T44 asking for a link', () => {
           async () => times.known.push(await measure(`timed-${index}@example.org`, `10.1.${attempt}.${index}`)),
           async () => times.unknown.push(await measure(unknown(index + 1), `10.2.${attempt}.${index}`)),
         ]
-        // Alternating who goes first keeps a drift of the machine out of the comparison.
+        // The order alternates, so that a slow change of the machine affects both equally.
         for (const run of index % 2 === 0 ? runs : runs.reverse()) await run()
       }
       const [a, b] = [median(times.known), median(times.unknown)]

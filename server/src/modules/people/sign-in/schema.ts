@@ -33,7 +33,7 @@ export const RequestMagicLink = Closed({
     Type.String({
       minLength: 1,
       maxLength: tokenLengthMax,
-      description: 'For an e-mail address without an account: the invitation that it follows.',
+      description: 'Token of the invitation, for an e-mail address without an account.',
       examples: [exampleToken],
     }),
   ),
@@ -100,7 +100,7 @@ export const Session = Closed(
           enum: [...signInMethods],
           description:
             '`magic_link`: mailed link or its token. `code`: mailed link plus code on another device. `operator_link`: ' +
-            'link made by an operator. `invitation`: the sign-in that accepted one. `passkey`: a passkey. ' +
+            'link made by an operator. `invitation`: the sign-in that accepted an invitation. `passkey`: a passkey. ' +
             '`provider`: an identity provider. `break_glass`: passkey and mailed link, where a provider is enforced. null: not recorded.',
           examples: [signInMethods[0]],
         }),
@@ -113,7 +113,7 @@ export const Session = Closed(
           name: Name,
           authenticatedAt: described(
             Nullable(Timestamp),
-            'Instant at which the person signed in there, in UTC; null if the provider did not say.',
+            'Instant at which the person signed in at the provider, in UTC; null if the provider did not state it.',
           ),
         }),
       ),
@@ -121,7 +121,7 @@ export const Session = Closed(
     ),
     userAgent: described(
       Nullable(Type.String({ examples: ['Mozilla/5.0'] })),
-      '`User-Agent` of the browser that signed in; null if it sent none.',
+      '`User-Agent` of the browser or program that signed in; null if it sent none.',
     ),
     ip: described(
       Nullable(Type.String({ examples: ['203.0.113.7'] })),
@@ -141,7 +141,7 @@ export type Session = Static<typeof Session>
 
 export const SignOutEverywhere = Closed({
   keepCurrent: Type.Optional(
-    Type.Boolean({ description: 'Choice to keep the session of this request; false by default.', examples: [true] }),
+    Type.Boolean({ description: 'True to keep the session of this request; false by default.', examples: [true] }),
   ),
 })
 

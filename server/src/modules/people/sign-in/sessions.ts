@@ -28,7 +28,7 @@ export type SignInMethod = (typeof signInMethods)[number]
 
 export type OpenedSession = { token: string; expiresAt: Date; endsAt: Date; deviceCookie: string | null }
 
-/** The queued mail that reports a sign-in. It holds all its facts, because the session may end before it is sent. */
+/** The queued mail that reports a sign-in. It holds all facts of the mail, because the session may end before the mail is sent. */
 export type SignInNotice = {
   kind: 'sign-in'
   sessionId: string
@@ -39,7 +39,7 @@ export type SignInNotice = {
   signedInAt: string
 }
 
-/** The identity provider that opens a session, and what it said of the sign-in. */
+/** The identity provider that opens a session, and the facts about the sign-in that it stated. */
 export type SessionProvider = {
   providerId: string
   subject: string
@@ -47,7 +47,7 @@ export type SessionProvider = {
   authTime: Date | null
   acr: string | null
   amr: string[] | null
-  /** The longest life of the session. */
+  /** The longest life of the session, in hours. */
   hours: number
   /** True for the first session of a person through the provider. */
   isFirst: boolean
@@ -122,14 +122,14 @@ export function sessionOf({ sessionId }: Caller): string {
   )
 }
 
-/** @throws 409 for a service token */
+/** Ends the session of the request. @throws 409 for a service token */
 export async function signOut(trx: Trx, caller: Caller, now: Date): Promise<void> {
   const sessionId = sessionOf(caller)
   await trx.deleteFrom('sessions').where('id', '=', sessionId).execute()
   await insertSessionRecord(trx, 'user.signed_out', caller.userId, { sessionId }, now)
 }
 
-/** @throws 404 for a session that is not the caller's own */
+/** Ends a session of the caller. @throws 404 for a session of another person */
 export async function revokeSession(trx: Trx, caller: Caller, id: string, now: Date): Promise<void> {
   if (!(await endSession(trx, { id, userId: caller.userId, details: {} }, now))) throw notFound('Session')
 }
@@ -150,7 +150,8 @@ export async function endSessionsOf(trx: Trx, userId: string, via: 'hold' | 'dis
 }
 
 /**
- * Ends the sessions of a person at an identity provider: those of one session there, or all. Returns how many it ended.
+ * Ends the sessions that an identity provider opened: with `subject` only those of this person, with `sid` only those of this
+ * session at the provider. Returns their number.
  */
 export async function endSessionsOfIdentity(
   trx: Trx,
@@ -166,7 +167,7 @@ export async function endSessionsOfIdentity(
   return rows.length
 }
 
-/** Ends the sessions of people of the domains that no provider opened. */
+/** Ends the sessions of people with addresses of the domains, except sessions that a provider opened. */
 export async function endSessionsBesideProvider(trx: Trx, domains: string[], now: Date): Promise<void> {
   const { rows } = await sql<{ id: string; userId: string }>`
     delete from sessions s using users u
@@ -188,7 +189,7 @@ function columnsOf(provider: SessionProvider | undefined) {
   }
 }
 
-/** Returns the key in the mail about a sign-in. It can only end that session, so it works without signing in. */
+/** Returns the key that the mail about a sign-in contains. It can only end that session, and is valid without signing in. */
 export function keyToEnd(sealer: Deps['sealer'], sessionId: string): string {
   return sealer.mac('end session', sessionId).toString('base64url')
 }
@@ -202,7 +203,7 @@ export async function endMailedSession(trx: Trx, id: string, now: Date): Promise
   return endSession(trx, { id, userId: null, details: { via: 'mail' } }, now)
 }
 
-/** Ends a session. The device is forgotten too, so that the next sign-in from it is reported by mail again. */
+/** Ends a session and forgets its device, so that the next sign-in from the device is reported by mail. Returns false if it ended before. */
 async function endSession(
   trx: Trx,
   { id, userId, details }: { id: string; userId: string | null; details: Record<string, unknown> },

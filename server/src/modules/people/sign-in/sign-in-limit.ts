@@ -15,9 +15,9 @@ import { senderOf } from '../../../lib/sender.ts'
 const windowMilliseconds = signInWindowMinutes * 60_000
 
 /**
- * Counts a request for a sign-in link, for known and unknown e-mail addresses alike. It counts the requests of this
- * sender for this address, and all requests of this sender. Requests of other senders do not count, or they could lock
- * the owner of the address out. A lock on the sender serialises concurrent requests, on every node.
+ * Counts a request for a sign-in link, for known and unknown e-mail addresses alike. The limits are on the requests of the sender
+ * for the address, and on all requests of the sender. Requests of other senders do not count, because they could otherwise lock
+ * out the owner of the address. A lock on the sender serialises concurrent requests, on every node.
  * @throws 429 with Retry-After in seconds
  */
 export async function countSignInAttempt(trx: Trx, email: string, sender: string, now: Date): Promise<void> {
@@ -43,7 +43,7 @@ export async function countSignInAttempt(trx: Trx, email: string, sender: string
 /**
  * Counts a token or code that was wrong, used or expired. It runs after the redemption failed, so that others in the
  * same network cannot cause a working link to be refused. Concurrent requests may exceed the limit by a few.
- * @returns the error to answer with when the sender failed too often, else null
+ * @returns the error to throw when the sender failed too often, else null
  */
 export async function countFailedRedemption(trx: Trx, sender: string, now: Date): Promise<AppError | null> {
   const { rows } = await sql<{ failed_at: Date }>`
@@ -56,7 +56,7 @@ export async function countFailedRedemption(trx: Trx, sender: string, now: Date)
   return null
 }
 
-/** Does the same as `countFailedRedemption` in its own transaction, because the failed transaction only read or was rolled back. */
+/** As `countFailedRedemption`, in its own transaction, because the failed transaction only read or was rolled back. */
 export function countFailedRequest(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   request: { ip: string },
@@ -64,7 +64,7 @@ export function countFailedRequest(
   return inTransaction(db, (trx) => countFailedRedemption(trx, senderOf(request.ip), clock()))
 }
 
-/** Serialises decisions about one e-mail address until the transaction ends. */
+/** Locks an e-mail address until the transaction ends, so that decisions about it are made one after the other. */
 export async function lockEmail(trx: Trx, email: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(${lockKey(`email ${email}`)}::bigint)`.execute(trx)
 }

@@ -50,7 +50,7 @@ async function recordsOf(userId: string, chain: string) {
 }
 
 describe('a person who signs out everywhere', () => {
-  it('keeps the session of the request and its device, if they say so, and loses the others and the links', async () => {
+  it('keeps the session of the request and its device with `keepCurrent`, and loses other sessions, devices and links', async () => {
     const email = 'owner@example.org'
     const first = await test.signIn(email)
     await redeem(await linkFor(email), 'Stolen/1')
@@ -67,7 +67,7 @@ describe('a person who signs out everywhere', () => {
     expect((await redeem(pending, 'Stolen/1')).status).toBe(401)
   })
 
-  it('loses the session of the request otherwise, and the cookie, on the record', async () => {
+  it('loses the session of the request and the cookie without `keepCurrent`, on the record', async () => {
     const [first, second, other] = [
       await test.signIn('leaving@example.org'),
       await test.signIn('leaving@example.org'),
@@ -85,7 +85,7 @@ describe('a person who signs out everywhere', () => {
     ])
   })
 
-  it('is not a service token', async () => {
+  it('cannot be a service', async () => {
     const body = { name: 'Bookkeeping', groupIds: [groupId] }
     const { token } = (await admin.post('/vaults/main-vault/service-tokens', body)).body
     const service = test.client({ authorization: `Bearer ${token}` })
@@ -150,7 +150,7 @@ describe('a platform administrator', () => {
     expect(await statusOf(opened)).toBe(401)
   })
 
-  it('alone sees and ends the sessions of others', async () => {
+  it('is the only one who sees and ends the sessions of others', async () => {
     const member = await test.signIn('member@example.org')
     await vault.addMember(groupId, member.userId)
     for (const by of [admin, member]) {

@@ -7,8 +7,8 @@ import { forgetDevicesOf } from './devices.ts'
 import { findUser } from './queries.ts'
 
 /**
- * Ends the sessions of a person, but for the one that is kept, and the links that were mailed to them. Their devices are forgotten,
- * so that the next sign-in from each is reported by mail. Returns how many sessions ended. @throws 404
+ * Ends the sessions of a person, except the session `keptId`, and their sign-in links. Forgets their devices, so that the next
+ * sign-in from each device is reported by mail. Returns the number of ended sessions. @throws 404
  */
 export async function signOutEverywhere(
   trx: Trx,
@@ -17,7 +17,7 @@ export async function signOutEverywhere(
 ): Promise<number> {
   const user = await findUser(trx, 'id', userId)
   if (user === null) throw notFound('User')
-  // First: a link that is redeemed at this moment is waited for, and the session that it opens ends with the others.
+  // Links come first: this waits for a link that is redeemed at this moment, so that its new session ends with the others.
   if (user.email !== null) await trx.deleteFrom('magic_links').where('email', '=', user.email).execute()
   let ending = trx.deleteFrom('sessions').where('user_id', '=', userId).where('expires_at', '>', now)
   if (keptId !== null) ending = ending.where('id', '<>', keptId)

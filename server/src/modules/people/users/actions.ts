@@ -8,8 +8,8 @@ import { type OwnProfileRow, ownProfileColumns, type ProfileRow, profileColumns 
 import type { UpdateProfile } from './schema.ts'
 
 /**
- * Returns the author of a change without a signed-in actor: a first sign-in creates a person, and an operator creates a
- * platform administrator.
+ * Returns the author for the audit record of a change without a signed-in actor: a first sign-in or a directory creates a person,
+ * and an operator creates a platform administrator.
  */
 const byService = (now: Date) => ({ vaultId: null, actorId: null, now })
 
@@ -35,7 +35,7 @@ export async function ensureUser(trx: Trx, email: string, now: Date): Promise<Pr
   return trx.selectFrom('users').select(profileColumns).where('email', '=', address).executeTakeFirstOrThrow()
 }
 
-/** Returns the person of an e-mail address. A directory names a person whom it creates; they may change that name. */
+/** Returns the person of an e-mail address, and creates them with the name that a directory sent. They can change the name. */
 export async function createPersonOf(
   trx: Trx,
   { email, name }: { email: string; name: string | null },
@@ -48,7 +48,7 @@ export async function createPersonOf(
   return { userId: id, isNew: true }
 }
 
-/** Makes the person of an e-mail address a platform administrator; a repetition changes and records nothing. */
+/** Makes the person of an e-mail address a platform administrator. For a platform administrator it changes and records nothing. */
 export async function addPlatformAdmin(trx: Trx, email: string, now: Date): Promise<{ userId: string }> {
   const { id } = await ensureUser(trx, email, now)
   const { numUpdatedRows } = await trx
@@ -115,8 +115,7 @@ export async function updateProfile(
 }
 
 /**
- * Replaces the data that a user interface remembers for the user. It decides nothing in the service, so there is no
- * audit record.
+ * Replaces the data that a user interface stores for the user. The service does not read the data, so that it needs no audit record.
  * @throws 400 when it is too large
  */
 export async function replacePreferences(

@@ -26,7 +26,7 @@ export function getOwnProfile(db: Db | Trx, userId: string): Promise<OwnProfileR
   return db.selectFrom('users').select(ownProfileColumns).where('id', '=', userId).executeTakeFirstOrThrow()
 }
 
-/** Returns the data that a user interface remembers for the user; empty until it stores something. */
+/** Returns the data that a user interface stored for the user; an empty object if there are none. */
 export async function getPreferences(db: Db | Trx, userId: string): Promise<Record<string, unknown>> {
   const query = db.selectFrom('user_preferences').select('preferences').where('user_id', '=', userId)
   return ((await query.executeTakeFirst())?.preferences ?? {}) as Record<string, unknown>
@@ -55,8 +55,8 @@ export const isRevokedService = sql<boolean>`(u.kind = 'service' and not exists 
   select from service_tokens t where t.user_id = u.id and t.revoked_at is null))`
 
 /**
- * Returns the active or the disabled users of the service, the newest id first, with the vaults in which a group names
- * them. Services whose token was revoked are in neither list.
+ * Returns the active or the disabled users of the platform, the newest id first, with the vaults of which they are members.
+ * Services whose token was revoked are in neither list.
  */
 export async function listPlatformUsers(
   db: Db,

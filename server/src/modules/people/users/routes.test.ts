@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 describe('PATCH /users/me', () => {
-  it('changes the given fields, clears with null and leaves the rest', async () => {
+  it('changes the fields of the body, clears a field with null and leaves other fields', async () => {
     const set = await first.patch('/users/me', {
       name: 'First person',
       username: 'First.P',
@@ -68,7 +68,7 @@ describe('PATCH /users/me', () => {
     expect(answer.body.details[0]!.field).toBe(field)
   })
 
-  it.each(['isPlatformAdmin', 'is_platform_admin', 'email', 'id', 'kind'])('T41 does not take %s', async (field) => {
+  it.each(['isPlatformAdmin', 'is_platform_admin', 'email', 'id', 'kind'])('T41 does not accept %s', async (field) => {
     const answer = await first.patch('/users/me', { [field]: true })
     expect(answer.status).toBe(400)
     expect(answer.body.details[0]!.field).toBe(field)
@@ -98,7 +98,7 @@ describe('GET /users/me', () => {
 })
 
 describe('people', () => {
-  it('are one per e-mail address, in any case, when two create them at once', async () => {
+  it('are unique by e-mail address in any case, even if several requests create them at once', async () => {
     const now = test.clock.now()
     const people = await Promise.all(
       ['New@Example.org', 'new@example.org', 'NEW@EXAMPLE.ORG'].map((email) =>
@@ -127,7 +127,7 @@ describe('people', () => {
 describe('preferences', () => {
   const url = '/users/me/preferences'
 
-  it('are an empty object at first, and replaced whole', async () => {
+  it('are an empty object at first, and are replaced as a whole', async () => {
     expect((await first.get(url)).body).toEqual({})
     const views = {
       views: [{ name: 'Große Zahlungen', filter: { minimum: '1e3' } }],
@@ -143,7 +143,7 @@ describe('preferences', () => {
     expect((await first.get(url)).body).toEqual({ theme: 'light' })
   })
 
-  it('are each person’s own', async () => {
+  it('are separate for each person', async () => {
     expect((await second.get(url)).body).toEqual({})
     expect((await test.anonymous.get(url)).status).toBe(401)
   })

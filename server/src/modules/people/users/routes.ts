@@ -62,8 +62,8 @@ export function userRoutes(app: App, deps: Deps): void {
   api.list('listPlatformUsers', '/platform/users', {
     summary: 'List the users of the platform',
     description:
-      'For platform administrators: people and services of all vaults, the newest first. Disabled ones are left out ' +
-      'unless `status` asks for them; services whose token was revoked are in neither list.',
+      'For platform administrators: people and services of all vaults, the newest first. `status` selects active users (the ' +
+      'default) or disabled users; services whose token was revoked are in neither list.',
     access: 'platform',
     querystring: PlatformUserQuery,
     item: PlatformUser,

@@ -72,7 +72,7 @@ export const PlatformUser = Closed(
       'Last use of a session, to within an hour; null for a service and for a user without a session.',
     ),
     vaults: Type.Array(Closed({ code: VaultCode, name: Name }), {
-      description: 'The vaults in which they are in a group, by code.',
+      description: 'The vaults of which the user is a member, by code.',
     }),
     isPlatformAdmin: Type.Boolean({ description: 'True if the user administers the platform.', examples: [false] }),
     disabledAt: described(Nullable(Timestamp), 'Time at which the user was disabled; null for an active user.'),
@@ -99,7 +99,7 @@ export const PlatformUserQuery = Closed({
   ...pageQuery,
   search: Search,
   status: Type.Optional(
-    described(Enum(userStatuses), '`active` lists users who can use the service, `disabled` those who cannot.'),
+    described(Enum(userStatuses), '`active` lists users who can use the service, `disabled` lists disabled users; `active` by default.'),
   ),
 })
 
@@ -112,7 +112,7 @@ export const DisableUser = Closed({
 })
 
 const VaultName = Closed({ code: VaultCode, name: Name })
-const made = { vault: described(VaultName, 'The vault to which it belongs.'), id: Id }
+const ofVault = { vault: described(VaultName, 'The vault to which it belongs.'), id: Id }
 
 export const Offboarding = Closed(
   {
@@ -121,12 +121,12 @@ export const Offboarding = Closed(
       description: 'The vaults in which no other administrator can sign in.',
     }),
     serviceTokens: Type.Array(
-      Closed({ ...made, userId: described(Id, 'The service that acts with it.'), name: Name, createdAt: Timestamp }),
-      { description: 'Service tokens that they made and that still work, the newest first; up to a hundred.' },
+      Closed({ ...ofVault, userId: described(Id, 'The service that acts with it.'), name: Name, createdAt: Timestamp }),
+      { description: 'Service tokens that the user created and that still work, the newest first; at most a hundred.' },
     ),
-    invitations: Type.Array(Closed({ ...made, email: Email, createdAt: Timestamp }), {
+    invitations: Type.Array(Closed({ ...ofVault, email: Email, createdAt: Timestamp }), {
       description:
-        'Invitations with links that they made and that nobody accepted yet, the newest first; up to a hundred.',
+        'Pending invitations that the user created, whose links still work, the newest first; at most a hundred.',
     }),
     withoutQuorum: Type.Integer({
       minimum: 0,

@@ -3,7 +3,7 @@ import { compareRows, ofTarget } from '../../record/audit/compare-rows.ts'
 import { platformChain } from '../../record/audit/record.ts'
 import type { SubjectReport } from '../../record/audit/verify-subjects.ts'
 
-/** Compares the people with the record: their e-mail addresses, who is disabled, and who administers the platform. */
+/** Compares the e-mail address, the disabling and the platform administration of each user with the audit records. */
 export async function verifyUsers(trx: Trx): Promise<SubjectReport> {
   const users = await trx
     .selectFrom('users')

@@ -10,8 +10,8 @@ import { countImagesOf, type ImageSubject, isAwaited, isShown } from './queries.
 type By = { vaultId: string | null; actorId: string; now: Date }
 
 /**
- * Returns the address of an image: the hash of its bytes together with its subject. The same picture of two subjects has two
- * addresses, so that nobody can find out with a picture of their own whether a hidden subject has it.
+ * Returns the address of an image: a hash of its subject and its bytes. The same picture has another address for each subject, so
+ * that nobody can find out with a copy of a picture if a hidden subject shows it.
  */
 export function imageUriOf(subject: ImageSubject, bytes: Buffer): string {
   return uriOfImage(keyOf(subject, bytes))
@@ -22,8 +22,8 @@ function keyOf({ type, id }: ImageSubject, bytes: Buffer): string {
 }
 
 /**
- * Keeps an image. The subject does not show it until its own column holds the address.
- * @throws 400 for anything but a small still image, 409 for a vault with too many
+ * Stores an image. The subject shows the image when the column of the subject has its address.
+ * @throws 400 for a body that is not a small still image, 409 for a vault with too many images
  */
 export async function keepImage(trx: Trx, subject: ImageSubject, bytes: Buffer, by: By): Promise<void> {
   const file = readImageFile(bytes)
@@ -51,7 +51,7 @@ export async function keepImage(trx: Trx, subject: ImageSubject, bytes: Buffer, 
   await audit(trx, by, 'image.uploaded', subject, details)
 }
 
-/** Deletes the images that the subject no longer shows. They are deleted at once, before the housekeeping. */
+/** Deletes the images that the subject no longer shows at once, without waiting for the housekeeping. */
 export async function deleteImages(trx: Trx, subject: ImageSubject, by: By): Promise<void> {
   await deleteAside(trx, subject, 0)
   await audit(trx, by, 'image.deleted', subject)

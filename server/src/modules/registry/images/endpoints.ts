@@ -11,7 +11,7 @@ import type { Reason } from '../../../lib/reasons.ts'
 import { deleteImages, imageUriOf, keepImage } from './actions.ts'
 import type { ImageSubject } from './queries.ts'
 
-/** The route options of an endpoint that takes an image. `imageOf` reads the body. */
+/** The route options of an endpoint whose body is an image. `imageOf` returns the body. */
 export const imageUpload = {
   uploads: Object.fromEntries(
     imageTypes.map((type) => [type, { read: (bytes: Buffer) => bytes, example: '(bytes of the image)' }]),
@@ -23,10 +23,10 @@ export const imageRules =
   `The body is the bytes of a still PNG, JPEG or WebP image of at most ${imageBytesMax} bytes, and ${imagePixelsMax} pixels ` +
   'wide and high. The bytes determine the type, whatever the content type says, and are stored unchanged.'
 
-/** Returns the bytes of the body. Requests with any other body were refused before. */
+/** Returns the bytes of the body. Requests with another content type were refused before. */
 const imageOf = (request: FastifyRequest) => request.body as Buffer
 
-/** Keeps the image of a request before the change that shows it. Changes that may have to wait for votes use this. */
+/** Stores the image of a request before the change that shows it, which may have to wait for votes. Returns its address. */
 export async function keepImageOf(db: Db, request: FastifyRequest, subject: ImageSubject, by: ByMember) {
   const bytes = imageOf(request)
   await inTransaction(db, (trx) => keepImage(trx, subject, bytes, byMember(by)))
@@ -44,8 +44,8 @@ type Spec<Received, Body extends TSchema> = {
   errors?: readonly (number | Reason)[]
   idOf(input: Received): string
   /**
-   * Writes the address of the image to its column, or null, by the rules of any other change of the subject, and
-   * returns the changed subject. It runs first, so that no image is kept for a caller who may not change the subject.
+   * Sets the column of the subject to the address of the image, or to null, with the checks of other changes of the subject.
+   * Returns the changed subject. It runs before the image is stored, so that a caller who may not change the subject stores nothing.
    */
   change(trx: Trx, input: Received, uri: string | null): Promise<{ body: Static<Body>; vaultId: string | null }>
 }

@@ -38,8 +38,8 @@ export function isShown(image: string): RawBuilder<boolean> {
 }
 
 /**
- * SQL condition: a pending request of the vault would show the image once it is approved. It compares the text of the
- * steps, because few requests are pending and few images are checked.
+ * SQL condition: a pending approval request of the vault would show the image once it is approved. It searches the text of the
+ * steps, which is fast enough, because few requests are pending and few images are checked.
  */
 export function isAwaited(image: string): RawBuilder<boolean> {
   const i = (column: string) => sql.ref(`${image}.${column}`)

@@ -80,7 +80,7 @@ describe('an image', () => {
     ['a token', () => `/tokens/${vault.tokens.usdt.id}` as const, () => platform, 'logoUri', false],
     ['a network', () => `/networks/${vault.networks.ethereum.id}` as const, () => platform, 'logoUri', false],
     ['a group', () => `/policy-groups/${vault.groups.administrators}` as const, () => vault.admin, 'logoUri', true],
-  ] as const)('of %s is audited, and seen by whoever may see it', async (_, path, by, field, isOfVault) => {
+  ] as const)('of %s is audited, and visible only to people who may see its subject', async (_, path, by, field, isOfVault) => {
     const { status, body } = await put(by(), path())
     expect([status, body.message]).toEqual([200, undefined])
     const actions = await actionsOf(body.id)
@@ -95,7 +95,7 @@ describe('an image', () => {
     expect(await actionsOf(body.id)).toContain('image.deleted')
   })
 
-  it('of an address is the business of its owner', async () => {
+  it('of an address is set by its owner only', async () => {
     const address = await createAddress(owner, { vault: vault.code, token: 'USDT', label: 'Mine' })
     const path = `/vaults/${vault.code}/addresses/${address.id}` as const
     expect((await put(vault.admin, path)).status).toBe(404)
@@ -104,14 +104,14 @@ describe('an image', () => {
     expect((await owner.get(path)).body.logoUri).toBe(body.logoUri)
   })
 
-  it('has another address for each thing, and keeps one row for the same bytes', async () => {
+  it('has another address for each subject, and is stored once for the same bytes', async () => {
     const first = (await put(owner, '/users/me')).body.image
     expect((await put(owner, '/users/me')).body.image).toBe(first)
     expect((await put(approver, '/users/me')).body.image).not.toBe(first)
     expect((await kept(owner.userId)).filter((key) => key === keyOf(first!))).toHaveLength(1)
   })
 
-  it('is changed by the other ways to change its field, and back', async () => {
+  it('can be replaced by a URL of another host, and the other way round', async () => {
     const { image } = (await put(owner, '/users/me')).body
     const elsewhere = 'https://example.org/face.png'
     expect((await owner.patch('/users/me', { image: elsewhere })).body.image).toBe(elsewhere)
@@ -141,7 +141,7 @@ describe('the body', () => {
   })
 
   it.each(['image/svg+xml', 'image/gif', 'application/json', 'text/csv', 'text/plain', 'application/octet-stream'])(
-    'is not taken as %s',
+    'is refused as %s',
     async (type) => {
       const bytes = type === 'application/json' ? Buffer.from('{}') : png
       const { status, body } = await put(owner, '/users/me', bytes, { 'content-type': type })
@@ -153,12 +153,12 @@ describe('the body', () => {
     },
   )
 
-  it('is taken nowhere else', async () => {
+  it('is refused by endpoints without images', async () => {
     const { status, body } = await owner.patch('/users/me', png, asPng)
     expect([status, body.message]).toEqual([415, 'The content type must be application/json'])
   })
 
-  it('T48 comes with the session cookie from our own pages only', async () => {
+  it('T48 is accepted with the session cookie only from pages of this service', async () => {
     const send = (origin: string, type = 'image/png') =>
       test.app.inject({
         method: 'PUT',
@@ -168,7 +168,7 @@ describe('the body', () => {
       })
     expect((await send('http://localhost:8420')).statusCode).toBe(200)
     expect((await send('https://evil.example')).json().reason).toBe('foreign_origin')
-    // A content type that a form of another page can send is refused, whichever origin it names.
+    // A content type that a form of another site can send is refused, even if the request names this origin.
     expect((await send('http://localhost:8420', 'text/plain')).json().reason).toBe('json_required')
   })
 
@@ -182,18 +182,18 @@ describe('the body', () => {
   })
 })
 
-describe('of the address book', () => {
+describe('the image of a counterparty', () => {
   const base = () => `/vaults/${vault.code}/counterparties` as const
   const create = async () => (await vault.admin.post(base(), { name: `Supplier ${count}`, kind: 'company' })).body.id
 
-  it('it is for administrators, and not before the policies allow it', async () => {
+  it('is changed by administrators only, and only if the policies allow it', async () => {
     const id = await create()
     expect((await put(owner, `${base()}/${id}`)).body.reason).toBe('administrator_required')
     expect((await put(vault.admin, `${base()}/${id}`)).body.reason).toBe('no_policy_allows')
     expect((await vault.admin.get(`${base()}/${id}`)).body.avatarUri).toBeNull()
   })
 
-  it('it waits for the votes that every change waits for, and voters see it', async () => {
+  it('waits for votes as other changes do, and is visible to voters', async () => {
     const id = await create()
     const policy = await createPolicy(vault, {
       code: `book-${count}`,
@@ -218,7 +218,7 @@ describe('of the address book', () => {
     expect((await vault.admin.delete(`/policies/${policy.id}`)).status).toBe(204)
   })
 
-  it('it changes a group at once where the policies allow that', async () => {
+  it('and of a group changes at once if the policies allow it', async () => {
     await allowAll(vault, 'counterparty_group_create')
     await allowAll(vault, 'counterparty_group_update')
     const groups = `/vaults/${vault.code}/counterparty-groups` as const
@@ -230,8 +230,8 @@ describe('of the address book', () => {
   })
 })
 
-describe('how many there are', () => {
-  it('of one thing, replaced ones stay for a while, and not many of them', async () => {
+describe('the number of images', () => {
+  it('of a subject is limited: a few replaced images stay for some hours', async () => {
     const uris: string[] = []
     for (let i = 0; i < imagesAsideMax + 3; i += 1) {
       test.clock.advance(1_000)
@@ -252,7 +252,7 @@ describe('how many there are', () => {
     expect(await kept(outsider.userId)).toEqual([keyOf(uris.at(-1)!)])
   })
 
-  it('in a vault is limited', async () => {
+  it('of a vault is limited', async () => {
     const { db } = test.deps
     await db
       .insertInto('images')

@@ -5,7 +5,7 @@ import { imageTypes } from '../../../lib/image-file.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { findImage } from './queries.ts'
 
-/** The policy for a browser that misreads an image: it must not run, load or send anything. */
+/** The content security policy of an image: a browser that misreads it must not run, load or send anything. */
 const imagePolicy = "default-src 'none'; sandbox"
 
 const imageParams = {
@@ -20,7 +20,7 @@ export function imageRoutes(app: App, deps: Deps): void {
   endpoints(app, deps, 'Images', { access: 'caller' }).get('getImage', '/images/:key', {
     summary: 'Get an image',
     description:
-      'An image that the service keeps, at the path that the resource returns in `image`, `logoUri` or `avatarUri`. The ' +
+      'An image that the service stores, at the path that the resource returns in `image`, `logoUri` or `avatarUri`. The ' +
       'content of a path never changes, so browsers may keep it. Images of people, tokens and networks are for everybody ' +
       'who is signed in, all others for the members of their vault; 404 for everybody else, and for an image that was ' +
       'replaced some time ago.',

@@ -46,7 +46,7 @@ export async function registerNetwork(
 
 /**
  * Sets or clears the logo and the links to block explorers. The identity of a network never changes.
- * @throws 400 naming a template that is not a safe link, 404
+ * @throws 400 for a template that is not a safe link, 404
  */
 export async function updateNetwork(
   trx: Trx,

@@ -31,8 +31,8 @@ export function networkTypeOf(coinType: number): NetworkType {
 }
 
 /**
- * Returns true if a network of this coin type may have this type. A network of Litecoin that has other addresses stays what it
- * was before the service knew their form.
+ * Returns true if a network of this coin type may have this type. A network of Litecoin may still have the type `other`, which it had
+ * before the service knew Litecoin addresses, if it has addresses of another form.
  */
 export function isTypeOf(coinType: number, type: string): boolean {
   return type === networkTypeOf(coinType) || (coinType === litecoinCoinType && type === 'other')

@@ -13,8 +13,8 @@ export function faultOfExplorer(template: string, placeholder: string, { isDemo 
   const [before = '', after, ...others] = template.split(placeholder)
   if (after === undefined || others.length > 0) return `must contain ${placeholder} once`
   if (/[\s{}<>"'`\\^|]|[^\x21-\x7e]/.test(before + after))
-    return 'contains characters that an address of a page has not'
-  if (!URL.canParse(template.replace(placeholder, standIn))) return 'is not the address of a page'
+    return 'contains characters that a URL must not contain'
+  if (!URL.canParse(template.replace(placeholder, standIn))) return 'is not a URL'
   const url = new URL(template.replace(placeholder, standIn))
   const isAllowed = url.protocol === 'https:' || (isDemo && url.protocol === 'http:' && isLoopback(url.hostname))
   if (!isAllowed) return 'must begin with https://'

@@ -13,14 +13,14 @@ export type AddressCheck = (typeof addressChecks)[number]
 export type NetworkOfVault = NetworkRow & { vault_id: string; address_check: AddressCheck }
 
 /**
- * SQL: returns the key (lib/onchain-address.ts) of `text` on the network in the row `alias`, for text that arrives
- * before its network is known. Text that is not an address on it becomes a key that no address has.
+ * SQL: returns the key (lib/onchain-address.ts) of an address in the notation `text` on the network of the row `alias`. It serves
+ * where the network is known only within the query. Text that is not an address of the network gets a key that no address has.
  */
 export function addressKeyOn(alias: string, text: string | null): RawBuilder<string | null> {
   return addressKeyIn(alias, sql`${text}::text`, sql`${bech32KeyOf(text)}::text`)
 }
 
-/** SQL: as `addressKeyOn`, when the text and the result of `bech32KeyOf` are already SQL. */
+/** SQL: as `addressKeyOn`, for text that is SQL; `asBech32` is the result of `bech32KeyOf` in SQL. */
 export function addressKeyIn(
   alias: string,
   text: RawBuilder<unknown>,
@@ -48,8 +48,8 @@ export async function listNetworks(db: Db | Trx, { after, limit }: Paging): Prom
 }
 
 /**
- * Returns the networks of Litecoin that were connected before the service knew its form of addresses, and have other addresses
- * too: migration 0110 left them as they were.
+ * Returns the slugs of Litecoin networks that were connected before the service knew Litecoin addresses, and that have addresses of
+ * another form. Migration 0110 did not change them.
  */
 export async function listUncheckedNetworks(db: Db): Promise<string[]> {
   const { rows } = await sql<{ slug: string }>`

@@ -21,9 +21,8 @@ export function networkRoutes(app: App, deps: Deps): void {
   api.patch('updateNetwork', '/networks/:id', {
     summary: 'Update a network',
     description:
-      'Its logo, and its links to block explorers, which are shown beside transactions and addresses. For platform ' +
-      'administrators. ' +
-      'A network has no links until they are set. Fields that are left out stay.',
+      'Changes the logo of a network and its links to block explorers, which are shown beside transactions and addresses. For ' +
+      'platform administrators. A network has no links until they are set. Fields that are left out stay.',
     body: NetworkUpdate,
     answers: { 200: Network },
     errors: [404],
