@@ -80,7 +80,7 @@ describe('an image', () => {
     ['a token', () => `/tokens/${vault.tokens.usdt.id}` as const, () => platform, 'logoUri', false],
     ['a network', () => `/networks/${vault.networks.ethereum.id}` as const, () => platform, 'logoUri', false],
     ['a group', () => `/policy-groups/${vault.groups.administrators}` as const, () => vault.admin, 'logoUri', true],
-  ] as const)('of %s is audited, and visible only to people who may see its subject', async (_, path, by, field, isOfVault) => {
+  ] as const)('of %s is audited, and shown only with its subject', async (_, path, by, field, isOfVault) => {
     const { status, body } = await put(by(), path())
     expect([status, body.message]).toEqual([200, undefined])
     const actions = await actionsOf(body.id)

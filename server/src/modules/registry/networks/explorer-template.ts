@@ -12,8 +12,7 @@ const standIn = 'strongroom-value'
 export function faultOfExplorer(template: string, placeholder: string, { isDemo }: { isDemo: boolean }): string | null {
   const [before = '', after, ...others] = template.split(placeholder)
   if (after === undefined || others.length > 0) return `must contain ${placeholder} once`
-  if (/[\s{}<>"'`\\^|]|[^\x21-\x7e]/.test(before + after))
-    return 'contains characters that a URL must not contain'
+  if (/[\s{}<>"'`\\^|]|[^\x21-\x7e]/.test(before + after)) return 'contains characters that a URL must not contain'
   if (!URL.canParse(template.replace(placeholder, standIn))) return 'is not a URL'
   const url = new URL(template.replace(placeholder, standIn))
   const isAllowed = url.protocol === 'https:' || (isDemo && url.protocol === 'http:' && isLoopback(url.hostname))

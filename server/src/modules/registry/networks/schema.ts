@@ -46,11 +46,14 @@ export const NetworkUpdate = Closed({
   explorerTxUrl: Type.Optional(
     described(
       Nullable(ExplorerTxUrl),
-      'HTTPS address with `{hash}` once, after the host; null for no links. In demo mode also http of this machine.',
+      'HTTPS URL that contains `{hash}` once, after the host; null for no links. In demo mode also an http URL of this machine.',
     ),
   ),
   explorerAddressUrl: Type.Optional(
-    described(Nullable(ExplorerAddressUrl), 'The same for addresses, with `{address}` once.'),
+    described(
+      Nullable(ExplorerAddressUrl),
+      'HTTPS URL that contains `{address}` once, after the host; null for no links.',
+    ),
   ),
 })
 export type NetworkUpdate = Static<typeof NetworkUpdate>

@@ -16,7 +16,7 @@ type Stored = {
   explorerAddressUrl: string | null
 }
 
-/** Compares the networks and their links with the record. */
+/** Compares the networks and their links with the audit records. */
 export async function verifyNetworks(trx: Trx): Promise<SubjectReport> {
   const { rows } = await sql<Stored>`
     select id, coin_type as "coinType", code, slug, name, type, explorer_tx_url as "explorerTxUrl",

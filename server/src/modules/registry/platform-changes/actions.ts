@@ -8,17 +8,17 @@ import { audit } from '../../record/audit/record.ts'
 import { findPlatformChange, type PlatformChangeRow } from './queries.ts'
 import type { PlatformAction } from './schema.ts'
 
-/** The executors of confirmed changes, which run in the name of the confirming user. @throws the errors of the endpoint */
+/** The functions that carry out confirmed changes, in the name of the confirming user. @throws the errors of the change */
 export type PlatformExecutors = Readonly<
   Record<PlatformAction, (trx: Trx, targetId: string, payload: Record<string, unknown>, by: ByCaller) => Promise<void>>
 >
 
-type Asked = { action: PlatformAction; targetId: string; payload: object }
+type Requested = { action: PlatformAction; targetId: string; payload: object }
 
-/** Keeps a change until another platform administrator decides. @throws 409 while another change of the same target waits */
+/** Stores a change that waits for another platform administrator. @throws 409 while a change of the same action and target waits */
 export async function holdPlatformChange(
   trx: Trx,
-  { action, targetId, payload }: Asked,
+  { action, targetId, payload }: Requested,
   by: ByCaller,
 ): Promise<PlatformChangeRow> {
   const id = newId(by.now)
@@ -40,8 +40,8 @@ export async function holdPlatformChange(
 }
 
 /**
- * Confirms a change and carries it out. @throws 403 for the user who requested it, 404, 409 when it was decided
- * already; the errors of the change
+ * Confirms a change and carries it out.
+ * @throws 403 for the user who requested it, 404, 409 when it was already decided, and the errors of the change
  */
 export async function confirmPlatformChange(
   trx: Trx,
@@ -61,7 +61,7 @@ export async function confirmPlatformChange(
   return (await findPlatformChange(trx, id))!
 }
 
-/** Discards a change. The user who requested it may do so as well. @throws 404, 409 when it was decided already */
+/** Discards a change. The user who requested it may discard it, too. @throws 404, 409 when it was already decided */
 export async function rejectPlatformChange(trx: Trx, id: string, by: ByCaller): Promise<PlatformChangeRow> {
   await decide(trx, orNotFound(await findPlatformChange(trx, id), 'Platform change'), 'rejected', by)
   return (await findPlatformChange(trx, id))!
@@ -86,7 +86,7 @@ async function decide(
 async function recordChange(
   trx: Trx,
   verb: PlatformChangeRow['status'],
-  { id, ...details }: Asked & { id: string },
+  { id, ...details }: Requested & { id: string },
   by: ByCaller,
 ): Promise<void> {
   await audit(trx, byPlatform(by), `platform_change.${verb}`, { type: 'platform_change', id }, { ...details })

@@ -12,9 +12,9 @@ export function platformChangeRoutes(app: App, deps: Deps, executors: PlatformEx
   api.list('listPlatformChanges', '/platform-changes', {
     summary: 'List changes that wait for another platform administrator',
     description:
-      'Other names, symbols and dust limits of tokens that vaults with governance may hold, and users of such vaults to be ' +
-      'enabled, identity providers to be activated or enforced, directories to be activated, and break-glass people. ' +
-      'For platform administrators, newest first; `status=held` lists those that wait for a decision.',
+      'Changes of tokens that vaults with governance use, of who is enabled in such vaults, and of identity providers, ' +
+      'directories and break-glass people. For platform administrators, newest first; `status=held` lists only changes that ' +
+      'wait for a decision.',
     querystring: PlatformChangeQuery,
     item: PlatformChange,
     load: (db, { query }, page) => listPlatformChanges(db, query, page),
@@ -23,7 +23,8 @@ export function platformChangeRoutes(app: App, deps: Deps, executors: PlatformEx
 
   api.post('confirmPlatformChange', '/platform-changes/:id/confirm', {
     summary: 'Confirm a change',
-    description: 'For platform administrators, except the one who asked for it. The change is carried out at once.',
+    description:
+      'For platform administrators, except the administrator who requested the change. The change is carried out at once.',
     answers: { 200: PlatformChange },
     errors: [404, 'other_person_required', 'wrong_state', 'already_exists'],
     handler: async (trx, { params, ...by }) =>
@@ -32,7 +33,8 @@ export function platformChangeRoutes(app: App, deps: Deps, executors: PlatformEx
 
   api.post('rejectPlatformChange', '/platform-changes/:id/reject', {
     summary: 'Reject a change',
-    description: 'For platform administrators, the one who asked for it included. It is never carried out.',
+    description:
+      'For platform administrators, including the administrator who requested the change. It is never carried out.',
     answers: { 200: PlatformChange },
     errors: [404, 'wrong_state'],
     handler: async (trx, { params, ...by }) => ok(toPlatformChange(await rejectPlatformChange(trx, params.id, by))),

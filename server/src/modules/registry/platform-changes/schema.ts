@@ -20,16 +20,16 @@ export const PlatformChange = Closed(
     id: Id,
     action: described(
       Enum(platformActions),
-      'Requested action: another name of a token, that a user is enabled, that an identity provider or a directory is activated, ' +
-        'that an identity provider is the only way in for its people, or who the break-glass people are.',
+      'Requested action: update a token, enable a user, activate or enforce an identity provider, activate a directory, or ' +
+        'name or remove a break-glass person.',
     ),
     targetId: described(Id, 'Identifier of the token, user, identity provider or directory.'),
     payload: described(
       Type.Record(Type.String(), Type.Unknown(), { examples: [{ symbol: 'USDT' }] }),
-      'The body of the request that asked for it.',
+      'The values of the change: the body of the request, or the settings to activate.',
     ),
     status: described(Status, '`held` until another platform administrator confirms or rejects it.'),
-    createdById: described(Id, 'Identifier of the platform administrator who asked for it.'),
+    createdById: described(Id, 'Identifier of the platform administrator who requested the change.'),
     createdBy: ProfileBeside,
     createdAt: Timestamp,
     decidedById: described(Nullable(Id), 'Identifier of the platform administrator who decided; null before.'),
@@ -39,9 +39,8 @@ export const PlatformChange = Closed(
   {
     $id: 'PlatformChange',
     description:
-      'A change by a platform administrator that waits for another administrator, because a vault with governance depends ' +
-      'on it, or ' +
-      'because it decides who somebody is.',
+      'A change by a platform administrator that another platform administrator must confirm, because a vault with ' +
+      'governance depends on it, or because it decides how people prove who they are.',
   },
 )
 

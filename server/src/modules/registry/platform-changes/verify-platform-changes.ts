@@ -14,7 +14,7 @@ type Stored = {
   decider: string | null
 }
 
-/** Compares the requested changes of platform administrators, and the users who decided, with the record. */
+/** Compares the platform changes, their authors and the users who decided on them with the audit records. */
 export async function verifyPlatformChanges(trx: Trx): Promise<SubjectReport> {
   const { rows } = await sql<Stored>`
     select id, action, target_id as target, payload, status, created_by_id as author, decided_by_id as decider

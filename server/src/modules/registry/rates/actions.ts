@@ -21,7 +21,7 @@ import {
 export type RateRules = {
   /** A rate is held when it differs from an earlier rate by more than this factor. 200 means more than twice or less than half. */
   jumpFactorHundredths: number
-  /** True if the first rate of a token is held as well when it is set by hand. */
+  /** True if the first rate of a token is held when a person records it. */
   holdsFirst: boolean
 }
 
@@ -84,7 +84,7 @@ export async function recordProviderRates(
 
 /**
  * Confirms a held rate. Later rates are compared with it.
- * @throws 403 for the person who recorded it, 404, 409 when it was decided already or the token has a rate of that time
+ * @throws 403 for the person who recorded it, 404, 409 when it was already decided or the token has a rate of that time
  */
 export async function confirmHeldRate(trx: Trx, id: string, by: ByCaller): Promise<HeldRateRow> {
   const { caller, now } = by
@@ -104,7 +104,7 @@ export async function confirmHeldRate(trx: Trx, id: string, by: ByCaller): Promi
   return announceDecision(trx, held, 'confirmed', by)
 }
 
-/** Discards a held rate; the person who recorded it may do so as well. @throws 404, 409 when it was decided */
+/** Discards a held rate. The person who recorded it may discard it, too. @throws 404, 409 when it was already decided */
 export async function rejectHeldRate(trx: Trx, id: string, by: ByCaller): Promise<HeldRateRow> {
   await lockRates(trx)
   const held = await getHeldRate(trx, id)
@@ -116,7 +116,7 @@ async function getHeldRate(trx: Trx, id: string): Promise<HeldRateRow> {
   return orNotFound(await findHeldRate(trx, id), 'Held rate')
 }
 
-/** Inserts rates and returns the number of new ones. A token has one rate at a time. */
+/** Inserts rates and returns the number of new rates. A rate of a token and time that exists already is left out. */
 async function insertRates(
   trx: Trx,
   rates: Rate[],
@@ -157,7 +157,7 @@ async function holdRate(
   return (await findHeldRate(trx, id))!
 }
 
-/** @throws 409 when it was decided already */
+/** @throws 409 when the rate was already decided */
 async function closeHeldRate(
   trx: Trx,
   id: string,

@@ -3,7 +3,7 @@ import { findJump } from './jump.ts'
 
 describe('T64 a jump of a rate', () => {
   it.each([
-    // rate, newest, anchor, factor in hundredths, the rate it jumps from
+    // rate, newest, anchor, factor in hundredths, the earlier rate from which the rate jumps
     ['2', '1', '1', 200, null],
     ['2.000000000000000001', '1', '1', 200, '1'],
     ['0.5', '1', '1', 200, null],

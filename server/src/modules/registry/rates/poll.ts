@@ -27,7 +27,7 @@ export async function readProvider(url: string): Promise<{ usdRateByCode: Map<st
   return parseRates(parseStrictJson(text))
 }
 
-/** Takes the entries that are exact positive decimals and names the others. */
+/** Returns the entries that are exact positive decimals, and the codes of the other entries. */
 export function parseRates(answer: unknown): { usdRateByCode: Map<string, string>; refused: string[] } {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
     throw new Error('The rates are not a JSON object')

@@ -38,7 +38,7 @@ beforeAll(async () => {
   test = await createTestApp({ DATA_DIR: outbox.dataDir })
   vault = await createVaultFixture(test)
 })
-// The clock runs ahead by more than a session lasts.
+// The tests advance the clock by more than the life of a session.
 beforeEach(async () => {
   first = await test.signIn('first@example.org', { isPlatformAdmin: true })
   second = await test.signIn('second@example.org', { isPlatformAdmin: true })
@@ -59,14 +59,14 @@ async function newToken(code = `RATED${++tokens}`): Promise<string> {
   return answer.body.id
 }
 
-/** Each rate is a moment later than the one before. */
+/** Records a rate. Without `asOf` it is a millisecond later than the rate before. */
 async function setRate(person: Person, tokenId: string, usdRate: string, asOf?: Date) {
   test.clock.advance(1)
   const moment = (asOf ?? test.clock.now()).toISOString()
   return person.post(`/tokens/${tokenId}/rates`, { usdRate, asOf: moment, source: 'manual' })
 }
 
-/** The next answer of the provider. */
+/** Makes the service poll the provider, which returns these rates. */
 async function poll(rates: Record<string, string>) {
   const path = join(folder, 'rates.json')
   await writeFile(path, JSON.stringify(rates))
@@ -87,7 +87,7 @@ const ratesOf = async (tokenId: string) => {
 }
 
 describe('rates set by hand', () => {
-  it('count at once when they are the first of a token in demo mode, or near the one before', async () => {
+  it('are in effect at once when they are the first of a token in demo mode, or near the rate before', async () => {
     const tokenId = await newToken()
     const answer = await setRate(first, tokenId, '3000')
     expect(answer).toMatchObject({ status: 201, body: { tokenId, usdRate: '3000', source: 'manual' } })
@@ -97,7 +97,7 @@ describe('rates set by hand', () => {
     expect(await heldOf(tokenId)).toEqual([])
   })
 
-  it('are one at a time, from any source', async () => {
+  it('are unique by token and time, from any source', async () => {
     const tokenId = await newToken()
     const asOf = test.clock.now()
     expect((await setRate(first, tokenId, '1', asOf)).status).toBe(201)
@@ -110,7 +110,7 @@ describe('rates set by hand', () => {
     expect(await ratesOf(tokenId)).toEqual([1])
   })
 
-  it('are refused from the future, of nothing, and for no token', async () => {
+  it('are refused for a future time, for a rate of 0, and for an unknown token', async () => {
     const tokenId = await newToken()
     const future = await setRate(first, tokenId, '1', new Date(test.clock.now().getTime() + hour))
     expect(future).toMatchObject({ status: 400, body: { details: [{ field: 'asOf' }] } })
@@ -158,7 +158,7 @@ describe('recorded rates', () => {
     expect(await ratesIn('to=2001-01-01')).toEqual([])
   })
 
-  it('are refused for no token, and between bounds that are the wrong way round', async () => {
+  it('are refused for an unknown token, and for bounds in the wrong order', async () => {
     const tokenId = await newToken()
     expect((await first.get('/tokens/cmi8h2k1p0a1b2c3d4e5f6g7h/rates')).status).toBe(404)
     const answer = await first.get(`/tokens/${tokenId}/rates?from=2026-02-01&to=2026-01-01`)
@@ -197,7 +197,7 @@ describe('T64 a rate that jumps', () => {
     expect((await setRate(first, tokenId, '4.5')).status).toBe(201)
   })
 
-  it('is dropped by a rejection, also of the person who recorded it', async () => {
+  it('is discarded by a rejection, also by the person who recorded it', async () => {
     const tokenId = await newToken()
     await setRate(first, tokenId, '1')
     for (const person of [first, second]) {
@@ -209,7 +209,7 @@ describe('T64 a rate that jumps', () => {
     expect((await first.post('/held-rates/cmi8h2k1p0a1b2c3d4e5f6g7h/confirm')).status).toBe(404)
   })
 
-  it('cannot be confirmed past the service either', async () => {
+  it('cannot be confirmed in the database by the person who recorded it', async () => {
     const tokenId = await newToken()
     await setRate(first, tokenId, '1')
     const { body } = await setRate(first, tokenId, '0.4')
@@ -219,7 +219,7 @@ describe('T64 a rate that jumps', () => {
     ).rejects.toThrow('violates check constraint')
   })
 
-  it('is not walked in small steps within a day, nor by rates that claim to be old', async () => {
+  it('cannot be split into small steps within a day, or hidden by rates for an earlier time', async () => {
     const tokenId = await newToken()
     await setRate(first, tokenId, '1')
     expect((await setRate(first, tokenId, '0.6')).status).toBe(201)
@@ -260,7 +260,7 @@ describe('T64 a rate that jumps', () => {
     expect(await later.answer).toMatchObject({ status: 202, body: { comparedUsdRate: '0.6' } })
   })
 
-  it('is, outside demo mode, the first one of a token that is set by hand', async () => {
+  it('includes, outside demo mode, the first rate of a token that a person records', async () => {
     const tokenId = await newToken()
     test.deps.config.demo = false
     const answer = await setRate(first, tokenId, '0.000001').finally(() => {
@@ -331,7 +331,7 @@ describe('T64 a rate that jumps', () => {
     ])
   })
 
-  it('is announced with its cause when it is the first one, or of a token of a vault with governance', async () => {
+  it('is announced with its cause when it is the first rate, or of a token that a vault with governance uses', async () => {
     const tokenId = await newToken('CAUSE')
     test.deps.config.demo = false
     const answer = await setRate(first, tokenId, '1').finally(() => {
@@ -369,7 +369,7 @@ describe('T64 rates of the provider', () => {
     expect(await ratesOf(tokenId)).toEqual([1, 3, 3.2])
   })
 
-  it('that came back, or went on, can no longer be confirmed as they were', async () => {
+  it('that the provider no longer reports can no longer be confirmed', async () => {
     const tokenId = await newToken('SPIKE')
     await poll({ SPIKE: '1' })
     await poll({ SPIKE: '0.001' })

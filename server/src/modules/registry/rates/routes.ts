@@ -43,7 +43,7 @@ export function rateRoutes(app: App, deps: Deps): void {
     summary: 'List the USD rates of a token',
     description:
       'The recorded rates of a token, newest first by `asOf`; `from` and `to` bound `asOf`. Rates that are held back ' +
-      'are not among them.',
+      'are left out.',
     access: 'caller',
     querystring: TokenRateQuery,
     item: TokenRate,
@@ -60,8 +60,8 @@ export function rateRoutes(app: App, deps: Deps): void {
   api.list('listHeldRates', '/held-rates', {
     summary: 'List held rates',
     description:
-      'Rates that were held back: those that jumped, first rates of a token, and rates of a token that a vault with ' +
-      'governance uses. For platform administrators, newest first; `status=held` lists those that wait for a decision.',
+      'Rates that were held back: rates that jumped, first rates of a token, and rates of a token that a vault with ' +
+      'governance uses. For platform administrators, newest first; `status=held` lists only rates that wait for a decision.',
     querystring: HeldRateQuery,
     item: HeldRate,
     load: (db, { query }, page) => listHeldRates(db, query, page),
@@ -71,7 +71,7 @@ export function rateRoutes(app: App, deps: Deps): void {
   api.post('confirmHeldRate', '/held-rates/:id/confirm', {
     summary: 'Confirm a held rate',
     description:
-      'For platform administrators, except the one who recorded the rate. The rate keeps its `asOf`, and later rates ' +
+      'For platform administrators, except the administrator who recorded the rate. The rate keeps its `asOf`, and later rates ' +
       'are compared with it.',
     answers: { 200: HeldRate },
     errors: [404, 'other_person_required', 'wrong_state'],
@@ -80,7 +80,8 @@ export function rateRoutes(app: App, deps: Deps): void {
 
   api.post('rejectHeldRate', '/held-rates/:id/reject', {
     summary: 'Reject a held rate',
-    description: 'For platform administrators, the one who recorded the rate included. The rate is never used.',
+    description:
+      'For platform administrators, including the administrator who recorded the rate. The rate is never used.',
     answers: { 200: HeldRate },
     errors: [404, 'wrong_state'],
     handler: async (trx, { params, ...by }) => ok(toHeldRate(await rejectHeldRate(trx, params.id, by))),

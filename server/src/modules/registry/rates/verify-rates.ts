@@ -9,10 +9,10 @@ import type { SubjectReport } from '../../record/audit/verify-subjects.ts'
 type Details = { usdRate: string; asOf: string; source: string; comparedUsdRate: string | null; heldRateId?: string }
 type Stored = { token: string; rate: string; asOf: Date; source: string }
 
-/** The source of rates that are not recorded, because no person decided on them. */
+/** The source of rates without an audit record, because no person decided on them. */
 const provider = 'provider'
 
-/** Compares each rate that a person set or confirmed with the record. */
+/** Compares each rate that a person set or confirmed with the audit records. */
 export async function verifyRates(trx: Trx): Promise<SubjectReport> {
   const { rows } = await sql<Stored & { confirmer: string | null }>`
     select token_id as token, trim_scale(usd_rate) as rate, as_of as "asOf", source, confirmed_by_id as confirmer
@@ -36,7 +36,7 @@ export async function verifyRates(trx: Trx): Promise<SubjectReport> {
 
 const idOf = (tokenId: string, asOf: string): string => `${tokenId} ${asOf}`
 
-/** Compares the held rates, and the people who decided on them, with the record. */
+/** Compares the held rates, and the people who decided on them, with the audit records. */
 export async function verifyHeldRates(trx: Trx): Promise<SubjectReport> {
   const { rows } = await sql<
     Stored & { id: string; compared: string | null; status: string; author: string; decider: string }
@@ -54,7 +54,7 @@ export async function verifyHeldRates(trx: Trx): Promise<SubjectReport> {
         targetId: (record.details as Details).heldRateId!,
       }),
     rows: rows.map(({ id, asOf, status, ...row }) => {
-      // A rate is superseded when the provider reports another one. No person decides that.
+      // A held rate is superseded when the provider reports another rate, without a decision of a person.
       const isOpen = status === 'held' || status === 'superseded'
       return { id, row: { ...row, asOf: asOf.toISOString(), status: isOpen ? 'undecided' : status } }
     }),

@@ -18,7 +18,8 @@ import { isUsedUnderGovernance, withholdToken } from './withheld.ts'
 
 /**
  * Registers a token on its network.
- * @throws 400 for an unknown network or a contract that is not an address of it, 409 when code or contract is taken there
+ * @throws 400 for an unknown network or a contract that is not an address of the network; 409 when another token of the network
+ *   has the code or the contract
  */
 export async function createToken(
   trx: Trx,
@@ -70,7 +71,7 @@ export async function createToken(
   return (await findToken(trx, id))!
 }
 
-/** Renames a token, sets its dust limit or flips its kill switch. Code, contract and decimals never change. */
+/** Changes the name, symbol, logo, dust limit or kill switch of a token. Its code, contract and decimals never change. */
 export async function updateToken(
   trx: Trx,
   id: string,
@@ -142,7 +143,7 @@ function rawDustLimit(limit: string | null, decimals: number): string | null {
   return raw.toString()
 }
 
-/** @throws 400 unless exactly one of the two names a network of the registry */
+/** @throws 400 unless exactly one of the two fields is present and names a network of the registry */
 async function getNetworkNamed(
   trx: Trx,
   { networkId: id, network: slug }: { networkId?: string; network?: string },

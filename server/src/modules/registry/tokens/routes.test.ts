@@ -65,7 +65,7 @@ describe('tokens', () => {
     expect(body).toMatchObject({ network: 'ethereum', networkId: ethereum!.id, contractAddress: null })
   })
 
-  it('filters by network, state and text, metacharacters standing for themselves', async () => {
+  it('filters by network, state and text, and treats wildcards as plain characters', async () => {
     await operator.post('/tokens', {
       ...usdt,
       network: 'bitcoin',
@@ -84,7 +84,7 @@ describe('tokens', () => {
     expect(await codesFor(`search=${encodeURIComponent('%_')}`)).toEqual(['ODD'])
   })
 
-  it('renames a token and flips its kill switch, nothing else', async () => {
+  it('changes the name, logo and kill switch of a token, and refuses other changes', async () => {
     const { body } = await operator.get('/tokens?search=USDT')
     const { id } = body.items[0]!
     const changed = await operator.patch(`/tokens/${id}`, {

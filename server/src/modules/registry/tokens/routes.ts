@@ -50,10 +50,10 @@ export function tokenRoutes(app: App, deps: Deps): void {
   api.patch('updateToken', '/tokens/:id', {
     summary: 'Update a token',
     description:
-      'Its name, symbol, logo, dust limit, and whether it is enabled. For platform administrators. Deposits of a ' +
-      'disabled token are not credited, and no transfer of it is accepted. Another name, symbol or dust limit of a token ' +
-      'of a network of a vault with governance is held (202) until another platform administrator confirms it, with the ' +
-      'rest of the body; a body that only disables a token takes effect at once.',
+      'Changes the name, symbol, logo or dust limit of a token, or enables or disables it. For platform administrators. ' +
+      'Deposits of a disabled token are not credited, and its transfers are refused. If a vault with governance uses the ' +
+      'network of the token, a body that changes the name, symbol or dust limit is held (202) until another platform ' +
+      'administrator confirms it; a body that only disables a token takes effect at once.',
     body: TokenUpdate,
     answers: { 200: Token, 202: PlatformChange },
     errors: [404, 'already_exists'],

@@ -23,7 +23,7 @@ const Enabled = Type.Boolean({
 const DustLimit = Nullable(
   Type.String({
     pattern: decimalPattern,
-    description: 'In token units, above 0: deposits below it are marked as dust. null: none is.',
+    description: 'In token units, above 0: smaller deposits are marked as dust. With null no deposit is dust.',
     examples: ['0.01'],
   }),
 )

@@ -18,7 +18,7 @@ type Stored = {
   dust: string | null
 }
 
-/** Compares the properties that identify a token and scale its amounts with the record. */
+/** Compares the tokens, except their logos, with the audit records. */
 export async function verifyTokens(trx: Trx): Promise<SubjectReport> {
   const { rows } = await sql<Stored>`
     select t.id, n.slug as network, t.code, t.contract_address as contract, t.contract_key as key, t.decimals, t.enabled,
@@ -41,7 +41,7 @@ export async function verifyTokens(trx: Trx): Promise<SubjectReport> {
   })
 }
 
-/** Fields that a record of an older version lacks are not compared. */
+/** The fields of an audit record. Fields that an older record lacks are not compared. */
 type Recorded = {
   contractAddress?: string | null
   decimals?: number
@@ -50,9 +50,9 @@ type Recorded = {
   [more: string]: unknown
 }
 
-/** Removes the logo, which decides nothing. */
+/** Removes the logo, which no decision depends on. */
 const withoutLogo = ({ logoUri: _, ...rest }: Recorded) => rest
 
-/** Returns a key in words. Events are matched by the key, which is computed from the address. */
+/** Returns the key of a contract as a text to compare. Events are matched to tokens by the key, which is computed from the contract. */
 const keyInWords = ({ contract }: Pick<Stored, 'contract'>, key: string): string =>
   (contract ?? '').toLowerCase() === key.toLowerCase() ? 'of its contract' : key

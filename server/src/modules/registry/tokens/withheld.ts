@@ -3,8 +3,8 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { Objection } from '../../../lib/errors.ts'
 
 /**
- * Withholds a newly enabled token from the vaults with governance until they accept it. An enabled token widens the
- * payments that members of a vault may make, and a vault with governance decides about that itself.
+ * Withholds a newly enabled token from the vaults with governance until they accept it. A new token permits new payments in a vault,
+ * and a vault with governance decides about that itself.
  */
 export async function withholdToken(trx: Trx, tokenId: string, now: Date): Promise<void> {
   await sql`
@@ -49,7 +49,7 @@ export async function listWithheld(db: Db, vaultId: string): Promise<WithheldTok
   return rows
 }
 
-/** Returns true if a vault with governance uses the token. A rate of such a token needs a second person. */
+/** Returns true if a vault with governance uses the network of the token. A rate of such a token needs a second person. */
 export async function isUsedUnderGovernance(trx: Trx, tokenId: string): Promise<boolean> {
   const { rows } = await sql`
     select from tokens t join vault_networks vn on vn.network_id = t.network_id

@@ -27,7 +27,7 @@ export const ShownAccountKey = Type.Object({
   /** The script of the addresses, on networks that have several. */
   script: Type.Optional(OrNull(Visible)),
 })
-/** The public key of an account and the key that signed it, not checked yet. */
+/** The public key of an account and the key that signed it, before they are checked. */
 export type ShownAccountKey = Static<typeof ShownAccountKey>
 
 export const TransferStatus = Type.Object({
@@ -39,7 +39,7 @@ export const TransferStatus = Type.Object({
     Type.Literal('failed'),
   ]),
   txHash: OrNull(Visible),
-  /** The part of the transaction that pays the transfer, such as an output. */
+  /** The index of the part of the transaction that pays the transfer, such as an output. */
   index: Type.Optional(OrNull(Type.Integer({ minimum: 0, maximum: txIndexMax }))),
   fee: OrNull(Amount),
   feePaidBy: OrNull(Visible),
@@ -54,7 +54,7 @@ export const TransferStatus = Type.Object({
   /** The output that every transaction of the transfer spends, on networks without nonces. */
   anchor: Type.Optional(OrNull(Output)),
   /**
-   * A final transaction with which the transfer can never be mined. `outputs`: the first is spent by every transaction of the transfer,
+   * A final transaction with which the transfer can never be mined. `outputs`: every transaction of the transfer spends the first output,
    * each further one by the transaction that has the one before, and the last by this transaction.
    */
   replacedBy: Type.Optional(
@@ -103,8 +103,8 @@ const AcceptedEntry = Type.Union([
   }),
 ])
 /**
- * An entry of what a wallet service accepted: a transfer, an address, or an event that was delivered. A transaction of the vault that the
- * wallet service has no record of is listed, too.
+ * An entry of the list of accepted things of a wallet service: a transfer, an address, or a delivered event. The list also has
+ * transactions of the vault that the wallet service has no record of.
  */
 export type AcceptedEntry = Static<typeof AcceptedEntry>
 
@@ -143,7 +143,7 @@ export const TransactionState = Type.Object({
     }),
     { maxItems: 1_000 },
   ),
-  /** The outputs that it spends, on networks without a sender. */
+  /** The outputs that the transaction spends, on networks without a sender. */
   spent: Type.Optional(
     Type.Array(
       Type.Object({ txHash: Visible, index: Type.Integer({ minimum: 0 }), address: OrNull(Visible), amount: Amount }),
@@ -155,7 +155,7 @@ export const TransactionState = Type.Object({
 export type TransactionState = Static<typeof TransactionState>
 
 /**
- * The reasons for which a wallet service accepts no authorization. It has then refused the order for good
+ * The codes with which a wallet service refuses an authorization. After such a code it never accepts the order
  * (docs/signed-orders.md).
  */
 export const authorizationCodes: ReadonlySet<string> = new Set([
@@ -179,7 +179,7 @@ export const authorizationCodes: ReadonlySet<string> = new Set([
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const Votes = Type.Integer({ minimum: 0, maximum: 1_000 })
 const Persons = Type.Array(Text, { maxItems: 1_000 })
-/** A whole version of an authority (docs/signed-orders.md). */
+/** A version of an authority with its content (docs/signed-orders.md). */
 const authorityVersion = {
   version: Type.Integer({ minimum: 1 }),
   hash: Hash,
@@ -229,7 +229,7 @@ const authorityVersion = {
   }),
 }
 
-/** The version in force and the signed version that waits. A wallet service of an earlier version names no waiting version. */
+/** The version in force and the signed version that waits. An older wallet service does not send `pending`. */
 export const AuthorityDocument = Type.Object({
   ...authorityVersion,
   pending: Type.Optional(

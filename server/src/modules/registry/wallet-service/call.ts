@@ -20,7 +20,7 @@ export class WalletServiceError extends Error {
   readonly kind: WalletErrorKind
   /** The HTTP status, if there was one. */
   readonly status: number | null
-  /** The code in capitals with which the details of a 409, or of a refused authorization, begin; null without one. */
+  /** The code in capitals at the beginning of the details of a 409 or of a refused authorization; null if there is none. */
   readonly code: string | null
   constructor(
     kind: WalletErrorKind,
@@ -59,7 +59,7 @@ export function throwBadGateway(error: unknown): never {
   throw error instanceof WalletServiceError ? toBadGateway(error) : error
 }
 
-/** Returns the error of a forbidden URL. It names the person who can change it, because no later call can succeed before. */
+/** The message for a forbidden URL. It names the people who can change the URL or the list, because later calls fail, too. */
 export const forbiddenWallet =
   'The service may not connect to the wallet service: its address is not public, and WALLET_ALLOWED_HOSTS does not list it. ' +
   'An administrator of the vault can change walletServiceUrl; the operator of the service can change the list.'
@@ -92,7 +92,7 @@ export function dispatcherOf(config: Reach): Dispatcher {
 
 export const withoutSlash = (url: string) => url.replace(/\/+$/, '')
 
-/** Returns true if a wallet service answers at all, with any status. It gets no secret. */
+/** Returns true if a wallet service answers with a status below 500. The request has no secret. */
 export async function isWalletReachable(url: string, dispatcher: Dispatcher, deadline: AbortSignal): Promise<boolean> {
   try {
     const service = { base: withoutSlash(url), secret: null, dispatcher }
@@ -144,7 +144,7 @@ async function exchange(
   return { status: response.statusCode, text: answer.toString('utf8') }
 }
 
-/** Client errors that concern the configuration or a temporary state, but not the order. */
+/** Client errors that say nothing about the order, because their cause is the configuration or a temporary state. */
 const circumstantialStatuses = new Set([401, 403, 404, 405, 407, 408, 421, 425, 429])
 
 function toStatusError({ status, text }: Reply): WalletServiceError {

@@ -124,7 +124,7 @@ describe('the wallet client', () => {
     [500, 'failed'],
     [503, 'failed'],
     [301, 'invalid'],
-  ])('calls an order answered with %i %s, and sends it once', async (status, kind) => {
+  ])('treats the status %i of an order as %s, and sends the order once', async (status, kind) => {
     answerWith(status, { message: 'not\u0000 today' })
     const error = await failureOf(client().submitTransfer(order))
     expect(error).toMatchObject({ kind, status })
@@ -132,7 +132,7 @@ describe('the wallet client', () => {
     expect(seen).toEqual(['POST /base/transfers'])
   })
 
-  it('calls silence a time-out: the outcome is unknown', async () => {
+  it('reports a service that does not answer as a time-out, after which the outcome is unknown', async () => {
     const impatient = client({ timeoutMilliseconds: 300 })
     answer = () => {}
     expect((await failureOf(impatient.submitTransfer(order))).kind).toBe('timeout')
@@ -142,15 +142,15 @@ describe('the wallet client', () => {
     expect(seen).toHaveLength(3)
   })
 
-  it('never claims that nothing was delivered once a connection was made', async () => {
+  it('does not report an order as undelivered after a connection was made', async () => {
     answer = (request) => request.socket.destroy()
     expect((await failureOf(client().submitTransfer(order))).kind).toBe('failed')
     expect(seen).toHaveLength(1)
   })
 
-  it('knows that nothing was delivered when no connection could be made', async () => {
-    const nobody = client({ url: 'http://127.0.0.1:1' })
-    expect((await failureOf(nobody.submitTransfer(order))).kind).toBe('unreachable')
+  it('reports an order as undelivered when no connection could be made', async () => {
+    const unreachable = client({ url: 'http://127.0.0.1:1' })
+    expect((await failureOf(unreachable.submitTransfer(order))).kind).toBe('unreachable')
   })
 
   it('repeats idempotent requests, a bounded number of times, until one succeeds', async () => {
@@ -180,20 +180,20 @@ describe('the wallet client', () => {
     ['an impossible time', { ...queued, blockTime: '2026-13-40T99:00:00Z' }],
     ['a hash with a NUL', { ...queued, txHash: '0x\u0000' }],
     ['a key twice', '{"status":"queued","status":"confirmed"}'],
-    ['too much', { ...queued, padding: 'x'.repeat(walletResponseBytesMax) }],
-  ])('does not believe %s', async (_, body) => {
+    ['too many bytes', { ...queued, padding: 'x'.repeat(walletResponseBytesMax) }],
+  ])('refuses an answer with %s', async (_, body) => {
     answerWith(202, body)
     expect((await failureOf(client().submitTransfer(order))).kind).toBe('invalid')
   })
 
-  it('makes foreign words one short line', async () => {
+  it('shortens text of the wallet service to one line', async () => {
     answerWith(200, { ...queued, status: 'failed', failureReason: `bad\u0000\n\u001b[31m${'x'.repeat(3_000)}` })
     const { failureReason } = (await client().getTransfer(order.id))!
     expect(failureReason).toMatch(/^bad \[31mx+$/)
     expect(failureReason!.length).toBe(500)
   })
 
-  it('reveals neither URL nor text of the wallet service to callers of our API', async () => {
+  it('hides the URL and the text of the wallet service from callers of the API', async () => {
     answerWith(500, { message: 'internal-host-7' })
     const error = await failureOf(client().createAddress(addressOrder))
     expect(toBadGateway(error)).toMatchObject({ status: 502, message: 'The wallet service failed' })
@@ -254,12 +254,12 @@ describe('T49 the connections of the wallet client', () => {
     expect(seen).toEqual([])
   })
 
-  it('resolves a name once per connection and connects to the checked address, so rebinding gains nothing', async () => {
+  it('resolves a name once per connection and connects to the checked address, so that rebinding has no effect', async () => {
     let lookups = 0
     const dispatcher = createGuardedDispatcher({
       allowedHosts: [],
       connectTimeoutMilliseconds: 200,
-      // Public at the first look, loopback ever after: a second look-up would reach our server.
+      // The first look-up returns a public address, later look-ups return loopback, where a second look-up would reach the server.
       resolve: async () => [lookups++ === 0 ? { address: nowhere, family: 6 } : { address: '127.0.0.1', family: 4 }],
     })
     const error = await failureOf(
@@ -389,7 +389,7 @@ describe('changes of transfers', () => {
   const question = { after: 'c1', wait: 0 }
   const ask = (options: Parameters<typeof client>[0] = {}) => client(options).listChanges(question, running)
 
-  it('are asked for with the cursor, and each is read by itself', async () => {
+  it('are requested with the cursor, and are read one by one', async () => {
     const other = { ...queued, id: 'other', status: 'confirmed', txHash: '0x1', blockTime: '2026-01-31T09:30:00.000Z' }
     const wrong = [
       { ...queued, status: 'lost' },
@@ -413,12 +413,12 @@ describe('changes of transfers', () => {
     [400, 'lost'],
     [409, 'lost'],
     [410, 'lost'],
-  ])('%i means %s', async (status, meaning) => {
+  ])('answered with %i give the result %s', async (status, meaning) => {
     answerWith(status, { message: 'no' })
     expect(await ask()).toEqual(meaning)
   })
 
-  it('400 without a cursor means that they are not told', async () => {
+  it('are not offered when the answer is 400 to a request without a cursor', async () => {
     answerWith(400, { message: 'unknown parameters' })
     expect(await client().listChanges({ after: null, wait: 0 }, running)).toBeNull()
   })
@@ -436,7 +436,7 @@ describe('changes of transfers', () => {
     expect((await failureOf(ask())).kind).toBe('invalid')
   })
 
-  it('that never end are given up, and asked for once', async () => {
+  it('whose answer never ends time out, and are requested once', async () => {
     answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).write('{"changes": [')
     }
@@ -448,7 +448,7 @@ describe('changes of transfers', () => {
 describe('states of several transfers', () => {
   const ask = () => client().listTransfers([queued.id, 'second'])
 
-  it('are asked for by their ids, and each is read by itself', async () => {
+  it('are requested by their ids, and are read one by one', async () => {
     const second = { ...queued, id: 'second', status: 'broadcast', txHash: '0x1' }
     answerWith(200, { transfers: [{ ...queued, status: 'lost' }, second, { ...queued, id: 'not asked for' }, null] })
     expect([...(await ask())!]).toEqual([['second', second]])

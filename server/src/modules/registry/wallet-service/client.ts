@@ -46,21 +46,21 @@ export type TransferOrder = {
   authorization?: Authorization
 }
 export type Authorization = { order: object; authorityVersion: number; votes: object[]; batch?: object }
-/** The fields of a replacement: the transaction that the caller knows, and the limit that replaces the limit of the order. */
+/** The fields of a replacement: the newest transaction that the caller knows, and a maximum fee in place of that of the order. */
 export type Replacement = { txHash: string | null; maxFee?: string }
 export type ReplacementAction = 'speed-up' | 'cancel-on-chain'
 export type FeeQuestion = Omit<TransferOrder, 'id' | 'coinType' | 'derivationPath' | 'maxFee' | 'authorization'>
 export type ChangesQuestion = { after: string | null; wait: number }
 /** The newest reported status of each transfer, in the order in which they came, and the number of malformed entries. */
 export type Changes = { statuses: Map<string, TransferStatus>; malformed: number; cursor: string }
-/** The question for the key of an account. The wallet service signs the challenge with its answer. */
+/** A request for the key of an account. The wallet service signs its answer together with the challenge. */
 export type AccountKeyQuestion = { network: string; derivationPath: string; challenge: string }
 export type BalanceQuestion = { network: string; address: string; contract: string | null }
 
 export type WalletClient = {
   /** Creates an address. It is idempotent by derivation path. The answer is not yet checked against the network. */
   createAddress(order: AddressOrder, deadline?: AbortSignal): Promise<{ address: string }>
-  /** Submits a transfer. It is idempotent by id and sent once: the caller decides whether it is repeated. */
+  /** Submits a transfer. The call is idempotent by id. It is sent once; the caller decides if it is repeated. */
   submitTransfer(order: TransferOrder): Promise<TransferStatus>
   /** Returns the public key of an account, unchecked. Returns null when the service does not offer it (404, 405, 501). */
   getAccountKey(question: AccountKeyQuestion, deadline?: AbortSignal): Promise<ShownAccountKey | null>
@@ -72,7 +72,7 @@ export type WalletClient = {
   getTransfer(id: string): Promise<TransferStatus | null>
   /**
    * Returns the statuses of transfers, by id. Returns null when not offered (404, 405, 501). A transfer that is missing in the
-   * answer, or whose entry is malformed, proves nothing: `getTransfer` tells.
+   * answer, or whose entry is malformed, may still exist: ask for it with `getTransfer`.
    */
   listTransfers(ids: string[]): Promise<Map<string, TransferStatus> | null>
   /**
@@ -81,11 +81,11 @@ export type WalletClient = {
    */
   listChanges(question: ChangesQuestion, stopping: AbortSignal): Promise<Changes | 'lost' | null>
   /**
-   * Lists what the service accepted after the cursor of an earlier answer. Returns null when not offered (404, 405, 501), 'lost' for a
-   * cursor of entries that the service does not have.
+   * Lists transfers, addresses and events that the service accepted after the cursor of an earlier answer. Returns null when not
+   * offered (404, 405, 501), 'lost' for a cursor of entries that the service does not have.
    */
   listAccepted(after: string | null, deadline?: AbortSignal): Promise<Accepted | 'lost' | null>
-  /** Asks for events again that were delivered before. Returns how many of them come; null when not offered. */
+  /** Requests events again that were delivered before. Returns the number of events that the service will send; null when not offered. */
   replayEvents(ids: string[]): Promise<number | null>
   /** Replaces a transaction. It is idempotent by the replaced transaction, and sent once. */
   replaceTransaction(id: string, action: ReplacementAction, replacement: Replacement): Promise<TransferStatus>
@@ -93,7 +93,10 @@ export type WalletClient = {
   stopOrders(votes: object[]): Promise<void>
   /** Returns the present maximum cost of a replacement, or the reason for which it would be refused. */
   quoteReplacement(id: string): Promise<ReplacementQuote>
-  /** Returns null when the chain does not know it, or when the lookup is not offered (404, 405, 501), which proves nothing. */
+  /**
+   * Returns a transaction. Returns null when the chain does not know it or the lookup is not offered (404, 405, 501): null does not
+   * prove that the transaction does not exist.
+   */
   getTransaction(question: { network: string; hash: string }): Promise<TransactionState | null>
   /** Returns the balance in raw smallest units, as the chain knows it. */
   getBalance(question: BalanceQuestion, deadline?: AbortSignal): Promise<{ balance: string }>
@@ -113,7 +116,7 @@ type ClientOptions = {
 }
 
 /**
- * Creates the client of one wallet service (contract 17). It follows no redirects, reads bounded answers and accepts only those
+ * Creates the client of one wallet service (contract 17). It follows no redirects, reads bounded answers and accepts only answers
  * that match the protocol. All methods throw WalletServiceError.
  *
  * tidy: long because it lists the operations of the protocol.
@@ -239,7 +242,7 @@ async function askForAccepted(
     const reply = await ask(call)
     return reply.status === 404 ? null : read(checks.accepted, reply)
   } catch (error) {
-    // A cursor that the service does not understand is of another service, or of a database that is gone.
+    // The cursor is from another service, or from a database that the service no longer has.
     const isLost = error instanceof WalletServiceError && (error.status === 410 || error.status === 400)
     if (isLost && after !== null) return 'lost'
     throw error
