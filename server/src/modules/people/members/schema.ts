@@ -18,7 +18,8 @@ import { type ActionType, actionTypes } from '../../rules/selectors/facts.ts'
 import { Search } from '../users/schema.ts'
 
 const groups = Type.Array(Closed({ id: Id, name: Name }), {
-  description: 'The groups of the vault that list the member, by name. Every member is in `everyone` too, which is left out.',
+  description:
+    'The groups of the vault that list the member, by name. Every member is in `everyone` too, which is left out.',
 })
 const Outlook = described(Enum(outlooks), 'Decision of the policies on the action.')
 const isAdmin = Type.Boolean({ description: 'True if the member administers the vault.', examples: [false] })

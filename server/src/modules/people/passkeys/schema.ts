@@ -14,7 +14,12 @@ const Nonce = bytes(
 const AnsweredNonce = bytes('The `nonce` of the options that were answered', 128, 'GZ0Qm1Qz8mXc0mXjW0rVYw')
 const ClientData = bytes('`clientDataJSON` of the answer', 4096, 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0')
 const Transports = Type.Array(
-  Type.String({ maxLength: 32, pattern: '^[a-z-]+$', description: 'A way to reach the authenticator.', examples: ['internal'] }),
+  Type.String({
+    maxLength: 32,
+    pattern: '^[a-z-]+$',
+    description: 'A way to reach the authenticator.',
+    examples: ['internal'],
+  }),
   { maxItems: 8, description: 'Ways in which a browser reaches the authenticator.' },
 )
 const CredentialRef = Closed({

@@ -109,7 +109,7 @@ describe('the forms in which directories send changes', () => {
     ['the groups', { op: 'add', path: 'groups', value: ['x'] }, 'mutability'],
     ['the end of the userName', { op: 'remove', path: 'userName' }, 'mutability'],
     ['nothing to remove', { op: 'remove' }, 'noTarget'],
-    ['a filter that no element can match', { op: 'replace', path: 'emails[type ne "x"].value', value: 'x' }, 'noTarget'],
+    ['a filter that no element matches', { op: 'replace', path: 'emails[type ne "x"].value', value: 'x' }, 'noTarget'],
     ['another type', { op: 'replace', path: 'title', value: { a: 1 } }, 'invalidValue'],
     ['a text that is not a boolean', { op: 'replace', path: 'active', value: 'no' }, 'invalidValue'],
     ['a value that is not an object', { op: 'replace', value: 'x' }, 'invalidValue'],

@@ -49,7 +49,7 @@ function assertScim(body: Record<string, unknown>): void {
 
 const byName = (name: string) => `/Users?filter=${encodeURIComponent(`userName eq "${name}"`)}`
 
-it.each(['anna', 'ben', 'chloe', 'dario', 'emil', 'fatma'])('accepts the requests that Entra ID sends for a person: %s', async (name) => {
+it.each(['anna', 'ben', 'chloe', 'dario', 'emil', 'fatma'])('accepts the requests of Entra ID for %s', async (name) => {
   const userName = `${name}@${domain}`
   await send('GET', byName('5a1b0e7c-1f7d-4a0e-8b0a-test@real.example'), 200)
   expect((await send('GET', byName(userName), 200)).totalResults).toBe(0)
@@ -86,7 +86,7 @@ it.each(['anna', 'ben', 'chloe', 'dario', 'emil', 'fatma'])('accepts the request
   test.clock.advance(3_600_001)
 })
 
-it.each(['gina', 'hugo', 'ines', 'jan'])('accepts the requests that Okta sends for a person: %s', async (name) => {
+it.each(['gina', 'hugo', 'ines', 'jan'])('accepts the requests of Okta for %s', async (name) => {
   const userName = `${name}@${domain}`
   const body = {
     schemas: [user],

@@ -203,7 +203,7 @@ export async function endMailedSession(trx: Trx, id: string, now: Date): Promise
   return endSession(trx, { id, userId: null, details: { via: 'mail' } }, now)
 }
 
-/** Ends a session and forgets its device, so that the next sign-in from the device is reported by mail. Returns false if it ended before. */
+/** Ends a session and forgets its device, so that its next sign-in is reported by mail. Returns false if the session had ended. */
 async function endSession(
   trx: Trx,
   { id, userId, details }: { id: string; userId: string | null; details: Record<string, unknown> },

@@ -99,7 +99,10 @@ export const PlatformUserQuery = Closed({
   ...pageQuery,
   search: Search,
   status: Type.Optional(
-    described(Enum(userStatuses), '`active` lists users who can use the service, `disabled` lists disabled users; `active` by default.'),
+    described(
+      Enum(userStatuses),
+      '`active` lists users who can use the service, `disabled` lists disabled users; `active` by default.',
+    ),
   ),
 })
 
