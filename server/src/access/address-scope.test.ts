@@ -41,7 +41,7 @@ import type { Member } from './caller.ts'
 const member: Viewer = { userId: 'me', readsAll: false, groupIds: ['team', 'everyone'], vault: { id: 'vault' } }
 const admin: Viewer = { ...member, userId: 'admin', readsAll: true }
 
-/** Describes a scope: `vault` for the whole vault, `of` its owner, `shared`, and `in` its folder. */
+/** Describes a scope: `vault` for the whole vault, `of` with the owner, `shared`, and `in` with the folder. */
 function partsOf({ vaultId, isWholeVault, ownerId, includesShared, folderId }: AddressScope): string {
   expect(vaultId).toBe('vault')
   const parts = [isWholeVault ? 'vault' : '', ownerId === null ? '' : `of ${ownerId}`, includesShared ? 'shared' : '']
@@ -109,7 +109,7 @@ describe('other scopes', () => {
       expect(allVisible(addressScopeOf(member, wanted))).toEqual(visibleScopeOf(member))
       expect(allVisible(addressScopeOf(admin, wanted))).toEqual(visibleScopeOf(admin))
     }
-    // The administrator requested the addresses of one owner, but may still see the whole vault.
+    // An administrator who requests the addresses of one owner may still see the whole vault.
     expect(allVisible(addressScopeOf(admin, { userId: 'me' }))).toEqual(visibleScopeOf(admin))
   })
 

@@ -2,22 +2,22 @@ import { type RawBuilder, sql } from 'kysely'
 import { forbidden } from '../lib/errors.ts'
 import type { Member } from './caller.ts'
 
-/** The viewer decides which rows a query may read. They are a member, or the initiator of a request that is decided again. */
+/** The member in whose name a query reads: the caller, or the initiator of a request that is decided again. */
 export type Viewer = Pick<Member, 'userId' | 'readsAll' | 'groupIds'> & { vault: Pick<Member['vault'], 'id'> }
 
 declare const brand: unique symbol
 
 /**
  * The addresses, operations and balances that a query may read. Only this module creates a scope, so that a read of owned data
- * without a viewer does not compile. Its parts are for the SQL of this module and of feeds.
+ * without a viewer does not compile. Only the SQL of this module and of feeds uses its fields.
  */
 export type AddressScope = {
   readonly vaultId: string
   /** The viewer as grants name them: `user:<id>`, and `group:<id>` for every group, including `everyone`. */
   readonly viewer: { readonly userId: string; readonly readsAll: boolean; readonly subjects: readonly string[] }
-  /** True if the scope is the whole vault; otherwise it is the sum of the following parts. */
+  /** True if the scope is the whole vault. Otherwise it is the sum of the parts that the next two fields describe. */
   readonly isWholeVault: boolean
-  /** The part with the addresses of this person, their operations, and the transfers that this person ordered. */
+  /** The person whose addresses, with their operations, and ordered transfers are a part; null if there is no such part. */
   readonly ownerId: string | null
   /** True if the addresses that others share with the viewer, with their operations, are a part. */
   readonly includesShared: boolean
@@ -51,8 +51,8 @@ export function addressScopeOf(member: Viewer, { userId, folderId, ...wanted }: 
   if (userId !== undefined && userId !== member.userId) {
     throw forbidden('administrator_required', 'Only administrators and auditors may read the data of another user')
   }
-  const asksForShared = wanted.includeShared ?? folderId !== undefined
-  const access = wanted.access ?? (asksForShared ? 'all' : 'own')
+  const includeShared = wanted.includeShared ?? folderId !== undefined
+  const access = wanted.access ?? (includeShared ? 'all' : 'own')
   return scope(member, {
     ownerId: access === 'shared' ? undefined : member.userId,
     includesShared: access !== 'own',
@@ -80,7 +80,7 @@ export function allVisible(scope: AddressScope): AddressScope {
   return { ...scope, ...parts }
 }
 
-/** Returns the caller's own part of the vault, even for an administrator: only the owner may change an address. */
+/** Returns the scope of the member's own addresses, even for an administrator: only the owner may change an address. */
 export function ownScopeOf(member: Viewer): AddressScope {
   return scope(member, { ownerId: member.userId })
 }
@@ -118,8 +118,8 @@ export function isAddressInScope(scope: AddressScope, alias: string): RawBuilder
 }
 
 /**
- * SQL: returns the scope as conditions on `alias`, a row of `addresses`. No address meets two of them. Each condition is a
- * range of an index and their disjunction is not, so lists read part by part. A folder is one range and is read once.
+ * SQL: returns the scope as conditions on `alias`, a row of `addresses`. No address meets two conditions. A list reads the conditions
+ * one after the other, because each is a range of an index, and their disjunction is not. A folder is a single range.
  */
 export function addressParts(scope: AddressScope, alias: string): RawBuilder<boolean>[] {
   const isOneRange = scope.isWholeVault || scope.folderId !== null
@@ -172,7 +172,7 @@ export function isFolderVisible(scope: AddressScope, alias: string): RawBuilder<
   return sql<boolean>`(${ofVault} and (${manager} = ${scope.viewer.userId} or ${isFolderGranted(scope, alias)}))`
 }
 
-/** SQL condition: the folder of `alias` was granted to the viewer, as a person or by a group of theirs. */
+/** SQL condition: the folder of `alias` was granted to the viewer or to a group of the viewer. */
 export function isFolderGranted({ viewer }: AddressScope, alias: string): RawBuilder<boolean> {
   return sql<boolean>`exists (
     select from address_group_grants g where g.vault_id = ${sql.ref(`${alias}.vault_id`)}
@@ -197,8 +197,8 @@ export function isTransferAllowed({ viewer }: AddressScope, alias: string): RawB
 }
 
 /**
- * SQL: returns the own and the shared addresses. They do not overlap: an own address counts as own, even if it is also shared
- * with a group of its owner.
+ * SQL: returns the conditions for own and for shared addresses. They do not overlap: an address of the viewer counts as own, even if
+ * it is also shared with a group of the viewer.
  */
 function ownAndShared(scope: AddressScope, alias: string): RawBuilder<unknown>[] {
   const owner = sql.ref(`${alias}.owner_id`)

@@ -39,7 +39,7 @@ describe('the group of the auditors', () => {
     expect((await guest.get(`${url}/me`)).status).toBe(403)
   })
 
-  it('makes an administrator no auditor', async () => {
+  it('does not make an administrator an auditor', async () => {
     const both = await addMember(bench.test, bench.vault, 'both@example.org', ['administrators', 'auditors'])
     expect((await both.get(`${url}/me`)).body).toMatchObject({ isAdmin: true, isAuditor: false })
     expect((await both.post(`${url}/policy-groups`, { code: 'by-both', name: 'By both' })).status).toBe(201)
@@ -73,7 +73,7 @@ describe('an auditor', () => {
     expect(items.map(({ id }) => id)).toContain(addressId)
   })
 
-  it('has no effect, although policies of everybody and of their group allow it', async () => {
+  it('changes nothing, although policies of everybody and of their group allow it', async () => {
     await createPolicy(bench.vault, { code: 'any-address', name: 'Any', actionType: 'create_address', effect: 'allow' })
     const { may } = (await auditor.get(`${url}/me`)).body
     expect(new Set(Object.values(may))).toEqual(new Set(['deny']))

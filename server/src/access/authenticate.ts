@@ -47,9 +47,9 @@ type Row = MembershipRow & {
 }
 
 /**
- * Resolves a session or service token and, when the path names a vault, the caller's memberships in it. It reads the
- * database once per request, through indexes, so that a removed membership or session ends with the next request on every node.
- * A service token that is limited to networks is not valid from any other network.
+ * Returns the caller of a session or service token and, when the path names a vault, the caller as its member. Returns null for a token
+ * that is not valid, also for a service token that is used outside its networks. It reads the database at each request, through
+ * indexes, so that a removed membership or session ends with the next request on every node.
  */
 export async function authenticate(
   db: Db,

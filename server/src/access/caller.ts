@@ -14,7 +14,7 @@ export type Caller = {
   expiresAt: Date | null
 }
 
-/** With `votes`, nothing unsigned is ordered, approved or handed over in this vault (docs/signed-orders.md). */
+/** With `votes`, orders and votes in this vault must be signed before a transfer is handed over (docs/signed-orders.md). */
 export const protections = ['off', 'votes'] as const
 export type Protection = (typeof protections)[number]
 
@@ -31,7 +31,7 @@ export type Member = Caller & {
   isAuditor: boolean
   /** True for an administrator or an auditor, who read the whole vault. */
   readsAll: boolean
-  /** True if a hold stops the caller in this vault. They can then only read who placed it. */
+  /** True if a hold stops the caller in this vault. The caller can then only read who placed the hold. */
   isHeld: boolean
 }
 
@@ -46,7 +46,7 @@ declare module 'fastify' {
     /** The media types that the body may have besides JSON (`http/endpoints.ts`). */
     uploads?: Readonly<Record<string, object>>
     openToAuditors?: boolean
-    /** Decides whether a member below the level of the route may call it too. The handler then checks the objects that they name. */
+    /** Returns true if a member below the level of the route may call it, too. The handler then checks the objects of the request. */
     alsoFor?: (db: Db, member: Member, now: Date) => Promise<boolean>
     openToHeld?: boolean
   }
@@ -69,7 +69,7 @@ export function callerOf(request: WithCaller): Caller {
   return request.caller
 }
 
-/** Returns the caller as a member of the vault in the path. Only for routes of a level of vaults. */
+/** Returns the caller as a member of the vault in the path. Only for routes of `levelsOfVaults`. */
 export function memberOf(request: WithCaller): Member {
   if (request.member === null) throw notAMember()
   return request.member
@@ -82,8 +82,8 @@ export type By = { vaultId: string; actorId: string; now: Date }
 export type ByMember = { member: Member; now: Date }
 
 /**
- * The caller and the time of an endpoint without a vault in its path. It concerns the platform, or a vault that the action
- * looks up.
+ * The caller and the time of an endpoint without a vault in its path. The endpoint concerns the platform, or a vault that the
+ * action finds by the object of the request.
  */
 export type ByCaller = { caller: Caller; now: Date }
 

@@ -8,7 +8,7 @@ export const directoryTokenPrefix = 'srd_'
 /** The directory of a company that sends the request. It is not a user, and is not a member of any vault. */
 export type DirectoryCaller = { id: string; name: string; domains: string[]; lastSeenAt: Date | null }
 
-/** Returns the active directory of a token that has not ended; null for every other token. */
+/** Returns the active directory of a token that has not expired; null for every other token. */
 export async function authenticateDirectory(db: Db, token: string, now: Date): Promise<DirectoryCaller | null> {
   if (!token.startsWith(directoryTokenPrefix)) return null
   const hash = sha256(token)

@@ -15,7 +15,7 @@ export function membershipOf(vaultId: RawBuilder<unknown>, userId: RawBuilder<un
     where m.vault_id = ${vaultId} and m.user_id = ${userId})`
 }
 
-/** SQL: selects the administrators of any of the vaults as `user_id`. */
+/** SQL: selects the administrators of the vaults as `user_id`. */
 export function administratorsOf(vaultIds: string[]): RawBuilder<unknown> {
   return sql`
     select m.user_id from policy_groups g

@@ -25,7 +25,7 @@ const owned = [
   'paid_recipients',
 ]
 
-/** Queries that read owned rows without a viewer, and why they may. */
+/** Queries that read owned rows without a viewer, each with the reason. */
 const allowed: Record<string, string> = {
   'vaults/wallets/verifyAddresses': 'the verifier acts for nobody',
   'vaults/wallets/listUnknown': 'the books are compared with the wallet service, which acts for nobody',
@@ -127,7 +127,7 @@ const allowed: Record<string, string> = {
     'by the id of a transfer that was found visible, and for delivery, which acts for nobody',
 }
 
-/** A query stands in `queries.ts`, or in the one file that uses it. */
+/** The names of files that may have queries: a query stands in `queries.ts`, or in the only file that uses it. */
 const holdsQueries = /^(?!.*\.test\.ts$).*\.ts$/
 
 const modules = fileURLToPath(new URL('../modules/', import.meta.url))
@@ -136,12 +136,12 @@ describe('T39 every exported query of owned data', () => {
   const files = readdirSync(modules, { recursive: true, encoding: 'utf8' }).filter((name) => holdsQueries.test(name))
   const unscoped = files.flatMap((file) => findUnscopedReaders(resolve(modules, file), readFile))
 
-  it('takes a viewer, or is on the list with its reason', () => {
+  it('takes a viewer, or is on the list of exceptions with its reason', () => {
     expect(files.length).toBeGreaterThanOrEqual(200)
     expect(unscoped.filter((name) => !(name in allowed))).toEqual([])
   })
 
-  it('is on the list only as long as it has to be', () => {
+  it('is not on the list of exceptions if it takes a viewer', () => {
     expect(Object.keys(allowed).filter((name) => !unscoped.includes(name))).toEqual([])
   })
 })
@@ -166,11 +166,11 @@ describe('T39 the search for queries without a scope', () => {
     ],
     ['a table by its name', `return sql\`select 1 from \${sql.table('address_groups')}\`.execute(db)`],
     ['a table of a dynamic name', `return sql\`select 1 from \${sql.table(vaultId)}\`.execute(db)`],
-  ])('finds one that reads by %s', (_, body) => {
+  ])('finds a query that reads by %s', (_, body) => {
     expect(found(`export async function listThings(db: Db, vaultId: string) { ${body} }`)).toEqual(unscoped)
   })
 
-  it('finds one that reads through something else in its file or in another module', () => {
+  it('finds a query that reads through a constant of its file or of another module', () => {
     const local = 'const all = sql`select * from addresses`\n'
     expect(found(`${local}export const listThings = (db: Db | Trx) => sql\`\${all} limit 1\`.execute(db)`)).toEqual(
       unscoped,
@@ -190,14 +190,14 @@ describe('T39 the search for queries without a scope', () => {
     ['only writes', 'trx: Trx, id: string', 'insert into addresses (id) values (1)'],
     ['only deletes', 'trx: Trx, id: string', 'delete from address_grants where id = 1'],
     ['is SQL for others to embed', 'alias: string', 'select * from addresses'],
-  ])('passes one that %s', (_, parameters, text) => {
+  ])('accepts a query that %s', (_, parameters, text) => {
     const source = `import type { Filter } from './filter.ts'
       type Wanted = { scope: AddressScope; id: string }
       export const listThings = async (${parameters}) => sql\`${text}\`.execute(db)`
     expect(found(source, { 'fake/filter.ts': 'export type Filter = { scope: AddressScope }' })).toEqual([])
   })
 
-  it('passes one that only its own file calls', () => {
+  it('accepts a query that only its own file calls', () => {
     expect(found('async function listThings(db: Db) { return sql`select * from addresses`.execute(db) }')).toEqual([])
   })
 })
@@ -211,7 +211,7 @@ type SourceFile = {
 
 const readFile: Read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : null)
 
-/** `domain/folder/name` of the exported functions of a file that read an owned table and take no viewer. */
+/** Returns `domain/room/name` of the exported functions of a file that read an owned table and take no viewer. */
 function findUnscopedReaders(path: string, read: Read): string[] {
   const loaded = new Map<string, SourceFile>()
   const load = (wanted: string): SourceFile | null => {
@@ -243,15 +243,15 @@ function findUnscopedReaders(path: string, read: Read): string[] {
     return visit(root, start.file)
   }
 
-  /** An exported function with a connection is judged where it stands, so those that call it are not. */
+  /** Returns true for an exported function that takes a connection. It is checked in its own file, so that its callers pass. */
   const isQuery = ({ node, isExported }: Declared): boolean => {
     const parameters = isExported ? (callableOf(node)?.parameters ?? []) : []
     return parameters.some(({ type }) => /\b(Db|Trx|Reader)\b/.test(type?.getText() ?? ''))
   }
 
-  const routesFile = load(path)!
+  const queryFile = load(path)!
   const folder = relative(modules, dirname(path))
-  return [...routesFile.declared].flatMap(([name, start]) => {
+  return [...queryFile.declared].flatMap(([name, start]) => {
     const callable = callableOf(start.node)
     if (!start.isExported || callable === null) return []
     const takes = (names: string[]) =>
@@ -310,13 +310,13 @@ const inSql = new RegExp(
 )
 const asName = new RegExp(String.raw`^(?:${anyOwned})\b`)
 
-/** A text of SQL that names an owned table to read it, or a call of the query builder that does. */
+/** Returns true for a text of SQL, or a call of the query builder, that reads an owned table. */
 function readsOwned(node: ts.Node): boolean {
   if (ts.isTemplateLiteralToken(node)) return inSql.test(node.text)
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return false
   const [first] = node.arguments
   const method = node.expression.name.text
   if (first === undefined || !/^(selectFrom|using|table|\w+Join)$/.test(method)) return false
-  // A table whose name is computed may be any.
+  // A table whose name is computed may be an owned table.
   return ts.isStringLiteralLike(first) ? asName.test(first.text) : method === 'table'
 }

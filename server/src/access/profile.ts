@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 
-/** The small profile of a person or service, shown with their id. It holds nothing that only they may know. */
+/** The small profile of a person or service, shown with their id. Every member of the vault may see it. */
 export type MemberProfile = { userId: string; kind: 'person' | 'service'; name: string; image: string | null }
 
 /** SQL: returns the name by which others know the user of `alias`, a row of `users`; never the e-mail address. */
@@ -13,8 +13,8 @@ export const memberProfile = (alias: string): RawBuilder<MemberProfile> =>
     'name', ${displayNameOf(alias)}, 'image', ${sql.ref(`${alias}.image`)})`
 
 /**
- * SQL: returns the MemberProfile of the user with this id; null for an id without a user, which memberships and records may
- * name. It is an expression for the column list of a query that reads the id.
+ * SQL: returns the MemberProfile of the user with this id, for the column list of a query that reads the id; null for an id without a
+ * user, which memberships and audit records may have.
  */
 export const profileOfUser = (userId: RawBuilder<unknown>): RawBuilder<MemberProfile | null> =>
   sql<MemberProfile | null>`(select ${memberProfile('profiled')} from users profiled where profiled.id = ${userId})`

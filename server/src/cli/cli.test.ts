@@ -17,7 +17,7 @@ import { createTestDatabase } from '../testing/database.ts'
 import { copyEmptyCluster } from '../testing/empty-cluster.ts'
 import { startSmtpServer } from '../testing/smtp-server.ts'
 
-/** The installed program. Most cases start its code joined to one file, because a start of the program takes a second. */
+/** The installed program. Most tests start a bundle of its code, because a start of the program itself takes a second. */
 const installed = fileURLToPath(new URL('../../bin/strongroom.js', import.meta.url))
 let program: string
 const unreachable = 'postgresql://app:hunter2hunter2@127.0.0.1:1/none'
@@ -27,7 +27,7 @@ let dataDir: string
 let running: ChildProcess | null = null
 let url: string
 
-// The compiled program is tested, because people run that.
+// The tests run the compiled program, as operators do.
 beforeAll(async () => {
   buildProject('build:server')
   program = await bundledProgram('server/dist/cli/cli.js')
@@ -117,7 +117,7 @@ describe('strongroom start', () => {
 })
 
 describe('strongroom doctor --mail', () => {
-  it('sends one mail as a node does, and says who took it', async () => {
+  it('sends one mail as a node does, and prints the server that accepted it', async () => {
     const smtp = await startSmtpServer()
     const MAIL_FROM = 'Vault <vault@example.org>'
     const to = ['doctor', '--mail', 'Operator@Example.org']
@@ -144,7 +144,7 @@ describe('strongroom doctor --mail', () => {
 })
 
 describe('commands beside a running server', () => {
-  it('add a platform administrator and print a link to sign in with', async () => {
+  it('add a platform administrator and print a sign-in link', async () => {
     const result = await run(['admin', 'add', 'Second@Example.org'], { PUBLIC_URL: url })
     expect(result.code).toBe(0)
     expect(result.out).toContain('second@example.org is a platform administrator.')
@@ -156,21 +156,21 @@ describe('commands beside a running server', () => {
     ])
   })
 
-  it('print a link to where the service of the data directory listens', async () => {
+  it('print a link with the origin at which the service of the data directory listens', async () => {
     const { out } = await run(['admin', 'link', 'second@example.org'], { PORT: '8421' })
     expect(new URL(out.trim()).origin).toBe(url)
     const other = await run(['admin', 'link', 'second@example.org'], { PUBLIC_URL: 'https://vault.example.org' })
     expect(new URL(other.out.trim()).origin).toBe('https://vault.example.org')
     const record = join(dataDir, 'service.json')
     const written = await readFile(record, 'utf8')
-    // As a crash leaves it: nothing listens there.
+    // After a crash the file names an origin at which nothing listens.
     await writeFile(record, JSON.stringify({ origin: 'http://127.0.0.1:1' }))
     const fallback = await run(['admin', 'link', 'second@example.org'], { PORT: '8421' })
     expect(new URL(fallback.out.trim()).origin).toBe('http://localhost:8421')
     await writeFile(record, written)
   })
 
-  it('T62 print a new link, for those who may sign in only, record it and notify the person by mail', async () => {
+  it('T62 print a new link, only for a person who may sign in, record it and notify the person by mail', async () => {
     expect((await run(['admin', 'link', 'second@example.org'])).code).toBe(0)
     expect(
       await query(
@@ -223,11 +223,11 @@ describe('commands beside a running server', () => {
     expect(await query('select id from passkeys')).toEqual([])
   })
 
-  it('let a person add a first passkey alone, on the record', async () => {
+  it('let a person add a first passkey without a second person, on the record', async () => {
     const allow = (email: string) => run(['admin', 'allow-passkey', email, '--reason', 'Nobody else has one'])
     const { code, out } = await allow('Second@example.org')
-    const said = 'second@example.org may add a first passkey within 60 minutes, without a second person.\n'
-    expect([code, out]).toEqual([0, said])
+    const line = 'second@example.org may add a first passkey within 60 minutes, without a second person.\n'
+    expect([code, out]).toEqual([0, line])
     expect((await allow('nobody@example.org')).err).toBe('strongroom: User not found\n')
     const action = 'passkey.allowed'
     expect(
@@ -242,7 +242,7 @@ describe('commands beside a running server', () => {
     expect([well.code, well.err]).toEqual([0, ''])
     expect(well.out).toContain('ok   The database answers\n')
     expect(well.out).not.toContain('RED')
-    // The tests log in as the owner: an advice, with which all is well.
+    // The tests log in as the owner. That is a warning, with which the command still exits 0.
     expect(well.out).toContain('WARN The service logs in as a role that owns nothing\n')
     await query(
       "insert into wallet_events (id, received_at, body, outcome) values ('q', now(), '{}', 'quarantined') returning id",
@@ -357,7 +357,7 @@ describe('commands beside a running server', () => {
       code: 1,
       out: expect.stringMatching(/^w: NOT AS WITNESSED: the witness keeps version 2 .*: it went back$/m),
     })
-    // The vault stays: the running server may have begun to compare its balances.
+    // The vault is not deleted, because the running server may be comparing its balances.
     await query("delete from authority_marks where vault_id = 'w'")
   })
 
@@ -385,7 +385,7 @@ describe('commands beside a running server', () => {
     expect(nowhere).toMatchObject({ code: 2, err: expect.stringContaining('There is no database in') })
   })
 
-  it('of `policy` end with 1 when they fail, because 2 says that rules differ', async () => {
+  it('of `policy` end with 1 when they fail, because 2 means that rules differ', async () => {
     const missing = await run(['policy', 'plan', 'rules.yaml'], { STRONGROOM_URL: url, STRONGROOM_TOKEN: 'none' })
     expect(missing).toEqual({ code: 1, out: '', err: expect.stringMatching(/^strongroom: .*rules\.yaml[^\n]*\n$/) })
     expect((await run(['policy', 'plan'])).code).toBe(1)
@@ -422,13 +422,13 @@ describe('commands beside a running server', () => {
     expect(await verify(evidence, '--key', '0'.repeat(64))).toEqual([1, ['ok  ', 'FAIL', '']])
     const altered = { ...evidence, boundPayload: { ...payload, amount: '9000' } }
     expect(await verify(altered)).toEqual([1, ['FAIL', 'ok  ', '']])
-    // Outside of protected vaults nothing is signed: the file holds, and the command says that no key proves a vote.
+    // Outside of protected vaults nothing is signed: the check succeeds, and the command prints that no key proves a vote.
     expect(await verify({ boundPayload: payload, payloadHash })).toEqual([0, ['ok  ', 'none', '']])
     expect(await verify({ boundPayload: altered.boundPayload, payloadHash })).toEqual([1, ['FAIL', 'none', '']])
     expect(await verify({ payload, payloadHash })).toEqual([2, ['']])
   })
 
-  it('of `evidence` do not call a change of the rules proved if it binds no differences', async () => {
+  it('of `evidence` do not report a change of the rules as proved if its payload has no hash of the differences', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519')
     const spki = publicKey.export({ format: 'der', type: 'spki' }).toString('base64url')
     const file = join(dataDir, 'request.json')
@@ -464,13 +464,13 @@ describe('commands beside a running server', () => {
     expect(result.out).not.toContain('hunter2')
   })
 
-  it('migrate leaves a database alone that is already up to date', async () => {
+  it('of `migrate` change nothing in a database that is up to date', async () => {
     expect(await run(['migrate'])).toEqual({ code: 0, out: 'The database is up to date.\n', err: '' })
   })
 })
 
-describe('strongroom start, on a signal to stop', () => {
-  it('ends in good order', async () => {
+describe('strongroom start, after a signal to stop', () => {
+  it('stops its tasks and ends with 0', async () => {
     const ended = new Promise((resolve) => running?.once('exit', resolve))
     running?.kill('SIGTERM')
     // A node that does not stop within ten seconds ends itself with 1.

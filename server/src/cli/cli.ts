@@ -148,7 +148,7 @@ program
   )
   .action(async (flags: { dryRun?: boolean; owner?: string }) => (await openCommands()).recover(flags))
 
-/** Adds the options of the verifiers that compare with witnesses. */
+/** Adds the options of a verifier that compares with witnesses. */
 const verifier = (command: Command) =>
   command
     .option('--json', 'print the result as JSON')
@@ -265,17 +265,17 @@ policy
   .description('print the rules as YAML, in a stable order')
   .action(async (vault: string, options: { output?: string }) => (await openPolicies()).exportRules(vault, options))
 
-const tried = (command: Command) =>
+const withTrial = (command: Command) =>
   command
     .argument('<file>', 'rules as YAML')
     .option('--days <number>', 'the number of days whose decisions are repeated', '30')
     .option('--no-backtest', 'do not try the rules on past decisions')
 
-tried(policy.command('plan'))
+withTrial(policy.command('plan'))
   .description('print what a file would change in the rules, and in past decisions; changes nothing')
   .action(async (file: string, options) => (await openPolicies()).planRules(file, options))
 
-tried(policy.command('apply'))
+withTrial(policy.command('apply'))
   .option('--title <text>', 'the purpose of the change set, for its voters')
   .option('--wait', 'wait until the change set was applied or has ended')
   .option('--timeout <minutes>', 'the longest time to wait', '60')
@@ -305,7 +305,7 @@ try {
   }
 }
 
-/** Loads the commands late: help, settings and mistyped commands need no database, and its libraries take most of the start time. */
+/** Loads the commands only when they are needed: their libraries take most of the start time, and help and settings do not use them. */
 function openCommands() {
   return import('./database-commands.ts')
 }

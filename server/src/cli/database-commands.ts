@@ -38,7 +38,7 @@ export function migrateDatabase(waits: boolean): Promise<void> {
   return withDatabaseUrls({ mayCreate: true }, async ({ url, ownerUrl }) => {
     const isNew = await migrate(ownerUrl, url, { waits, say: print })
     print('The database is up to date.')
-    // An operator does not see the role of the embedded server.
+    // The role of the embedded server does not concern the operator.
     if (isNew && readCommandConfig().databaseUrl !== null) {
       print(
         `The role ${decodeURIComponent(firstHostOf(url).username)} of DATABASE_URL may work with it, and owns nothing.`,
@@ -220,7 +220,7 @@ async function makeSignInLink(db: Db, email: string): Promise<string> {
   return inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin: () => origin }, email, new Date()))
 }
 
-/** Runs `work` on a database in whose audit record it writes, with the key of the node. @throws when this machine does not have it */
+/** Runs `work` with a database whose audit log it writes, with the key of the node. @throws when this machine does not have the key */
 function withRecord(work: (db: Db) => Promise<void>): Promise<void> {
   return withDatabase(async (db) => {
     const secretKey = (await findSecretKey()) ?? (await makeKeyOfDemo())
@@ -230,7 +230,7 @@ function withRecord(work: (db: Db) => Promise<void>): Promise<void> {
   })
 }
 
-/** Lets a verifier check the MACs of audit records, if this machine has the key of the database. Returns false otherwise. */
+/** Makes verifiers check the MACs of audit records, if this machine has the key of the database. Returns false if it does not. */
 export async function useOwnRecordKey(db: Db): Promise<boolean> {
   const secretKey = await findSecretKey()
   if (secretKey === null) return false
@@ -256,7 +256,7 @@ async function findSecretKey(): Promise<string | null> {
 
 export async function withDatabase(work: (db: Db, connections: Deps['connections']) => Promise<void>): Promise<void> {
   await withDatabaseUrls({ mayCreate: false }, async ({ url, ownerUrl }) => {
-    // Before the first migration only the owner can connect, and reports the missing migration.
+    // Before the first migration only the owner can connect. The work then fails with a message about the missing migration.
     const isReady = readCommandConfig().databaseUrl !== null || (await ensureLogin(ownerUrl, url)) !== null
     const { db, pool } = openDatabase({
       url: isReady ? url : ownerUrl,

@@ -6,7 +6,7 @@ import { openApiText } from '../http/openapi.ts'
 import { createSealKey } from '../lib/seal-key.ts'
 import { createSealer } from '../lib/secrets.ts'
 
-/** Returns the OpenAPI document of this version as text. It connects to nothing: the pool opens no connection until it is used. */
+/** Returns the OpenAPI document of this version as text. It does not connect to a database. */
 export async function describeApi(): Promise<string> {
   const config = readConfig({ DEMO: 'true' })
   const { db } = openDatabase({ url: 'postgresql://nobody@localhost/none', onError: () => {} })

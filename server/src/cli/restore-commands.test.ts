@@ -8,7 +8,7 @@ import { buildProject } from '../testing/build-project.ts'
 import { bundledProgram } from '../testing/bundled-program.ts'
 import { createTransferBench, type TransferBench } from '../testing/transfer-bench.ts'
 
-/** The command lines after a restore, on a machine whose data directory has the key. */
+/** The vault whose database the commands repair, on a machine whose data directory has the key. */
 let bench: TransferBench
 let dataDir: string
 let program: string
@@ -70,7 +70,7 @@ it('`ledger seal-late` needs a reason, names what it seals late, and finds nothi
   })
 })
 
-it('`recover` says what is lost, ends with 1 while something is left, and lifts the halt', async () => {
+it('`recover` prints the losses, ends with 1 while a loss is left, and ends the halt', async () => {
   expect(await run('recover')).toEqual({ code: 0, out: 'No vault is halted.\n', err: '' })
   const { id } = bench.vault
   bench.vault.wallet.accepted = []

@@ -6,8 +6,8 @@ import { createMailer } from '../mail/transport.ts'
 const text = 'Strongroom sends its mails with these settings. Nobody needs to do anything.'
 
 /**
- * Sends one mail with the settings of a node, so that an operator sees whether the server takes it and where it arrives.
- * @throws what the mail server answers
+ * Sends one mail with the settings of a node, so that an operator sees if the mail server accepts it and where it arrives.
+ * @throws an error with the answer of the mail server
  */
 export async function sendTestMail(address: string): Promise<void> {
   const config = readMailConfig()
@@ -20,11 +20,11 @@ export async function sendTestMail(address: string): Promise<void> {
     text: `${text}\n`,
     html: `<!doctype html><html lang="en"><title>Strongroom</title><p>${text}</p></html>`,
   }
-  const taker = config.smtpUrl === null ? join(config.dataDir, 'outbox') : new URL(config.smtpUrl).host
+  const receiver = config.smtpUrl === null ? join(config.dataDir, 'outbox') : new URL(config.smtpUrl).host
   await createMailer(config)
     .send(mail)
     .catch((error: Error) => {
-      throw new Error(`The mail was not taken by ${taker}: ${error.message}`, { cause: error })
+      throw new Error(`The mail was not taken by ${receiver}: ${error.message}`, { cause: error })
     })
-  process.stdout.write(`A mail from ${config.mailFrom} to ${address} was handed to ${taker}.\n`)
+  process.stdout.write(`A mail from ${config.mailFrom} to ${address} was handed to ${receiver}.\n`)
 }

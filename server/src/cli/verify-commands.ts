@@ -44,7 +44,7 @@ export async function reportLedger(flags: VerifyFlags): Promise<void> {
     const report = await verifyLedger(db)
     const chains = await verifyLedgerSeals(db, { trusted })
     const { differences, checked } = report
-    const isSound = noteFaults(chains, witnessed) && differences.length === 0
+    const isSound = isWithoutFault(chains, witnessed) && differences.length === 0
     if (!isSound) process.exitCode = foundDifference
     if (flags.json) return print(JSON.stringify({ ...report, chains, heads: witnessed }, null, 2))
     for (const { kind, vaultId, detail } of differences) print(`vault ${vaultId}: ${kind}: ${detail}`)
@@ -67,7 +67,7 @@ export async function reportAudit(flags: VerifyFlags): Promise<void> {
     const payouts = await verifyPayouts(db)
     const requests = await verifyRequests(db)
     const differences = [...transfers.differences, ...payouts.differences, ...requests.differences]
-    if (!noteFaults(chains, witnessed) || differences.length > 0) process.exitCode = foundDifference
+    if (!isWithoutFault(chains, witnessed) || differences.length > 0) process.exitCode = foundDifference
     const checked = { transfers: transfers.checked, payouts: payouts.checked, approvalRequests: requests.checked }
     if (flags.json) return print(JSON.stringify({ chains, checked, differences, heads: witnessed }, null, 2))
     printChains(chains, { log: 'audit', noun: 'records', trusted })
@@ -84,7 +84,7 @@ export async function reportAudit(flags: VerifyFlags): Promise<void> {
   })
 }
 
-const noteFaults = (chains: ChainReport[], witnessed: Witnessed | null): boolean =>
+const isWithoutFault = (chains: ChainReport[], witnessed: Witnessed | null): boolean =>
   chains.every(({ fault }) => fault === null) && (witnessed === null || witnessed.faults.length === 0)
 
 type Shown = { log: SealLog; noun: string; trusted: TrustedKeys }
@@ -107,7 +107,7 @@ function printChains(chains: ChainReport[], { log, noun, trusted }: Shown): void
 
 type Witnessed = { compared: number; faults: HeadFault[] }
 
-/** Compares with the witnesses. Returns null when no witness was named. */
+/** Compares the database with the heads in the files of the flags. Returns null without such files. */
 async function compareWithWitnesses(
   db: Db,
   log: SealLog,

@@ -9,11 +9,11 @@ import {
   verifyRequest,
 } from '@strongroom/sdk/evidence'
 
-/** Lines for people. `isSound` is true if nothing in the file contradicts itself. */
+/** Lines for people. `isSound` is true if no check of the file failed. */
 export type EvidenceReport = { lines: string[]; isSound: boolean }
 
 /**
- * Checks a file by itself: the evidence of a transfer, or an approval request as GET answers it. Returns null for another file.
+ * Checks a file without a service: the evidence of a transfer, or an approval request as GET returns it. Returns null for another file.
  *
  * @param trusted fingerprints of the keys that people compared; empty to accept every key
  */
@@ -66,7 +66,7 @@ function signatureLines(votes: readonly CheckedVote[]): string[] {
   })
 }
 
-/** Returns counts, and the names of the facts that the file does not prove, so that nobody mistakes silence for a proof. */
+/** Returns lines with counts, and with the paths of values that the file does not prove or contradicts. */
 function fieldLines(fields: readonly Field[]): string[] {
   const pathsOf = (state: FieldState) => fields.filter((field) => field.state === state).map(({ path }) => path)
   const [proven, unproven, contradicted] = [pathsOf('proven'), pathsOf('unproven'), pathsOf('contradicted')]
