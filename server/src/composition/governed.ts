@@ -10,8 +10,7 @@ import { vaultActions } from '../modules/vaults/vaults/governed-vaults.ts'
 import { withProbe } from '../modules/vaults/wallets/probe-wallet.ts'
 
 /**
- * Returns the table of all changes of the rules of a vault, for the endpoints, for change sets and for the task that applies due
- * changes.
+ * Returns the table of all governed actions, for the endpoints, for change sets and for the task that applies due changes.
  */
 export function governedOf(deps: Deps): Governed {
   return {

@@ -21,26 +21,26 @@ import {
 import { listUnknown } from '../modules/vaults/wallets/wallet-marks.ts'
 import { walletOfVault } from '../modules/vaults/wallets/wallet-settings.ts'
 
-/** The events that one request asks for again, and the time in which they must come. */
+/** The greatest number of events that a request asks for again, and the time in which they must arrive. */
 const replayedMax = 500
 export const replayMillisecondsMax = 60_000
 
 type Recovering = Pick<Deps, 'config' | 'sealer' | 'log' | 'clock'> & { db: Db }
 type Recovery = {
   isDry: boolean
-  /** The e-mail address of the member who owns the addresses that are taken in; null: none is given. */
+  /** The e-mail address of the member who becomes the owner of lost addresses; null if the operator named no member. */
   owner: string | null
   operator: string
   say(line: string): void
-  /** The time to wait for events that were asked for again. */
+  /** The time to wait for events that were requested again. */
   replayMilliseconds: number
 }
 
 type Of<Kind extends AcceptedEntry['kind']> = Extract<AcceptedEntry, { kind: Kind }>
 
 /**
- * Takes in what the books of halted vaults have lost: addresses, then the events about deposits, and says which payments must be booked.
- * Ends the halt of a vault when nothing is left. It may be run again at any time, and does nothing twice.
+ * Adds lost addresses and then lost events about deposits to the books of halted vaults, and says which payments people must book.
+ * Ends the halt of a vault when no difference is left. It may be run again at any time, and does nothing twice.
  *
  * @returns the number of vaults that stay halted
  */
@@ -49,7 +49,7 @@ export async function recoverVaults(deps: Recovering, recovery: Recovery): Promi
   if (vaults.length === 0) recovery.say('No vault is halted.')
   let left = 0
   for (const vault of vaults) {
-    recovery.say(`${vault.code}: ${inWords[vault.reason]}`)
+    recovery.say(`${vault.code}: ${reasonTexts[vault.reason]}`)
     const isLifted = await recoverVault(deps, vault, recovery).catch((error: unknown) => {
       recovery.say(`${vault.code}: ${error instanceof Error ? error.message : String(error)}`)
       return false
@@ -59,7 +59,7 @@ export async function recoverVaults(deps: Recovering, recovery: Recovery): Promi
   return left
 }
 
-const inWords = {
+const reasonTexts = {
   books_behind: 'the wallet service has accepted what the books do not have',
   wallet_behind: 'the wallet service no longer has what it accepted before',
 }
@@ -144,7 +144,7 @@ async function findMember(db: Db, vaultId: string, email: string): Promise<strin
 
 type Replay = { vault: HaltedVault; events: Of<'event'>[]; recovery: Recovery }
 
-/** Asks for lost events again, and waits until the running service has them. */
+/** Requests lost events again, and waits until the running service has them. */
 async function replay({ db }: Recovering, wallet: WalletClient, { vault, events, recovery }: Replay): Promise<void> {
   const { say, replayMilliseconds } = recovery
   if (events.length === 0) return
@@ -163,8 +163,9 @@ async function replay({ db }: Recovering, wallet: WalletClient, { vault, events,
 type Payments = { vault: HaltedVault; transfers: Of<'transfer'>[]; isDry: boolean; say(line: string): void }
 
 /**
- * Says of each transfer that the books lost what the wallet service did, and how it is booked. Returns how many are not settled: the
- * outcome is open, or nobody has booked it. A transfer that waits for its hand-over in the books is followed from now on.
+ * Says for each transfer that the books lost what the wallet service did with it, and how people book it. Returns the number of
+ * transfers that are not settled: their outcome is open, or nobody has booked it. A transfer that waits for its hand-over in the
+ * books is followed from now on.
  */
 async function listOpenPayments(
   { db, clock }: Recovering,
@@ -216,8 +217,9 @@ type Booking = { text: string; isBooked: boolean; body: object }
 type Transactions = { vault: HaltedVault; transactions: Of<'transaction'>[]; isDry: boolean; say(line: string): void }
 
 /**
- * Says of each transaction that neither side has a record of how it is booked. A transfer in the books that orders the same may be what
- * it paid, so that transfer is stopped until people have decided. Returns how many transactions are not settled.
+ * Says how people book each transaction of which neither the books nor the wallet service has a record. If a transfer in the books
+ * orders the same payment, the transaction may have paid it, so that the transfer is halted until people have decided. Returns the
+ * number of transactions that are not settled.
  */
 async function listOpenTransactions(
   { db, log, clock }: Recovering,
@@ -257,7 +259,7 @@ const settlementBy = (txHash: string) => ({ outcome: 'settle', txHash, reason: `
 
 type Search = { transaction: Of<'transaction'>; except: string[] }
 
-/** Finds the oldest transfer that has not ended and orders what a transaction paid, and that no known transaction paid. */
+/** Finds the oldest transfer that orders a payment of the transaction, has not ended, and has no known transaction. */
 async function findOrdered(
   db: Db,
   vaultId: string,
@@ -308,7 +310,7 @@ async function listBookingsOf(
   return await toBookings(db, { vaultId, network, fromAddress, name: `transaction ${txHash}` }, wanted)
 }
 
-/** Returns the adjustments that a transfer needs: its amount, and its fee. Their reason names the transfer. */
+/** Returns the adjustments that book a transfer: its amount and its fee. The reason of each adjustment names the transfer. */
 async function listBookings(db: Db, vaultId: string, status: TransferStatus): Promise<Booking[]> {
   const { id, network, contractAddress, amount, fromAddress, toAddress } = status
   const wanted = [
@@ -360,7 +362,7 @@ async function toBookings(
   return bookings
 }
 
-/** Asks a wallet service that went back for each address of the vault, so that it watches them again. */
+/** Creates each address of the vault again at a wallet service that lost its state, so that it watches the addresses. */
 async function watchAddressesAgain(
   { db }: Recovering,
   wallet: WalletClient,

@@ -27,8 +27,8 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 
 /**
- * The format before 0053, written from its description: nonce, tag and text, bound to nothing. One nonce in 256 begins as the
- * present format does.
+ * Seals in the format before migration 0053, written from its description: nonce, tag and text, not bound to a row. A nonce in 256
+ * begins with the first byte of the present format.
  */
 function sealOld(secretKey: string, plain: string, firstByte = 0): Buffer {
   const nonce = Buffer.concat([Buffer.from([firstByte]), randomBytes(11)])
@@ -41,7 +41,7 @@ function sealOld(secretKey: string, plain: string, firstByte = 0): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), text])
 }
 
-/** As the owner of the database, past the check of the present key. */
+/** Writes a sealed value as the owner of the database, without the check of the present key. */
 async function write({ table, column, row }: Place, sealed: Buffer): Promise<void> {
   const { key: names } = sealedColumns.find((entry) => entry.table === table && entry.column === column)!
   const where = names.map((name, i) => `${name} = $${i + 2}`).join(' and ')
@@ -74,7 +74,7 @@ const secretOf = (vaultId: string): Place => ({
   destination: new URL((vaultId === other.id ? other : bench.vault).wallet.url).origin,
 })
 
-/** The format before 0071, written from its description: bound to table, column and row, and to no destination. */
+/** Seals in the format before migration 0071, written from its description: bound to table, column and row, not to a destination. */
 function sealUndirected({ table, column, row }: Place, plain: string, mark: Buffer): Buffer {
   const head = Buffer.concat([Buffer.from([2]), createSealer(key).keyId, mark])
   const nonce = randomBytes(12)
@@ -84,7 +84,7 @@ function sealUndirected({ table, column, row }: Place, plain: string, mark: Buff
   return Buffer.concat([head, nonce, cipher.getAuthTag(), text])
 }
 
-/** Brings the database back to what it was before 0071, as its owner; the constraints of 0071 stay. */
+/** Brings the data back to their state before migration 0071, as the owner of the database. The constraints of 0071 stay. */
 async function setBack(): Promise<void> {
   for (const { place, sealed } of await listSealed()) {
     const plain = bench.test.deps.sealer.open(place, sealed)
@@ -103,7 +103,7 @@ const sealedAt = async (place: Place) =>
   (await listSealed()).find((entry) => JSON.stringify(entry.place) === JSON.stringify(place))!.sealed
 const adopt = (secretKey = key) =>
   inTransaction(bench.test.deps.db, (trx) => adoptKey(trx, createSealer(secretKey), new Date()))
-/** As the command does it, beside the running node. */
+/** Rotates the key as the command does, while the node runs. */
 async function rotate(keys = { previous: key, next: nextKey }): ReturnType<typeof rotateKey> {
   const { db } = openDatabase({ url: bench.test.databaseUrl, onError: () => {} })
   useRecordKey(db, createRecordKey(keys.next))
@@ -114,7 +114,7 @@ async function rotate(keys = { previous: key, next: nextKey }): ReturnType<typeo
   }
 }
 
-/** One sealed value of each kind: two secrets of a vault, an invitation, a waiting change of a secret, a stored answer. */
+/** Creates a value in each sealed column. Returns the id of the approval request for the waiting change of a secret. */
 async function fill(): Promise<string> {
   const { admin } = bench.vault
   expect(
@@ -182,7 +182,7 @@ describe('T60 a sealed secret', () => {
     const before = await listSealed()
     const plain = before.map(({ place, sealed }) => sealer.open(place, sealed))
     for (const [i, { place }] of before.entries()) {
-      // Before 0053 a change set held its secrets without their fingerprints.
+      // Before migration 0053 a change set had its secrets without their fingerprints.
       const text =
         place.table !== 'change_sets'
           ? plain[i]!
@@ -209,7 +209,7 @@ describe('T60 a sealed secret', () => {
       `select content::json->'details' as details from audit_records where action = 'secrets.bound'`,
     )
     expect(records).toEqual([{ details: expect.objectContaining({ resealed: before.length }) }])
-    // Records of that time hold no marks; those of this test do, and the marks of the old format are others.
+    // The audit records of this test have marks of the present format, which differ from those of the old format.
     for (const { place, sealed } of before) await write(place, sealed)
   })
 
@@ -230,7 +230,7 @@ describe('T60 a sealed secret', () => {
     expect(() => sealer.open(place, likePresent)).toThrow('is sealed under another key')
     expect(await adopt()).toEqual({ resealed: 0, unreadable: [] })
     await expect(db.deleteFrom('sealing_key').execute()).rejects.toThrow('permission denied')
-    // The owner removes the row of the finished work. Values that were sealed since stop a second run.
+    // If the owner removes the row that says that the work is done, values of the present format stop a second run.
     await bench.sql('delete from sealing_key')
     await expect(adopt()).rejects.toThrow('nothing of the old format is accepted')
     await bench.sql('insert into sealing_key (key_id, format, sealed_at) values ($1, 3, now())', [sealer.keyId])
@@ -288,7 +288,7 @@ describe('T60 a sealed secret', () => {
       expect(markOf(sealed)).toEqual(markOf(was))
       expect(() => sealer.open(place, sealed)).toThrow('is sealed under another key')
     }
-    // Nothing that it writes could be read later, so it writes nothing: neither the effect nor the answer.
+    // No other node could read what this node seals, so that it writes neither the effect nor the answer.
     const { admin } = bench.vault
     const group = { code: 'too-late', name: 'Too late' }
     const refused = await admin.post(`${bench.url}/policy-groups`, group, { 'idempotency-key': 'too-late' })
@@ -297,10 +297,10 @@ describe('T60 a sealed secret', () => {
     await expect(walletOfVault(bench.test.deps, bench.vault.id)).rejects.toThrow('Nothing is sent to it')
     await expect(adopt()).rejects.toThrow('STRONGROOM_SECRET_KEY is not the key')
 
-    // The same node as after its start with the new key.
+    // The node has the new key, as after its next start.
     bench.test.deps.sealer = next
     useRecordKey(bench.test.deps.db, createRecordKey(nextKey))
-    // The new key makes nothing genuine that the previous one did not.
+    // The rotation does not make a forged record genuine.
     expect((await verifyAudit(bench.test.deps.db)).flatMap(({ forged }) => forged)).toEqual(['forged'])
     await bench.sql(`alter table audit_records disable trigger user; delete from audit_records where id = 'forged';
       alter table audit_records enable trigger user`)
@@ -308,7 +308,7 @@ describe('T60 a sealed secret', () => {
     expect(await adopt(nextKey)).toEqual({ resealed: 0, unreadable: [] })
     await walletOfVault(bench.test.deps, bench.vault.id)
     expect(await bench.sql('select count(*)::int from rules_versions')).toEqual([versions])
-    // The request that waited for votes takes effect, although its votes are bound to a fingerprint of the previous key.
+    // The waiting request is applied, although its votes are bound to a fingerprint of the previous key.
     const done = await bench.approve(bench.admins[1]!, requestId)
     expect(done.body.status, JSON.stringify(done.body)).toBe('applied')
     const [row] = await bench.sql('select wallet_service_secret as sealed from vaults where id = $1', [bench.vault.id])
@@ -330,7 +330,7 @@ describe('T60 a sealed secret', () => {
 })
 
 describe('every column of bytes', () => {
-  /** Columns that hold no secret: digests that are only compared, public keys, signatures and content that is shown. */
+  /** Columns without secrets: digests that are only compared, public keys, signatures, and content that the API returns. */
   const open = [
     'approval_requests.payload_hash',
     'audit_records.hash',
@@ -388,7 +388,7 @@ describe('every column of bytes', () => {
       `select table_name as table, column_name as column from information_schema.columns
        where table_schema = 'public' and column_name ~ '(^|_)(url|uri|origin|endpoint|host|target)$'`,
     )
-    // Columns that are shown, or that the settings of the node name. No secret of a row is sent there.
+    // Columns to whose URLs the service sends no secret of their row.
     const shown = ['logo_uri', 'avatar_uri', 'explorer_address_url', 'explorer_tx_url', 'origin', 'target']
     const destinations = rows.filter(({ column }) => !shown.includes(column as string))
     expect(destinations).toEqual([{ table: 'vaults', column: 'wallet_service_url' }])

@@ -10,7 +10,7 @@ import { readRecordedWallet } from '../modules/vaults/wallets/wallet-settings.ts
 
 const forWalletService = { context: 't.wallet_service_url', destination: originOf } as const
 
-/** Every column that holds sealed values. The database demands that each of them is sealed under the present key. */
+/** Every column with sealed values. The database demands that each value is sealed under the present key. */
 export const sealedColumns: readonly SealedColumn[] = [
   {
     table: 'vaults',
@@ -60,8 +60,9 @@ const target = { type: 'sealing_key', id: null }
 const ofPlatform = { vaultId: null, actorId: null }
 
 /**
- * Calls `adoptSealingKey`, and records it when a value of an earlier format was accepted. Earlier audit records get a MAC. The
- * secrets of a wallet service that differs from the recorded one stay as they are, so that they cannot be opened.
+ * Calls `adoptSealingKey`, and gives a MAC to audit records that have none. If it changed a value or a record, it writes an audit
+ * record. Secrets of a vault whose wallet service differs from the recorded wallet service are not sealed again, so that they cannot
+ * be opened.
  */
 export async function adoptKey(trx: Trx, sealer: Sealer, now: Date): Promise<Resealed> {
   let authenticated = 0
@@ -91,7 +92,7 @@ async function refuseRepointed(trx: Trx): Promise<(place: Place) => boolean> {
 
 type Keys = { previous: string; next: string }
 
-/** Calls `rotateSealingKey`, replaces the MACs of the audit records, and records the rotation. The connection has the next key. */
+/** Calls `rotateSealingKey`, replaces the MACs of the audit records, and records the rotation. `trx` must use the next record key. */
 export async function rotateKey(
   trx: Trx,
   { previous, next }: Keys,

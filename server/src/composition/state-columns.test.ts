@@ -10,7 +10,6 @@ import { operate } from '../testing/operated-vault.ts'
 import { createTransferBench, type TransferBench } from '../testing/transfer-bench.ts'
 import { stateKinds, verifyState } from './verify-state.ts'
 
-/** Every column of the database: compared with the record by a verifier, or listed with the reason why it is not. */
 let bench: TransferBench
 beforeAll(async () => {
   bench = await createTransferBench()
@@ -32,7 +31,7 @@ const listColumns = (): Promise<Column[]> =>
 const words = (text = ''): string[] => text.split(' ').filter((word) => word !== '')
 
 describe('T57 every column of the database', () => {
-  it('T57 is compared with the record, or listed with the reason why it is not', async () => {
+  it('T57 is compared with the audit records, or is listed with the reason why it is not', async () => {
     const listed = Object.entries(coverage).flatMap(([table, { compared, notCovered }]) =>
       [compared, ...Object.values(notCovered)].flatMap(words).map((column) => `${table}.${column}`),
     )
@@ -66,7 +65,7 @@ describe('T57 every column of the database', () => {
 
 describe('T57 a value that the service cannot read', () => {
   const odd = ['"x"', '1.5', 'null', '{}', '[null]', '[{"selectors": 5}]', '[{"selectors": [7]}]']
-  /** Texts that are read as JSON. */
+  /** Columns of text that the service reads as JSON. */
   const texts = ['audit_records.content', 'wallet_events.body']
 
   it('T57 is named with its row, and the rest is verified all the same', async () => {
@@ -86,7 +85,7 @@ describe('T57 a value that the service cannot read', () => {
           const db = databaseOf(query, bench.test.deps.db)
           const { checked, differences } = await verifyState(db, [...kinds, 'users'])
           expect(checked.users).toBe(10)
-          // The JSON null is read as no value at all.
+          // The service reads the JSON null as a missing value.
           if (isCompared && value !== 'null') expect(differences, `${table}.${column} = ${value}`).not.toEqual([])
           await query('rollback to savepoint odd')
         }
@@ -107,9 +106,9 @@ describe('T57 a value that the service cannot read', () => {
   })
 })
 
-/** Only the verifier may notice. */
+/** Removes triggers and constraints, so that only the verifier can notice a change of the table. */
 async function prepare(query: Query, table: string): Promise<void> {
-  // The place of a transfer that was sent.
+  // A hash of a transfer makes rows of this table.
   if (table === 'transfer_hashes') await query(`update operations set tx_hash = '0x' || id where type = 'transfer'`)
   await query('set local session_replication_role = replica')
   const checks = await query(
@@ -118,7 +117,7 @@ async function prepare(query: Query, table: string): Promise<void> {
   for (const { conname } of checks) await query(`alter table ${table} drop constraint ${conname}`)
 }
 
-/** Returns true when a change of the column is named in at least one of the last rows: a row may hold values that nothing compares. */
+/** Returns true when a change of the column is named in at least one of ten rows: not every row has a value that is compared. */
 async function isNamedOnceChanged(query: Query, table: Coverage, column: Column): Promise<boolean> {
   const rows = await query(`select ctid::text as row from ${column.table} order by ctid desc limit 10`)
   for (const { row } of rows) {
@@ -139,7 +138,7 @@ async function isNamed(query: Query, { by = [] }: Coverage): Promise<boolean> {
   return (await verifyLedger(db)).differences.length > 0 || seals.some(({ fault }) => fault !== null)
 }
 
-/** SQL: another value of a column. */
+/** SQL: returns a value that differs from the value of the column. */
 function another({ column, type }: Column): string {
   const name = `"${column}"`
   if (type === 'boolean') return `not ${name}`

@@ -357,7 +357,7 @@ describe('T57 the rows on which decisions rest', () => {
 })
 
 describe('T57 another vault', () => {
-  it('T57 is verified by its own records', async () => {
+  it('T57 is verified by its own audit records', async () => {
     const other = await createVaultFixture(bench.test, { code: 'other-vault' })
     await ensureGroup(other, 'members')
     const left = ['gone.admin@example.org', 'away.admin@example.org']

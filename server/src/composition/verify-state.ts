@@ -29,7 +29,7 @@ import { verifyWallet } from '../modules/vaults/wallets/verify-wallet.ts'
 
 export type StateReport = { checked: Record<string, number>; differences: SubjectDifference[] }
 
-/** Verifiers that read a snapshot of their own, by their names in the report. */
+/** The verifiers that read their own snapshot, by their names in the report. */
 const bySubject = {
   transfers: verifyTransfers,
   payouts: verifyPayouts,
@@ -37,6 +37,7 @@ const bySubject = {
   holds: verifyHolds,
 } as const
 
+/** The verifiers that run once, for the platform and all vaults. */
 const ofPlatform = {
   deposits: (trx: Trx) => verifyDeposits(trx, new Date()),
   passkeys: verifyPasskeys,
@@ -70,8 +71,8 @@ export const stateKinds = [
 ] as StateKind[]
 
 /**
- * Compares the tables that decide with the audit records of their rows. It lists a bounded number of differences for each kind
- * and vault. Rows that cannot be read are a difference, and do not stop the other kinds.
+ * Compares the rows on which decisions rest with their audit records. It lists a bounded number of differences of each kind and
+ * vault. Rows that cannot be read are a difference, and do not stop the other kinds.
  */
 export async function verifyState(db: Db, kinds: readonly StateKind[] = stateKinds): Promise<StateReport> {
   const report: StateReport = { checked: {}, differences: [] }
@@ -100,7 +101,7 @@ export async function verifyState(db: Db, kinds: readonly StateKind[] = stateKin
 
 type Verifier = { kind: string; chain: string; verify: (trx: Trx) => Promise<SubjectReport> }
 
-/** Runs a verifier. Values that the service did not write may have any form, so that a statement about them may fail. */
+/** Runs a verifier. If it fails, which a value that the service did not write can cause, the failure is returned as a difference. */
 function readable(trx: Trx, { kind, chain, verify }: Verifier): Promise<SubjectReport> {
   return readOr(
     trx,

@@ -34,7 +34,7 @@ describe('settings', () => {
     })
   })
 
-  it('are read outside demo mode when all that is required is there', () => {
+  it('are read outside demo mode when all required settings are present', () => {
     const secrets = [randomBytes(18).toString('base64'), randomBytes(24).toString('hex')]
     const config = readConfig({
       ...production,
@@ -54,7 +54,7 @@ describe('settings', () => {
     })
   })
 
-  it('are all required outside demo mode, and named at once', () => {
+  it('that are required outside demo mode are all named at once', () => {
     expect(faultsOf({})).toEqual([
       'PUBLIC_URL is required outside demo mode',
       'WALLET_WEBHOOK_SECRET is required outside demo mode',
@@ -287,7 +287,7 @@ describe('settings', () => {
     },
   )
 
-  it('that hold secrets are never repeated', () => {
+  it('that are secret are never printed', () => {
     const secret = 'hunter2-hunter2'
     for (const { name } of settings.filter((setting) => setting.isSecret)) {
       expect(faultsOf({ ...production, [name]: secret, PORT: 'x' }).join('\n')).not.toContain(secret)
@@ -335,12 +335,12 @@ describe('settings', () => {
     expect(faultsOf({ ...production, METRICS_TOKEN_FILE: file('empty') })).toEqual([
       'METRICS_TOKEN_FILE names a file that is empty',
     ])
-    // A setting that is not a secret is read from the environment alone.
+    // Only secret settings are read from files.
     expect(readConfig({ ...production, PORT_FILE: file('SMTP_URL') }).port).toBe(8420)
     await rm(folder, { recursive: true })
   })
 
-  it('send the sender of mails as it is written', () => {
+  it('keep the sender of mails as it is written', () => {
     for (const right of ['vault@example.org', 'Vault of Example <vault@example.org>', '<vault@example.org>'])
       expect(readConfig({ ...production, MAIL_FROM: right }).mailFrom).toBe(right)
     for (const wrong of ['vault', 'Vault <vault>', 'vault@example.org\nBcc: all@example.org', 'a@b <c'])
@@ -389,7 +389,7 @@ describe('settings', () => {
     expect(described.find(({ name }) => name === 'HOST')?.value).toBeNull()
   })
 
-  it('of a command are those of the database and the address alone', () => {
+  it('of a command contain only those of the database, its keys and the address', () => {
     expect(readCommandConfig({ DATABASE_URL: production.DATABASE_URL }).databaseUrl).toBe(production.DATABASE_URL)
     expect(() => readCommandConfig({ DATABASE_URL: 'x' })).toThrow(ConfigError)
     expect(() => readCommandConfig({ DATABASE_OWNER_URL: production.DATABASE_URL })).toThrow('DATABASE_URL is not')
@@ -400,7 +400,7 @@ describe('settings', () => {
 })
 
 describe('the environment', () => {
-  it('is read by config.ts alone', async () => {
+  it('is read by config.ts only', async () => {
     const folder = new URL('..', import.meta.url)
     const names = (await readdir(folder, { recursive: true })).filter((name) => /(?<!\.test)\.ts$/.test(name))
     const readers: string[] = []

@@ -24,11 +24,11 @@ export type Config = {
   servesConsole: boolean
   /** True if an order is refused whose address cannot pay the network fee; false in demo mode, where deposits are made up. */
   checksGas: boolean
-  /** The URL by which the running service connects. Null means the embedded server. */
+  /** The URL with which the running service connects. Null means the embedded server. */
   databaseUrl: string | null
-  /** The URL by which migrations connect. Null means the URL of the service. */
+  /** The URL with which migrations connect. Null means `databaseUrl`. */
   databaseOwnerUrl: string | null
-  /** A replica that reports, their files and verifications are read from. Null means the database itself. */
+  /** The URL of a replica from which reports, their files and verifications read. Null means the database itself. */
   reportsDatabaseUrl: string | null
   /** The time for which a start waits for a database that does not answer yet. */
   databaseWaitSeconds: number
@@ -39,41 +39,41 @@ export type Config = {
   smtpRequiresTls: boolean
   mailFrom: string
   organisationName: string | null
-  /** Verifies webhook signatures; several during a rotation. Empty only in demo mode: unsigned events are accepted. */
+  /** The secrets that verify webhooks; several during a rotation. Empty only in demo mode, which accepts unsigned events. */
   webhookSecrets: string[]
   walletAllowedHosts: string[]
   identityAllowedHosts: string[]
   secretKey: string | null
-  /** Where USD rates are polled: https, or http and file in demo mode. */
+  /** The URL from which USD rates are polled: https, or http and file in demo mode. */
   ratesUrl: string | null
-  /** A rate that differs from an earlier one by more than this waits for a second person. */
+  /** A rate that differs from an earlier rate by more than this factor waits for a second person. */
   rateJumpFactorHundredths: number
   /** The service that screens deposits and transfers, or null. It has several secrets during a rotation. */
   screening: { url: string; secrets: string[] } | null
-  /** The witnesses that keep the heads of the seal chains, and the interval at which they get them. */
+  /** The witnesses that keep the heads of the seal chains, and the interval at which the heads are sent. */
   witnesses: WitnessSettings
-  /** Ids of keys that may have signed seals besides the one of this node. */
+  /** The ids of keys that may have signed seals, besides the key of this node. */
   sealKeys: string[]
   approvalTtlHours: number
   /** The interval at which each vault is compared with the chain. */
   reconcileEveryHours: number
-  /** A transfer that the wallet service has had for longer without an outcome is shown as stuck, and mailed once. */
+  /** The time after the hand-over after which a transfer without an outcome counts as stuck and is reported by mail, once. */
   stuckAfterMinutes: number
   sessionTtlDays: number
-  /** Requests of one person; a service may make more (`serviceRateFactor`). 0 sets no limit. */
+  /** The limit of requests of a person; that of a service is higher (`serviceRateFactor`). 0 means no limit. */
   rateLimitPerMinute: number
-  /** The bearer token for /metrics. Without one, /metrics is open in demo mode and 404 otherwise. */
+  /** The bearer token for /metrics. Without a token, /metrics is open in demo mode and 404 otherwise. */
   metricsToken: string | null
   /** The time within which a request must arrive completely. */
   requestTimeoutSeconds: number
-  /** The number of proxies in front, or their addresses; false: X-Forwarded-For is not read. */
+  /** The number of proxies in front, or their addresses; false if X-Forwarded-For is ignored. */
   trustProxy: number | string[] | false
   logLevel: string
   /** True if secrets may be weak: in demo mode, and where the operator accepts it. */
   acceptsWeakSecrets: boolean
-  /** The unsafe settings that the operator allows by name, a sentence for each. */
+  /** A sentence for each unsafe setting that the operator allows by name. */
   allowedRisks: string[]
-  /** Settings that work and may be meant otherwise, a sentence for each. */
+  /** A sentence for each setting that works, but is probably a mistake. */
   warnings: string[]
 }
 
@@ -221,7 +221,7 @@ function readWebhookSecrets({ demo, faults, list, refuseWeak }: Reader): string[
   return webhookSecrets
 }
 
-/** Screening is on or off as a whole: with half of its settings it would be believed to be on. */
+/** Reads the settings of screening. Half of them is a fault, because the operator would believe that screening is on. */
 function readScreening(
   { demo, faults, text, url, list, refuseWeak }: Reader,
   webhookSecrets: string[],
@@ -252,7 +252,7 @@ function readMail(reader: Reader): MailSettings {
   const { demo, allowed, faults, text, url, requiredOutsideDemo, refuse } = reader
   const smtpUrl = url('SMTP_URL', ['smtp:', 'smtps:'])
   requiredOutsideDemo('SMTP_URL')
-  // No mail server takes mail of a sender that is its own machine.
+  // Mail servers refuse mails from the fallback, an address of the local machine.
   requiredOutsideDemo('MAIL_FROM')
   const mailFrom = text('MAIL_FROM') ?? 'Strongroom <strongroom@localhost>'
   if (!/^([^<>\r\n]*<[^<>\s@]+@[^<>\s@]+>|[^<>\s@]+@[^<>\s@]+)$/.test(mailFrom))
@@ -286,8 +286,8 @@ function readRateJumpFactor({ faults, text }: Reader): number {
 }
 
 /**
- * The proxies whose additions to X-Forwarded-For are trusted. Everything to the left of them was written by the sender,
- * so a setting that trusts every proxy is refused: any sender could choose its own address.
+ * Returns the proxies whose additions to X-Forwarded-For are trusted. The sender wrote everything to the left of these additions, so
+ * that a setting that trusts every proxy is refused: a sender could choose its address.
  */
 function readTrustedProxies(value: string | null, faults: string[]): number | string[] | false {
   if (value === null || value === 'false' || value === '0') return false
@@ -301,7 +301,7 @@ function readTrustedProxies(value: string | null, faults: string[]): number | st
   return false
 }
 
-/** The settings of a command beside a server: where the data is, the public URL, which wallets it may ask, which keys sign. */
+/** The settings of a command that runs beside a server: its database, URL, wallet services and keys. */
 export type CommandConfig = Pick<
   Config,
   | 'databaseUrl'
@@ -315,11 +315,11 @@ export type CommandConfig = Pick<
   | 'sealKeys'
 >
 
-/** Returns true when this process runs in demo mode, where secrets may be made up. */
+/** Returns true when this process runs in demo mode, in which the service creates its own secrets. */
 export const isDemo = (env: Environment = process.env): boolean => env.DEMO === 'true'
 
 /**
- * Reads the settings of a command, without demanding what only a running server needs.
+ * Reads the settings of a command. Settings that only a running server needs may be missing.
  * @throws ConfigError
  */
 export function readCommandConfig(env: Environment = process.env): CommandConfig {
@@ -337,14 +337,14 @@ export function readCommandConfig(env: Environment = process.env): CommandConfig
   return readConfig({ DEMO: 'true', ...pick(env, names) })
 }
 
-/** Reads the settings of a node, with a secret key that may stand in the data directory only. @throws ConfigError */
+/** Reads the settings of a node. `secretKey` is used if the settings have no secret key. @throws ConfigError */
 export function readConfigWithKey(secretKey: string, env: Environment = process.env): Config {
   const isSet = readCommandConfig(env).secretKey !== null
   return readConfig(isSet ? env : { ...env, STRONGROOM_SECRET_KEY: secretKey })
 }
 
 /**
- * Reads how a node sends mail, for a command that sends one.
+ * Reads the settings with which a node sends mails, for a command that sends a mail.
  * @throws ConfigError
  */
 export function readMailConfig(env: Environment = process.env): MailSettings & Pick<Config, 'dataDir'> {
@@ -358,14 +358,14 @@ export function readMailConfig(env: Environment = process.env): MailSettings & P
 
 const readDataDir = ({ text }: Reader): string => text('DATA_DIR') ?? '../.strongroom'
 
-/** Some settings, from the environment or from their files. */
+/** Returns the settings of these names, and the names of their files. */
 function pick(env: Environment, names: string[]): Environment {
   return Object.fromEntries(names.flatMap((name) => [name, `${name}_FILE`]).map((name) => [name, env[name]]))
 }
 
 /**
- * The key that the secrets are to be sealed under, and the one that seals them now.
- * @param previousFile holds the previous key, if the environment does not
+ * Reads the key that is to seal the secrets, and the previous key, which seals them now.
+ * @param previousFile the file with the previous key, if the environment does not have it
  * @throws ConfigError
  */
 export async function readSecretKeys(
@@ -389,7 +389,7 @@ export async function readSecretKeys(
   return { previous, next }
 }
 
-/** Each setting as the environment has it; of a secret only whether it is set. */
+/** Returns each setting with its value in the environment. The value of a secret is hidden. */
 export function describeSettings(env: Environment = process.env): (Setting & { value: string | null })[] {
   return settings.map((setting) => {
     const file = fileOf(env, setting.name)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { describeFailure } from './describe-failure.ts'
 
 it.each(['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'])(
-  'says what to set when the certificate of the database is private (%s)',
+  'names the setting for a database with a private certificate authority (%s)',
   (code) => {
     const described = describeFailure(Object.assign(new Error('self-signed certificate'), { code }))
     expect(described).toContain(code)

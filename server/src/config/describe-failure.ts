@@ -1,6 +1,6 @@
 import { ConfigError } from './config.ts'
 
-/** A failed start or command as one line for the person who ran it; faults of the settings get one line each. */
+/** Describes a failed start or command in a line for the person who ran it; faults of the settings get a line each. */
 export function describeFailure(error: unknown): string {
   if (error instanceof ConfigError) return error.message
   const { code } = error as NodeJS.ErrnoException
@@ -17,7 +17,7 @@ export function describeFailure(error: unknown): string {
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return `The certificate of the database is for another name than that in DATABASE_URL: ${toMessage(error)}`
-  // The tables or the role are missing: 22023 is how PostgreSQL refuses a connection with an unknown role.
+  // The tables or the role are missing. PostgreSQL refuses a connection with an unknown role with 22023.
   if (code === '42P01' || (code === '22023' && toMessage(error).includes('role'))) {
     return 'The database does not have the schema of this version; run "strongroom migrate"'
   }

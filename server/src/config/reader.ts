@@ -4,7 +4,7 @@ import { type Risk, risks } from './settings.ts'
 
 export type Environment = Record<string, string | undefined>
 
-/** Reads settings one by one and gathers what is wrong with them. */
+/** Returns functions that read settings and add the faults of their values to `faults`. */
 export function createReader(env: Environment, faults: string[]) {
   const text = (name: string): string | null => {
     const value = env[name]?.trim()
@@ -49,7 +49,7 @@ export function createReader(env: Environment, faults: string[]) {
     if (!risks.includes(name as Risk)) faults.push(`ALLOW_INSECURE may name ${risks.join(', ')}, not "${name}"`)
   }
   const allowedRisks: string[] = []
-  /** An unsafe setting stops the start, unless the operator allows it by name. */
+  /** Refuses an unsafe setting with a sentence about the danger, unless the operator allows the risk by name. */
   const refuse = (risk: Risk, sentence: string) => {
     if (demo) return
     if (allowed.includes(risk)) allowedRisks.push(sentence)

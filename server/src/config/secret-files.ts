@@ -4,12 +4,12 @@ import { settings } from './settings.ts'
 
 const secrets = settings.filter(({ isSecret }) => isSecret === true).map(({ name }) => name)
 
-/** The file that holds a secret setting, if `NAME_FILE` is set: a secret in the environment is seen by every child process. */
+/** Returns the file of a secret setting (`NAME_FILE`), or null. Child processes see the environment, and not the file. */
 export function fileOf(env: Environment, name: string): string | null {
   return (secrets.includes(name) && env[`${name}_FILE`]?.trim()) || null
 }
 
-/** The settings with each secret in place that stands in a file. */
+/** Returns the settings, with the secrets that are in files. */
 export function readSecretFiles(env: Environment, faults: string[]): Environment {
   const complete = { ...env }
   for (const name of secrets) {

@@ -5,7 +5,7 @@ import { newSecret } from '../lib/secrets.ts'
 
 const fileIn = (dataDir: string): string => join(dataDir, 'secret-key')
 
-/** Demo mode creates its own key once and never overwrites one; otherwise config.ts requires a key. */
+/** Returns the secret key of demo mode, and creates it if there is none. A key is never overwritten. */
 export async function makeSecretKey(dataDir: string): Promise<string> {
   const file = fileIn(dataDir)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
@@ -15,7 +15,7 @@ export async function makeSecretKey(dataDir: string): Promise<string> {
   return (await readFile(file, 'utf8')).trim()
 }
 
-/** The key that demo mode has made; null: none yet. */
+/** Returns the secret key of demo mode; null if it was not created yet. */
 export async function readSecretKeyFile(dataDir: string): Promise<string | null> {
   const file = fileIn(dataDir)
   return existsSync(file) ? (await readFile(file, 'utf8')).trim() : null

@@ -1,8 +1,8 @@
-/** Settings that are unsafe outside demo mode, by their name in ALLOW_INSECURE. */
+/** The risks that an unsafe setting can have outside demo mode, by their names in ALLOW_INSECURE. */
 export const risks = ['public-url', 'secrets', 'smtp'] as const
 export type Risk = (typeof risks)[number]
 
-/** `NAME_FILE` of a secret names a file that holds it. */
+/** A setting. If it is secret, `NAME_FILE` can name a file that contains it. */
 export type Setting = { name: string; about: string; fallback: string; example: string; isSecret?: true }
 
 /** Every setting, as `strongroom config` prints it. */

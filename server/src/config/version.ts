@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-/** Version of the package, and the commit it was made from; null in a checkout, which `npm run package` has not packed. */
+/** The version of the package and its commit. The commit is null in a checkout, because `npm run package` adds it. */
 export type Version = { version: string; commit: string | null }
 
 const require = createRequire(import.meta.url)
 
-// By the name of the package: a benchmark compiles this file to another folder.
+// The manifest is found by the name of the package, because a benchmark compiles this file to another folder.
 const { version } = require('@strongroom/server/package.json') as { version: string }
 
 export const thisVersion: Version = { version, commit: readCommit() }
 
-/** `npm run package` leaves this file beside the manifest. */
+/** Reads the file that `npm run package` writes beside the manifest. */
 function readCommit(): string | null {
   try {
     const text = readFileSync(
@@ -24,7 +24,7 @@ function readCommit(): string | null {
   }
 }
 
-/** Such as `0.1.0`, or `0.1.0 (1a2b3c4d5e6f)` of a package. */
+/** Returns a text such as `0.1.0`, or `0.1.0 (1a2b3c4d5e6f)` for a package. */
 export function describeVersion({ version, commit }: Version): string {
   return commit === null ? version : `${version} (${commit.slice(0, 12)})`
 }

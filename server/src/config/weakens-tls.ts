@@ -1,4 +1,4 @@
-/** The parameters of SMTP_URL are options of the mail library and override ours. */
+/** Returns true if a parameter of SMTP_URL switches TLS or its checks off. Parameters override the options of this service. */
 export function weakensTls(url: URL): boolean {
   return [...url.searchParams].some(
     ([name, value]) =>
