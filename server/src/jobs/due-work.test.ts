@@ -14,7 +14,7 @@ const inAYear = () => new Date(bench.test.deps.clock().getTime() + 366 * 24 * 3_
 const dueIn = async (at: Date) => new Set(await listDueTasks(bench.test.deps.db, at))
 const now = () => bench.test.deps.clock()
 
-it('finds due work, and none before its time', async () => {
+it('finds work when it is due, and not before', async () => {
   const address = await bench.fundedAddress()
   const { body: transfer } = await bench.order(address.id, '200')
   const rows = ['90', '90'].map((amount, row) => ({
@@ -29,7 +29,7 @@ it('finds due work, and none before its time', async () => {
   for (const task of ['expire-transfers', 'expire-payouts']) expect(present).not.toContain(task)
   const later = await dueIn(inAYear())
   for (const task of ['expire-transfers', 'expire-payouts']) expect(later).toContain(task)
-  // The voters are told, and what happened is not sealed yet.
+  // The voters get mails, and the new records and entries are not sealed yet.
   for (const task of ['send-notifications', 'seal-audit', 'seal-ledger']) expect(present).toContain(task)
 })
 
@@ -44,7 +44,7 @@ const jobs = {
   'run-backtests': ['backtests', 'policies, from_at, to_at, decisions_count', `'[]', now(), now(), 0`],
 } as const
 
-it.each(Object.entries(jobs))('of %s finds jobs that wait, and those that a node has left', async (task, job) => {
+it.each(Object.entries(jobs))('finds jobs of %s that wait, and jobs that a node has left', async (task, job) => {
   const [table, columns, values] = job
   const more = (text: string) => (text === '' ? '' : `, ${text}`)
   expect(await dueIn(inAYear())).not.toContain(task)

@@ -14,8 +14,8 @@ const leased = (table: Jobs, now: Date) => sql`
   select from ${sql.table(table)} where state = 'queued' or (state = 'running' and leased_until < ${now})`
 
 /**
- * SQL, by task: the rows that are signs of work. A task that has work always has a sign. A task that has a sign may find that it has
- * no work.
+ * SQL, by task: selects rows if the task may have work. A task with work always has such rows. A task with such rows may find that it
+ * has no work.
  */
 const signs = {
   'expire-transfers': (now) => sql`
@@ -37,7 +37,7 @@ const signs = {
 type Sign = (now: Date) => RawBuilder<unknown>
 type Expiry = 'expire-transfers' | 'expire-payouts' | 'expire-approvals' | 'apply-rules'
 
-/** The tasks for which one common statement looks for work. */
+/** The tasks for which `listDueTasks` looks for work. */
 export const lookedFor: ReadonlySet<string> = new Set(Object.keys(signs))
 
 /** Returns the names of the tasks that may have work at `now`. */

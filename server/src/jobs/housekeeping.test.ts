@@ -60,7 +60,7 @@ describe('housekeeping', () => {
     expect(await db.selectFrom('sign_in_attempts').select('sender').execute()).toHaveLength(1)
   })
 
-  it('removes more than one transaction takes, and leaves it to the node that is at it', async () => {
+  it('removes more rows than a transaction may delete, and leaves the work to a node that already does it', async () => {
     const { db } = test.deps
     const fill = sql`insert into sign_in_attempts select 'x', '::1', now() - interval '2 days' from generate_series(1, 10500)`
     const count = async () => (await db.selectFrom('sign_in_attempts').select('sender').execute()).length

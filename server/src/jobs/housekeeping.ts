@@ -17,7 +17,7 @@ import { isAwaited, isShown } from '../modules/registry/images/queries.ts'
 
 /**
  * Deletes stored answers, links, challenges, attempts, given-up mails, report files, verifications, backtests, sessions and
- * devices that have expired, and images that nothing shows any more. One node at a time does this.
+ * devices that have expired, and images that no subject shows. One node at a time does this work.
  */
 export async function deleteExpiredRows({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   for (const [table, isExpired] of expiredRows(clock())) await deleteWhere(db, table, isExpired)

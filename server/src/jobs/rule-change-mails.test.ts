@@ -56,7 +56,7 @@ beforeEach(async () => {
   await outbox.clear()
 })
 
-/** All mails that are due a minute from now, by recipient. */
+/** Returns all mails that are due within a minute, in the order of their recipients. */
 async function mails(nodes = 1) {
   test.clock.advance(61_000)
   await Promise.all(Array.from({ length: nodes }, () => sendNotifications(test.deps)))
@@ -67,7 +67,7 @@ async function mails(nodes = 1) {
 const recipients = async () => (await mails()).map(({ to }) => to)
 
 describe('T35 mails about changes to the rules', () => {
-  it('notify every administrator and approver how a policy was weakened, once, on any number of nodes', async () => {
+  it('notify every administrator and approver of the old and new values of a policy, once, on any number of nodes', async () => {
     expect((await admin.patch(`/policies/${policyId}`, { approvalThreshold: 1, rules: [] })).status).toBe(200)
     const sent = await mails(3)
     expect(sent.map(({ to }) => to)).toEqual([approver.email, admin.email, second.email])
@@ -82,7 +82,7 @@ describe('T35 mails about changes to the rules', () => {
     await admin.patch(`/policies/${policyId}`, { approvalThreshold: 2 })
   })
 
-  it('notify those who lose their vote by a change, and those who get one', async () => {
+  it('notify people who lose or get their vote by a change', async () => {
     const { body } = await admin.get(`/policies/${policyId}`)
     expect(
       (
@@ -156,7 +156,7 @@ describe('T35 mails about changes to the rules', () => {
     expect(mail!.text).toContain('The policy "Large <b>transfers</b>" was deleted')
   })
 
-  it('notify all voters of a group who else votes, before and after, when the only administrator joins or removes them', async () => {
+  it('notify all voters of a group when the only administrator joins the group, and when they remove a voter', async () => {
     const lone = await createVaultFixture(test, { code: 'lone', adminEmail: 'lone@example.org' })
     const voter = await addMember(test, lone, 'voter@example.org', ['voters'])
     await mails()
@@ -171,7 +171,7 @@ describe('T35 mails about changes to the rules', () => {
     expect(sent[1]!.text).toContain('"voter (voter@example.org)" was removed from the group "voters".')
   })
 
-  it('reach everybody where everybody votes', async () => {
+  it('reach every member if the group everyone votes', async () => {
     const { everyone } = vault.groups
     const rule = { groupId: everyone, actionType: 'transfer', effect: 'requireApproval', approvalThreshold: 1 }
     const { id } = await createPolicy(vault, { ...rule, code: 'all', name: 'All' })
@@ -197,7 +197,7 @@ describe('T35 mails about changes to the rules', () => {
   })
 
   it('name the actor by a name that cannot add lines to the mail', async () => {
-    // The API takes no such name, but one may have been stored before it refused them.
+    // The API refuses such a name, but an earlier version may have stored one.
     const rename = (name: string) =>
       test.deps.db.updateTable('users').set({ name }).where('id', '=', second.userId).execute()
     await rename('Bob\n\nBy: "operator')
@@ -249,7 +249,7 @@ describe('T35 mails about data that a vault relies on', () => {
   it('report another wallet service by its origin, and a new secret without its value', async () => {
     const { walletServiceUrl } = (await admin.get('/vaults/main-vault')).body
     const elsewhere = await startFakeWallet({ secret: 'a-secret-that-nobody-is-mailed' })
-    // With the same keys, because the vault has addresses.
+    // The new wallet service has the same keys, because the vault has addresses.
     elsewhere.answerWithAddress = (path) => fakeAddress(vault.wallet.secret + path)
     const moved = {
       name: 'Main vault',
@@ -295,13 +295,13 @@ describe('T35 mails about data that a vault relies on', () => {
     expect((await texts())[second.email]).toContain('- walletWebhookSecret: "removed"')
   })
 
-  it('notify the administrators of every vault that uses a token, and of the platform, that it was switched', async () => {
+  it('notify the administrators of every vault that uses a token, and of the platform, when the token is disabled', async () => {
     const platform = await test.signIn('a.platform@example.org', { isPlatformAdmin: true })
     const { id } = vault.tokens.usdt
     expect((await platform.patch(`/tokens/${id}`, { enabled: false })).status).toBe(200)
     expect((await platform.patch(`/tokens/${id}`, { enabled: false })).status).toBe(200)
     const sent = await mails()
-    // Those of the other vaults are platform administrators too, because the fixture makes them so.
+    // The administrators of the other vaults are also platform administrators in this test.
     const all = [platform.email, 'lone@example.org', admin.email, second.email, 'stranger@example.org']
     expect(sent.map(({ to }) => to)).toEqual(all)
     expect(sent[3]!.subject).toBe('Changes to the Strongroom platform')

@@ -25,7 +25,7 @@ function queueOf(count: number, onRun: (name: string) => void) {
   return { claims, limits, retried, waiting }
 }
 
-it('a run claims its rows together and ends after twenty', async () => {
+it('a run claims its rows together and ends after twenty rows', async () => {
   const done: string[] = []
   const queue = queueOf(25, (name) => done.push(name))
   expect(await runClaims(deps, queue.claims)).toBe(false)
@@ -45,7 +45,7 @@ it('a failure is tried again after a pause, and the rows behind it are done', as
   expect(queue.retried).toEqual([['letter 1', new Date(now.getTime() + 1_000)]])
 })
 
-it('the rows that a stop leaves undone are due again at once', async () => {
+it('rows that a run leaves undone when the node stops are due again at once', async () => {
   const stopping = new AbortController()
   const done: string[] = []
   const queue = queueOf(3, (name) => {

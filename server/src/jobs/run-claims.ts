@@ -1,7 +1,7 @@
 import { type Backoff, retryAt } from '../db/claim.ts'
 import type { Deps } from '../deps.ts'
 
-/** A type of work that waits in a table: how it is claimed, done, and released after a failure. */
+/** A type of work that waits in a table, with the functions that claim it, do it, and release it after a failure. */
 export type Claims<Work extends { attempts: number }, Needed = Deps> = {
   name: string
   /** Claims up to `limit` due rows for the time of a lease. Returns an empty list when nothing is due. */
@@ -14,7 +14,7 @@ export type Claims<Work extends { attempts: number }, Needed = Deps> = {
 /** The maximum number of rows of one run, so that a node can stop before all waiting work is done. */
 const claimsPerRunMax = 20
 
-/** The time for the rows of one claim. It ends well before their lease, so that no other node does the same work beside it. */
+/** The time for the rows of one claim. It ends well before their lease, so that no other node does the same work. */
 const claimMilliseconds = 60_000
 
 /**

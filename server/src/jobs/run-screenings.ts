@@ -21,18 +21,18 @@ import { notifyOfStop } from '../modules/record/notifications/notification-rows.
 
 /**
  * Sends every due question to the screening service, each from one node. A question without an answer is sent again later, and
- * its subject stays stopped until then. Returns the number of questions sent.
+ * its subject stays held until it is answered. Returns the number of questions that were sent.
  *
- * @param screener replaces the service of the settings
+ * @param screener the screening service; that of the settings by default
  */
 export async function runDueScreenings(deps: Deps, screener: Screener | null = screenerOf(deps)): Promise<number> {
   if (screener === null) return 0
-  let askedCount = 0
+  let sentCount = 0
   for (;;) {
     const claims = await claimDueScreenings(deps.db, deps.clock(), screeningsAtOnce)
     await Promise.all(claims.map((claim) => screen(deps, screener, claim)))
-    askedCount += claims.length
-    if (claims.length < screeningsAtOnce) return askedCount
+    sentCount += claims.length
+    if (claims.length < screeningsAtOnce) return sentCount
   }
 }
 
@@ -47,7 +47,7 @@ async function screen(deps: Deps, screener: Screener, claim: ScreeningClaim): Pr
     log.warn({ err: error, subjectId: claim.subjectId }, 'a screening has no answer yet')
     const failure = error instanceof ScreeningError ? error.kind : 'failed'
     await inTransaction(db, (trx) => noteFailure(trx, claim, failure, clock())).catch((err: unknown) =>
-      // The failure could not be written either, so the question is due again when the claim ends.
+      // The failure could not be stored, so that the question is due again when the claim ends.
       log.error({ err, subjectId: claim.subjectId }, 'a screening could not be noted'),
     )
   }
@@ -61,27 +61,27 @@ async function close(trx: Trx, claim: ScreeningClaim): Promise<void> {
 
 type Locked = { transfer: LockedTransfer | null }
 
-/** Locks the subject of a question and then the question. Returns null when another answer or two people decided first. */
-async function lockAsked(trx: Trx, claim: ScreeningClaim): Promise<Locked | null> {
+/** Locks the subject of a question and then the question. Returns null when another answer, or two people, decided first. */
+async function lockQuestion(trx: Trx, claim: ScreeningClaim): Promise<Locked | null> {
   const { vaultId, subjectType, subjectId } = claim
   const transfer = subjectType === 'transfer' ? await lockTransfer(trx, vaultId, subjectId) : null
   return (await lockClaimed(trx, claim)) === null ? null : { transfer }
 }
 
 async function noteFailure(trx: Trx, claim: ScreeningClaim, failure: string, now: Date): Promise<void> {
-  const locked = await lockAsked(trx, claim)
+  const locked = await lockQuestion(trx, claim)
   if (locked === null) return
   await changeScreening(trx, claim, { failure, next_attempt_at: retryAt(now, claim.attempts, screeningBackoff) })
   const { transfer } = locked
-  // A deposit is held since it was credited. A transfer waits anyway; its hold makes that visible, and lets two people decide
-  // instead.
+  // A deposit has been held since it was credited. A transfer waits for the answer without a hold; the hold shows that it waits, and
+  // lets two people decide instead.
   if (transfer?.status !== 'pending') return
   if ((await lockHoldOn(trx, { ...claim, origin: 'screening' })) !== null) return
   await placeScreeningHold(trx, holdOn(claim, transfer, { reason: unanswered, audience: null, now }))
 }
 
 async function apply(trx: Trx, claim: ScreeningClaim, answer: ScreeningAnswer, now: Date): Promise<void> {
-  const locked = await lockAsked(trx, claim)
+  const locked = await lockQuestion(trx, claim)
   if (locked === null) return
   await changeScreening(trx, claim, { ...answer, answered_at: now, failure: null, next_attempt_at: null })
   const { vaultId, subjectType, subjectId, id: questionId, attempts } = claim
@@ -107,14 +107,14 @@ async function apply(trx: Trx, claim: ScreeningClaim, answer: ScreeningAnswer, n
   await placeScreeningHold(trx, { ...holdOn(claim, transfer, { reason, audience, now }), replacedBecause: answered })
 }
 
-type Words = { reason: string; audience: string[] | null; now: Date }
+type HoldFacts = { reason: string; audience: string[] | null; now: Date }
 
-function holdOn(claim: ScreeningClaim, transfer: LockedTransfer | null, words: Words) {
+function holdOn(claim: ScreeningClaim, transfer: LockedTransfer | null, facts: HoldFacts) {
   const isHandedOver = transfer !== null && (sentPhases as readonly string[]).includes(transfer.phase)
-  return { ...claim, ...words, isHandedOver }
+  return { ...claim, ...facts, isHandedOver }
 }
 
-/** Ends a refused transfer and releases its funds. Nothing was sent. */
+/** Ends a refused transfer, which was not handed over, and releases its funds. */
 async function refuse(trx: Trx, transfer: LockedTransfer, reference: string, now: Date): Promise<void> {
   const { vault_id: vaultId, id: subjectId, initiator_id } = transfer
   const failureReason = `SCREENING_BLOCKED: ${reference}`

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { idleTaskMilliseconds } from '../lib/limits.ts'
 import { runTasks, type Task } from './tasks.ts'
 
-/** Starts one task. `lines` are what it has logged; `wake` is what a commit does. */
+/** Starts a task. Returns the lines of its log, and functions that stop it and that wake it as a commit does. */
 function start(task: Partial<Task> & Pick<Task, 'run'>, isHeard = false, look?: Parameters<typeof runTasks>[2]) {
   let wake = () => {}
   const changeSignal = {
@@ -28,7 +28,7 @@ function start(task: Partial<Task> & Pick<Task, 'run'>, isHeard = false, look?: 
 }
 
 describe('a background task', () => {
-  it('goes on after runs that failed, logs repeated failures once, and ends at a stop', async () => {
+  it('continues after failed runs, logs repeated failures once, and ends when it is stopped', async () => {
     let runs = 0
     const { lines, stop } = start({
       run: async () => {
@@ -44,7 +44,7 @@ describe('a background task', () => {
     expect(lines.map(({ msg }) => msg)).toEqual(['a background task failed', 'a background task works again'])
   })
 
-  it('never has two runs at once, and a stop waits for the run under way and the work that it started', async () => {
+  it('never has two runs at once; a stop waits for the current run and the work that it started', async () => {
     let runs = 0
     let running = 0
     let most = 0
@@ -67,14 +67,14 @@ describe('a background task', () => {
     expect([running, most, isFinished]).toEqual([0, 1, true])
   })
 
-  it('learns of a stop by its signal', async () => {
+  it('gets a signal when it is stopped', async () => {
     const { stop } = start({
       run: (signal) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
     })
     await stop()
   })
 
-  it('is woken where commits are heard of, and does not look every so often', async () => {
+  it('is woken by commits on a node that hears of commits, and does not run periodically', async () => {
     let runs = 0
     const run = async () => {
       runs += 1
@@ -90,7 +90,7 @@ describe('a background task', () => {
     await stop()
   })
 
-  it('that is woken during a run runs again, and several wake-ups during its rest cause one run', async () => {
+  it('runs again after a run in which it was woken, and once after several wake-ups during its rest', async () => {
     let runs = 0
     const run = async () => {
       runs += 1
@@ -128,7 +128,7 @@ describe('a background task', () => {
     await stop()
   })
 
-  it('runs again when it said so', async () => {
+  it('runs again when its run requested that', async () => {
     let runs = 0
     const run: Task['run'] = async (_signal, again) => {
       runs += 1

@@ -22,7 +22,7 @@ let test: TestApp
 let smtp: SmtpServer
 let folder: string
 let file: string
-/** The status that the service behind the URL answers. */
+/** The status with which the service behind the URL answers. */
 let status = 503
 
 const hook = createServer((request, response) => {
@@ -86,14 +86,14 @@ it('T77 a file, a mailbox and a service get the heads once each, and a failed de
   expect(await lines()).toHaveLength(1)
 })
 
-it('T77 the first line has heads, and says nothing of a log that has none yet', async () => {
+it('T77 the first line has heads, and does not name a log that has no heads yet', async () => {
   const text = await readFile(file, 'utf8')
   const trusted = new Set([test.deps.sealKey.keyId])
   expect(readHeads(text, 'audit', trusted).map(({ chain }) => chain)).toEqual(['platform', 'vault-1'])
   expect(readHeads(text, 'ledger', trusted)).toEqual([])
 })
 
-it('T77 the heads that each of them keeps are compared with the chains', async () => {
+it('T77 the heads that each witness keeps are compared with the seal chains', async () => {
   const { db, sealKey } = test.deps
   const trusted = new Set([sealKey.keyId])
   for (const text of [await readFile(file, 'utf8'), smtp.mails[0]!.source, posted[1]!.body.toString()]) {
@@ -106,7 +106,7 @@ it('T77 the heads that each of them keeps are compared with the chains', async (
   }
 })
 
-it('T77 a file and a service get them every hour, a mailbox once a day', async () => {
+it('T77 a file and a service get the heads every hour, a mailbox once a day', async () => {
   test.clock.advance(3_600_000)
   await sendHeads(test.deps)
   expect([(await lines()).length, smtp.mails.length, posted.length]).toEqual([2, 1, 3])
@@ -115,7 +115,7 @@ it('T77 a file and a service get them every hour, a mailbox once a day', async (
   expect([(await lines()).length, smtp.mails.length, posted.length]).toEqual([3, 2, 4])
 })
 
-it('T77 a witness that does not take them is a red line', async () => {
+it('T77 a witness that does not accept the heads makes a check red', async () => {
   expect(await redAlerts()).not.toContain('StrongroomWitnessLate')
   status = 500
   smtp.refusals.push(550)
@@ -129,7 +129,7 @@ it('T77 a witness that does not take them is a red line', async () => {
   expect(smtp.mails).toHaveLength(3)
 })
 
-it('forgets witnesses that the settings do not name any more', async () => {
+it('deletes witnesses that the settings no longer name', async () => {
   const { witnesses } = test.deps.config
   const fewer = { ...test.deps.config, witnesses: { ...witnesses, targets: witnesses.targets.slice(0, 1) } }
   await sendHeads({ ...test.deps, config: fewer })

@@ -22,17 +22,17 @@ import { type Claims, runClaims } from './run-claims.ts'
 const witnesses: Claims<DueWitness> = {
   name: 'witness',
   claim: ({ db, clock }) => claimWitness(db, clock()),
-  run: hand,
+  run: sendToWitness,
   retry: ({ db }, witness, at) => retryWitness(db, witness, at),
   backoff: witnessBackoff,
 }
 
 /**
- * Hands the heads of all seal chains to the witnesses that are due, out of reach of the database's owner. Before the first seal
- * there are no heads.
+ * Sends the heads of all seal chains to the witnesses that are due, which keep them where the owner of the database cannot change
+ * them. Before the first seal there are no heads, and nothing is sent.
  */
 export async function sendHeads(deps: Deps, signal?: AbortSignal): Promise<void> {
-  // A first statement without heads would prove nothing, and the next would follow only an hour later.
+  // A first statement without heads would prove nothing, and the second statement would be due only an hour later.
   if (!(await hasHeads(deps.db))) return
   const { targets } = deps.config.witnesses
   await keepWitnesses(
@@ -43,10 +43,10 @@ export async function sendHeads(deps: Deps, signal?: AbortSignal): Promise<void>
   await runClaims(deps, witnesses, signal)
 }
 
-async function hand(deps: Deps, due: DueWitness, signal?: AbortSignal): Promise<void> {
+async function sendToWitness(deps: Deps, due: DueWitness, signal?: AbortSignal): Promise<void> {
   const { config, db, clock, sealKey } = deps
   const witness = config.witnesses.targets.find(({ target }) => target === due.target)
-  // A witness that these settings do not name is claimed by another node with other settings.
+  // A node whose settings name the witness claims it when this claim ends.
   if (witness === undefined) return
   const now = clock()
   const statement = await stateHeads(db, { sealKey, origin: deps.publicOrigin(), now })
@@ -66,7 +66,7 @@ function deliver(deps: Deps, witness: Witness, statement: HeadsStatement, signal
   }
 }
 
-/** Appends one line. The folder must exist: a disk that is not mounted is a failure, and must not lead to a new file. */
+/** Appends a line to a file. The folder must exist: if its disk is not mounted, the delivery must fail. */
 async function append(path: string, statement: HeadsStatement): Promise<void> {
   const file = await open(path, 'a', 0o600)
   try {

@@ -21,7 +21,7 @@ async function startWithSmtp(): Promise<{ test: TestApp; smtp: SmtpServer }> {
 }
 
 describe('mail by SMTP', () => {
-  it('carries a sign-in link that works', async () => {
+  it('contains a sign-in link that works', async () => {
     const { test, smtp } = await startWithSmtp()
     const person = await test.signIn('first.person@example.org')
     await test.anonymous.post('/auth/magic-link', { email: 'first.person@example.org' })
@@ -40,7 +40,7 @@ describe('mail by SMTP', () => {
     expect(answer.body.user.id).toBe(person.userId)
   })
 
-  it('carries an invitation, whose names cannot bring HTML along', async () => {
+  it('contains an invitation, whose names cannot contain HTML', async () => {
     const { test, smtp } = await startWithSmtp()
     const admin = await test.signIn('admin@example.org')
     await admin.patch('/users/me', { name: '<img src=x onerror=alert(1)>' })
@@ -53,13 +53,13 @@ describe('mail by SMTP', () => {
     expect(mail.recipients).toEqual(['new@example.org'])
     expect(linkIn(mail).href).toBe(`http://localhost:8420/sign-in?invitation=${body.token}`)
     expect(mail.text).toContain('A & <b>B</b>')
-    // T71 a name can be chosen, an e-mail address cannot.
+    // T71 a person can choose their name, but not their e-mail address.
     expect(mail.text.replace(/\s+/g, ' ')).toContain('<img src=x onerror=alert(1)> (admin@example.org) invites you')
     expect(mail.html).toContain('A &amp; &lt;b&gt;B&lt;/b&gt;')
     expect(mail.html).not.toMatch(/<img|<b>/)
   })
 
-  it('is tried again after a temporary refusal, under the same Message-ID and once in the end', async () => {
+  it('is sent again after a temporary refusal, and arrives once', async () => {
     const { test, smtp } = await startWithSmtp()
     await test.signIn('first.person@example.org')
     smtp.refusals.push(451, 451)

@@ -41,13 +41,13 @@ const queuedMails: Claims<QueuedMail> = {
   backoff: mailBackoff,
 }
 
-/** Sends the queued mails that are due. @returns true if all are sent */
+/** Sends the queued mails that are due. @returns true if all due mails are sent */
 export function sendMails(deps: Deps, signal?: AbortSignal): Promise<boolean> {
   return runClaims(deps, queuedMails, signal)
 }
 
 /**
- * Sends one mail, unless it is no longer needed. After a crash between the sending and the end of the claim the mail is sent
+ * Sends a queued mail, unless it is no longer needed, and removes it from the queue. After a crash before the removal it is sent
  * again, with the same Message-ID.
  */
 async function sendQueuedMail(deps: Deps, { id, request }: QueuedMail, signal?: AbortSignal): Promise<void> {
@@ -74,14 +74,13 @@ function compose(deps: Deps, request: MailRequest): Promise<Mail | null> | Mail 
 }
 
 /**
- * Composes the mail with a sign-in link, or returns null when the e-mail address may not sign in. The decision is made here,
- * because the request must take equally long for every address. The link is made here too, so that no token is stored in the
- * queue.
+ * Composes the mail with a sign-in link, or returns null when the e-mail address may not sign in. This is decided here, because the
+ * request must take equally long for every address. The link is created here, too, so that the queue stores no token.
  */
 async function composeMagicLink(deps: Deps, request: MagicLinkRequest): Promise<Mail | null> {
   const now = deps.clock()
   const requestedAt = new Date(request.requestedAt)
-  // An outage of the mail server may have lasted so long that the link would have expired.
+  // The mail server may have been down for longer than the life of a link.
   if (now.getTime() - requestedAt.getTime() > magicLinkTtlMinutes * 60_000) return null
   const issued = await inTransaction(deps.db, (trx) => issueMagicLink(trx, deps, request, now))
   if (issued === null) return null
@@ -94,7 +93,7 @@ async function composeMagicLink(deps: Deps, request: MagicLinkRequest): Promise<
   }
 }
 
-/** Composes the mail that links an account at a provider. As for a sign-in link, it is decided here if the address gets one. */
+/** Composes the mail with the link that links an identity, or returns null when the e-mail address gets no such link. */
 async function composeIdentityLink(deps: Deps, request: IdentityLinkRequest): Promise<Mail | null> {
   const now = deps.clock()
   const requestedAt = new Date(request.requestedAt)

@@ -62,7 +62,7 @@ const order = async () => {
   return answer.body.id as string
 }
 
-/** Subjects of the mails in the outbox, by recipient; those about changes of rules have a test of their own. */
+/** Returns the recipients and subjects of the mails in the outbox, without mails about changes of rules. */
 async function mails(): Promise<string[]> {
   const folder = join(test.deps.config.dataDir, 'outbox')
   const files = await readdir(folder).catch(() => [])
@@ -112,7 +112,7 @@ describe('mails about approvals', () => {
       expect.stringMatching(/^approver@example\.org: Your vote is needed in Main vault: transfer of 5 USDT to 0x/),
     ])
 
-    // T71 a name can be chosen, an e-mail address cannot: an approver reads both.
+    // T71 a person can choose their name, but not their e-mail address. An approver reads both.
     const [mailFile] = await readdir(join(test.deps.config.dataDir, 'outbox'))
     const text = await readFile(join(test.deps.config.dataDir, 'outbox', mailFile!), 'utf8')
     expect(text.replace(/=?\n/g, ' ').replace(/\s+/g, ' ')).toContain(
@@ -146,7 +146,7 @@ describe('mails about approvals', () => {
     await other.close()
   })
 
-  it('T35 are sent again as the same mail when their fate is unknown', async () => {
+  it('T35 are sent again as the same mail when their outcome is unknown', async () => {
     const smtp = await startForgetfulSmtpServer()
     const other = await createTestApp({ SMTP_URL: smtp.url })
     const deps = { ...other.deps, db: test.deps.db, clock: test.clock.now }
@@ -178,7 +178,7 @@ describe('mails about approvals', () => {
   })
 })
 
-/** A mail server that loses the connection after the first mail has reached it, and keeps what comes later. */
+/** Starts a mail server that loses the connection after it received the first mail, and accepts later mails. */
 async function startForgetfulSmtpServer() {
   const messageIds: string[] = []
   const sockets = new Set<Socket>()

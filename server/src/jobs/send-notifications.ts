@@ -43,7 +43,7 @@ const announcements: Claims<Announcement> = {
 
 /**
  * Sends the due mails to approvers, initiators and administrators, then the mails that announce changes.
- * @returns true if all are sent
+ * @returns true if all due mails are sent
  */
 export async function sendNotifications(deps: Deps, signal?: AbortSignal): Promise<boolean> {
   const isNotified = await runClaims(deps, notifications, signal)

@@ -37,8 +37,8 @@ export function startTasks(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Returns the tasks. Every node runs all of them. Nodes share the work by row locks and advisory locks, in the functions named
- * here.
+ * Returns the tasks. Every node runs all tasks. The functions of the tasks share the work between nodes by row locks and advisory
+ * locks.
  */
 function tasksOf(deps: Deps): Task[] {
   const { ratesUrl, screening } = deps.config
@@ -134,7 +134,7 @@ function claimsTask(
   }
 }
 
-/** The pause after a run. The orders that arrive in it are claimed together. */
+/** The pause after a run. Orders that arrive during the pause are claimed together. */
 const usualRestMilliseconds = 20
 
 /**
@@ -148,7 +148,7 @@ export type Task = {
   name: string
   /**
    * The pause between two runs. On a node that hears of commits, a task with a pause below `idleTaskMilliseconds` runs less often:
-   * when a commit has work for it, and when the common look finds work or, without a common look, after `idleTaskMilliseconds`.
+   * when a commit has work for it, when the common check finds work, or, without a common check, after `idleTaskMilliseconds`.
    */
   everyMilliseconds: number
   /** The shortest pause after a run, also when a commit wakes the task. The next run does the work of all commits since. */
@@ -161,7 +161,7 @@ export type Task = {
 
 type Runner = Pick<Deps, 'log' | 'changeSignal'>
 
-/** A common look for the work of several tasks. */
+/** A common check that looks for the work of several tasks. */
 type Look = {
   /** The tasks that do not look for work themselves. */
   names: ReadonlySet<string>
@@ -170,8 +170,8 @@ type Look = {
 }
 
 /**
- * Runs each task now and repeats it after a pause or when it is woken, and never runs one task twice at once. A failed run does
- * not end its task. The returned function aborts the signal of the current runs and waits until they end.
+ * Runs each task now, and again after a pause or when it is woken. A task never has two runs at once, and a failed run does not end
+ * it. The returned function aborts the signal of the current runs and waits until they end.
  */
 export function runTasks(deps: Runner, tasks: Task[], look?: Look): () => Promise<void> {
   const running = new Map(tasks.map((task) => [task.name, runTask(deps, task, look?.names.has(task.name) ?? false)]))
@@ -188,7 +188,7 @@ export function runTasks(deps: Runner, tasks: Task[], look?: Look): () => Promis
   }
 }
 
-/** Wakes the tasks that may have work. Wakes all of them if the look fails, or if this node does not hear of commits. */
+/** Returns the task that wakes tasks with work. It wakes all tasks if the check fails, or if this node does not hear of commits. */
 function lookTask({ changeSignal }: Runner, { names, list }: Look, wake: (name: string) => void): Task {
   const everyMilliseconds = idleTaskMilliseconds
   return {
@@ -243,7 +243,7 @@ function runTask({ log, changeSignal }: Runner, task: Task, isLookedFor = false)
       if (failure !== null) log.info({ task: name }, 'a background task works again')
       failure = null
     } catch (error) {
-      // A failure that repeats every second is logged once. Requests log failures of the database with their stack.
+      // A repeated failure is logged once. A failure of the database is logged without its stack, which requests log.
       const found = isOutage(error) ? 'the database is away' : String(error)
       if (failure !== found && isOutage(error)) log.warn({ task: name }, 'a background task waits for the database')
       else if (failure !== found) log.error({ err: error, task: name }, 'a background task failed')

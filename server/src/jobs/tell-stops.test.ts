@@ -31,8 +31,8 @@ beforeEach(async () => {
 
 type Vote = Parameters<Authenticator['vote']>[0]
 
-/** An order that waits for votes, and the vote that its initiator signed. */
-async function ordered() {
+/** Orders a transfer that waits for votes. Returns its id and the vote that its initiator signed. */
+async function orderWaiting() {
   const order = { fromAddressId: address.id, toAddress: bench.recipient, amount: '200' }
   const { body: preview } = await bench.owner.post(`${base()}/transfers/preview`, order)
   const { order: payload, vote } = preview as never as { order: Record<string, never>; vote: Vote }
@@ -46,7 +46,7 @@ async function ordered() {
 const signAs = (person: Person, vote: Vote, decision: Vote['decision']) =>
   keys.get(person)!.vote({ ...vote, decision, person: person.userId })
 
-const told = () =>
+const sentStops = () =>
   bench.vault.wallet.requests
     .filter(({ path }) => path === '/stops')
     .map(({ body }) => (body as { votes: SignedVote[] }).votes)
@@ -54,20 +54,20 @@ const told = () =>
 const waiting = async () => (await bench.sql('select attempts from stops_due')).length
 
 describe('T58 a signed veto or cancellation', () => {
-  it('is told to the wallet service once it is recorded, as it was signed, and once', async () => {
-    const { id, vote } = await ordered()
+  it('is sent to the wallet service once, after it is recorded, as it was signed', async () => {
+    const { id, vote } = await orderWaiting()
     const signature = signAs(bench.firstApprover, vote, 'reject')
     expect((await bench.act(bench.firstApprover, id, 'reject', { signature })).body.status).toBe('rejected')
-    expect(told()).toEqual([])
+    expect(sentStops()).toEqual([])
     await tellStops(bench.test.deps)
     await tellStops(bench.test.deps)
-    expect(told()).toEqual([[signature]])
+    expect(sentStops()).toEqual([[signature]])
     expect(await waiting()).toBe(0)
   })
 
-  it('of its initiator counts, for a cancelled transfer only', async () => {
-    const { id, vote } = await ordered()
-    const other = await ordered()
+  it('counts from the initiator for a cancellation of exactly this transfer only', async () => {
+    const { id, vote } = await orderWaiting()
+    const other = await orderWaiting()
     const cancel = (signature?: object) => bench.owner.post(`${base()}/transfers/${id}/cancel`, { signature } as never)
     for (const [signature, status, reason] of [
       [signAs(bench.owner, other.vote, 'cancel'), 409, 'payload_changed'],
@@ -81,16 +81,16 @@ describe('T58 a signed veto or cancellation', () => {
     const signature = signAs(bench.owner, vote, 'cancel')
     expect((await cancel(signature)).body.status).toBe('cancelled')
     await tellStops(bench.test.deps)
-    expect(told()).toEqual([[signature]])
+    expect(sentStops()).toEqual([[signature]])
   })
 
-  it('needs no signature: then only the service knows of it', async () => {
-    const { id } = await ordered()
+  it('is not sent to the wallet service without a signature', async () => {
+    const { id } = await orderWaiting()
     expect((await bench.act(bench.firstApprover, id, 'reject')).body.status).toBe('rejected')
-    const { id: next } = await ordered()
+    const { id: next } = await orderWaiting()
     expect((await bench.act(bench.owner, next, 'cancel')).body.status).toBe('cancelled')
     await tellStops(bench.test.deps)
-    expect(told()).toEqual([])
+    expect(sentStops()).toEqual([])
   })
 
   it('is sent again until the wallet service has accepted it, or answers that it does not count', async () => {
@@ -99,7 +99,7 @@ describe('T58 a signed veto or cancellation', () => {
       [[403, { message: 'no', details: 'KEY_UNKNOWN: no such key' }], true],
       [[404, { message: 'no such route' }], true],
     ] as const) {
-      const { id, vote } = await ordered()
+      const { id, vote } = await orderWaiting()
       await bench.act(bench.firstApprover, id, 'reject', { signature: signAs(bench.firstApprover, vote, 'reject') })
       bench.vault.wallet.refuseStops = answer as unknown as [number, object]
       await tellStops(bench.test.deps)
@@ -109,6 +109,6 @@ describe('T58 a signed veto or cancellation', () => {
       await tellStops(bench.test.deps)
       expect(await waiting()).toBe(0)
     }
-    expect(told()).toHaveLength(4)
+    expect(sentStops()).toHaveLength(4)
   })
 })

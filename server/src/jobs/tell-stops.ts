@@ -8,20 +8,20 @@ import { type Claims, runClaims } from './run-claims.ts'
 const stops: Claims<DueStop> = {
   name: 'stop',
   claim: ({ db, clock }) => claimStop(db, clock()),
-  run: tell,
+  run: sendStop,
   retry: ({ db }, stop, at) => retryStop(db, stop, at),
   backoff: stopBackoff,
 }
 
 /**
- * Sends signed vetoes and cancellations to wallet services, so that earlier votes end there as well. @returns true if all are
- * sent
+ * Sends signed vetoes and cancellations to wallet services, which then ignore earlier votes on the orders.
+ * @returns true if all due stops are sent
  */
 export function tellStops(deps: Deps, signal?: AbortSignal): Promise<boolean> {
   return runClaims(deps, stops, signal)
 }
 
-async function tell(deps: Deps, stop: DueStop): Promise<void> {
+async function sendStop(deps: Deps, stop: DueStop): Promise<void> {
   const { db, log } = deps
   const wallet = await walletOfVault(deps, stop.vaultId)
   try {
@@ -34,8 +34,8 @@ async function tell(deps: Deps, stop: DueStop): Promise<void> {
 }
 
 /**
- * Returns true if a repetition is useless: the authority does not know the key, there is no authority, or the wallet service
- * has no such operation.
+ * Returns true if another attempt is useless: the authority does not know the key, there is no authority, or the wallet service
+ * does not have the operation.
  */
 const isFinal = ({ kind, status }: WalletServiceError): boolean =>
   kind === 'refused' || status === 404 || status === 405 || status === 501

@@ -6,7 +6,7 @@ import type { Address } from '../testing/answer.ts'
 import { createTransferBench, type TransferBench } from '../testing/transfer-bench.ts'
 import { runTasks } from './tasks.ts'
 
-/** So long that only a commit lets a task run. */
+/** A pause that no test reaches, so that only a commit makes a task run. */
 const never = 3_600_000
 
 describe('a commit', () => {
@@ -27,7 +27,7 @@ describe('a commit', () => {
     await bench.close()
   })
 
-  /** Runs the delivery of a node that looks for work by itself only once, before there is any. */
+  /** Starts the delivery of a node and waits for its first runs, before there is work. Later only a commit makes it run. */
   async function startDelivery({ deps }: { deps: Deps }): Promise<void> {
     let runs = 0
     const run = async () => {
@@ -36,7 +36,7 @@ describe('a commit', () => {
     }
     stop = runTasks(deps, [{ name: 'deliver-transfers', everyMilliseconds: never, run }])
     await expect.poll(() => deps.changeSignal.isHeard()).toBe(true)
-    // The first run, and the one after the connection began to listen.
+    // The delivery runs once at its start, and once after the connection began to listen.
     await expect.poll(() => runs).toBeGreaterThan(1)
   }
 
@@ -60,7 +60,7 @@ describe('a commit', () => {
     await expect.poll(() => isHandedOver(order.id)).toBe(true)
   })
 
-  it('is heard of again when the connection that listens was replaced', async () => {
+  it('wakes the delivery again after the connection that listens was replaced', async () => {
     await startDelivery(otherNode)
     await bench.sql(`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and application_name = 'strongroom-changes' and query ilike 'listen%'`)

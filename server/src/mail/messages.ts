@@ -6,7 +6,7 @@ import { formatMinute } from '../lib/period.ts'
 
 export type Message = { subject: string; text: string; html: string }
 
-/** A paragraph. A list holds its sentences. */
+/** A paragraph, as a text or as a list of its sentences. */
 type Paragraph = string | string[]
 
 type Parts = { subject: string; lines: Paragraph[]; button: string; link: string; closing: Paragraph }
@@ -14,7 +14,7 @@ type Parts = { subject: string; lines: Paragraph[]; button: string; link: string
 const buttonStyle =
   'display:inline-block;padding:.6rem 1.2rem;background:#1d4ed8;color:#fff;border-radius:.4rem;text-decoration:none'
 
-/** Makes the plain text and the HTML of a mail. The content of the lines is escaped. */
+/** Returns the plain text and the HTML of a mail. All texts are escaped. */
 function layOut({ subject, lines, button, link, closing }: Parts): Message {
   const paragraphs: Html[] = lines.map(textOf).map((line) => html`<p style="white-space:pre-line">${line}</p>`)
   const body = html`<!doctype html>
@@ -160,7 +160,7 @@ export function passkeyMessage({ change, name, operator, changedAt, link }: Pass
 
 type Heads = { origin: string; at: Date; count: number; block: string }
 
-/** Returns the mail for the witness that keeps the heads of the seal chains. Nobody needs to read it unless there is a doubt. */
+/** Returns the mail for a mailbox that keeps the heads of the seal chains. `block` is the statement of the heads in armor. */
 export function headsMessage({ origin, at, count, block }: Heads): Message {
   return layOut({
     subject: `Heads of the records of ${origin}`,
@@ -193,7 +193,7 @@ export function invitationMessage({ link, vaultName, inviter }: Invitation): Mes
   })
 }
 
-/** The facts of a mail about one transfer, payout, deposit or approval request. */
+/** The facts of a mail about a transfer, payout, deposit or approval request. */
 export type Notification = {
   kind: 'approval_needed' | 'decided' | 'stopped' | 'stuck' | 'quorum_lost' | 'orphaned'
   vault_name: string
@@ -201,14 +201,14 @@ export type Notification = {
   /** The requested action, such as `transfer`, `payout` or `counterparty_create`. */
   action: string
   status: string
-  /** Null, like the next three properties, when the mail is not about one transfer. */
+  /** Null, like the next three fields, when the mail is not about a single transfer or deposit. */
   amount: string | null
   decimals: number | null
   asset: string | null
   to_address: string | null
   /** Set for a payout. */
   rows_count: number | null
-  /** The reason for which it was halted or failed. */
+  /** The reason for which the transfer was halted or failed. */
   reason: string | null
   /** Set for a deposit: the address that received it. */
   own_address: string | null
@@ -312,7 +312,7 @@ function describeSubject({ action, amount, decimals, asset, to_address, rows_cou
   return `transfer of ${formatDecimal(amount, decimals)} ${asset} to ${to_address}`
 }
 
-/** Returns the result of the vote, for which the initiator waits. An approved transfer may be pending or confirmed by now. */
+/** Returns the result of the vote. An approved transfer may be pending or confirmed by now. */
 function describeOutcome(status: string): string {
   return status === 'pending' || status === 'confirmed' ? 'approved' : status.replaceAll('_', ' ')
 }

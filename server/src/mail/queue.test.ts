@@ -32,7 +32,7 @@ describe('the queue of mails', () => {
     cleanups.push(() => db.destroy())
   })
 
-  it('holds a mail exactly if the transaction that queued it is committed', async () => {
+  it('contains a mail only if the transaction that queued it is committed', async () => {
     const failing = inTransaction(db, async (trx) => {
       await enqueueMail(trx, { kind: 'lost' }, now)
       throw new Error('rolled back')
@@ -44,7 +44,7 @@ describe('the queue of mails', () => {
     await deleteMail(db, claimed!.id)
   })
 
-  it('gives a mail to one node, and to another one when the lease of the first is over', async () => {
+  it('gives a mail to one node, and to another node when the lease of the first is over', async () => {
     await inTransaction(db, (trx) => enqueueMail(trx, { kind: 'one' }, now))
     const claims = await Promise.all(Array.from({ length: 8 }, () => claimMails(db, 20, now)))
     const [first, ...others] = claims.flat()
@@ -52,13 +52,13 @@ describe('the queue of mails', () => {
     expect(await claimMails(db, 20, later(mailLeaseMilliseconds - 1))).toEqual([])
     const [second] = await claimMails(db, 20, later(mailLeaseMilliseconds))
     expect(second).toMatchObject({ id: first!.id, attempts: 2 })
-    // The first node was only slow: its failure does not cut the second one's lease short.
+    // The first node was only slow: its failure does not end the lease of the second node.
     await retryMail(db, first!, now)
     expect(await claimMails(db, 20, later(mailLeaseMilliseconds))).toEqual([])
     await deleteMail(db, first!.id)
   })
 
-  it('gives a mail up after its last attempt, and keeps it', async () => {
+  it('gives up a mail after its last attempt, and keeps its row', async () => {
     await inTransaction(db, (trx) => enqueueMail(trx, { kind: 'refused' }, now))
     for (let attempt = 1; attempt <= mailAttemptsMax; attempt += 1) {
       const [claimed] = await claimMails(db, 20, now)
@@ -135,9 +135,9 @@ describe('an upgrade from the version that kept mails in pg-boss', () => {
     expect(rows).toEqual([
       { kind: 'created', attempts: 0, next_attempt_at: new Date('2026-01-21T12:00:00Z') },
       { kind: 'retry', attempts: 3, next_attempt_at: new Date('2026-01-21T12:01:00Z') },
-      // It has one attempt left.
+      // One attempt is left for this mail.
       { kind: 'retry for days', attempts: 19, next_attempt_at: new Date('2026-01-21T12:02:00Z') },
-      // Its node may still be sending it: another one does when its time is over.
+      // The node that claimed this mail may still be sending it: another node sends it when the claim ends.
       { kind: 'active', attempts: 1, next_attempt_at: new Date('2026-01-21T12:04:00Z') },
     ])
     return client
@@ -153,7 +153,7 @@ describe('an upgrade from the version that kept mails in pg-boss', () => {
     expect((await client.query('select name from pgboss.queue')).rows).toEqual([{ name: 'of another program' }])
   })
 
-  it('loses no mail of a request that ends while it runs', async () => {
+  it('loses no mail of a request that commits during the upgrade', async () => {
     const { url, client } = await openEarlierDatabase()
     await client.query(pgBoss(['send-mail']))
     await client.query('begin')

@@ -5,10 +5,10 @@ import { wake } from '../db/commits.ts'
 import { newId } from '../lib/ids.ts'
 import { mailAttemptsMax, mailLeaseMilliseconds } from '../lib/limits.ts'
 
-/** A queued mail. Its request holds the facts; the text is written when the mail is sent. */
+/** A queued mail. Its request contains the facts; the text is composed when the mail is sent. */
 export type QueuedMail = { id: string; request: unknown; attempts: number }
 
-/** Queues a mail in the transaction of its subject. It is sent at least once. */
+/** Queues a mail in the transaction of its subject. The mail is sent at least once. */
 export async function enqueueMail(
   trx: Trx,
   request: { kind: string; [fact: string]: unknown },
@@ -35,7 +35,7 @@ export async function claimMails(db: Db, limit: number, now: Date): Promise<Queu
   return rows
 }
 
-/** SQL: counts an attempt to send a row `n`. After the last attempt the row is no longer due. */
+/** SQL: counts an attempt to send the row `n`, and leases it. After the last attempt the row is no longer due. */
 export function mailLease(now: Date) {
   const end = new Date(now.getTime() + mailLeaseMilliseconds)
   return sql`attempts = n.attempts + 1,

@@ -2,12 +2,12 @@ import type { Config } from '../config/config.ts'
 import type { Deps } from '../deps.ts'
 import { createMailer, type Mail, type Mailer } from './transport.ts'
 
-/** The wait fits into the time that a process manager gives a node to stop. A mail server may take longer to answer. */
+/** The time that a node that stops waits for a mail server. It fits into the time that a process manager gives a node to stop. */
 const stopMilliseconds = 6_000
 
 /**
  * Sends a mail. Returns false when the mail server refused it permanently, so that a repetition is useless.
- * @throws Error when the mail was not sent, or may not have been sent: it must be sent again
+ * @throws Error when the mail was not sent, or may not have been sent, and must be sent again
  */
 export async function sendMail(
   { config, log }: Pick<Deps, 'config' | 'log'>,
@@ -24,7 +24,7 @@ export async function sendMail(
   }
 }
 
-/** Waits for a mail server. Once the node stops, it waits only for some more seconds. */
+/** Waits for a mail server, and no longer than some seconds after the node is stopped. */
 async function unlessStopped(sending: Promise<void>, signal = new AbortController().signal): Promise<void> {
   let giveUp = () => {}
   const stopped = new Promise<never>((_, reject) => {
@@ -51,9 +51,9 @@ function mailerOf(config: Config): Mailer {
   return mailer
 }
 
-/** Returns true for a 5xx reply of SMTP, which is permanent (RFC 5321, 4.2.1). */
+/** Returns true for a permanent refusal of the mail: a reply from 550 to 559 (RFC 5321, 4.2.1). */
 function isPermanentRefusal(error: unknown): error is { responseCode: number } {
   const code = (error as { responseCode?: unknown } | null)?.responseCode
-  // 535 and similar codes reject the service's own credentials. The operator can correct these while the mail waits.
+  // Other permanent codes, such as 535, reject the credentials of the service. The operator can correct them while the mail waits.
   return typeof code === 'number' && code >= 550 && code < 560
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 
 export type Mail = {
-  /** The id of the mail. A repeated sending has the same Message-ID, so that a mail server may drop it. */
+  /** The id of the mail, from which its Message-ID is made. A mail that is sent again has the same id, so that a server can drop it. */
   id: string
   date: Date
   to: string
@@ -15,10 +15,10 @@ export type Mail = {
 export type Mailer = { send(mail: Mail): Promise<void> }
 
 const connectTimeoutMilliseconds = 10_000
-/** Shorter than `mailLeaseMilliseconds`, after which another node sends the mail again. */
+/** The time is shorter than `mailLeaseMilliseconds`, after which another node sends the mail again. */
 const silenceTimeoutMilliseconds = 30_000
 
-/** Sends mail over SMTP_URL. In demo mode without one, each mail becomes a file in `DATA_DIR/outbox`, whose name sorts by time. */
+/** Creates a mailer for SMTP_URL. Without it, in demo mode, each mail becomes a file in `DATA_DIR/outbox` whose name sorts by time. */
 export function createMailer(config: Pick<Config, 'smtpUrl' | 'smtpRequiresTls' | 'mailFrom' | 'dataDir'>): Mailer {
   return config.smtpUrl === null
     ? createFileMailer(config.mailFrom, join(config.dataDir, 'outbox'))
@@ -53,14 +53,14 @@ function createFileMailer(from: string, folder: string): Mailer {
       const { message } = await (await transport()).sendMail(toMessage(from, mail))
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const file = join(folder, `${mail.date.toISOString().replaceAll(':', '-')}-${mail.id}.eml`)
-      // A program that watches the folder sees only complete mails. They hold sign-in links, so only the owner may read them.
+      // The rename makes only complete mails visible. They contain sign-in links, so that only the owner may read them.
       await writeFile(`${file}.part`, message as Buffer, { mode: 0o600 })
       await rename(`${file}.part`, file)
     },
   }
 }
 
-/** Calls `make` at the first use. The library is loaded at the first mail, so that the start need not wait for it. */
+/** Returns a function that calls `make` at its first call. The start of a node does not wait for the mail library. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {

@@ -34,7 +34,7 @@ export function createGuardedDispatcher({
   allowedHosts: string[]
   allowsLoopback?: boolean
   connectTimeoutMilliseconds: number
-  /** The setting by which the operator names exceptions, for the message. */
+  /** The setting with which the operator names exceptions, for the error message. */
   setting?: string
   resolve?: Resolve
 }): Dispatcher {
@@ -64,8 +64,8 @@ export function createGuardedDispatcher({
 const dispatchers = new Map<string, Dispatcher>()
 
 /**
- * Returns the connections to the host of a URL that the operator named, and to no other. There is one pool for each host and
- * timeout.
+ * Returns the dispatcher for a URL that the operator named. It may connect to the host of the URL even if its address is not public.
+ * There is one pool of connections for each host and timeout.
  */
 export function dispatcherTo(url: string, connectTimeoutMilliseconds: number): Dispatcher {
   const { host } = new URL(url)

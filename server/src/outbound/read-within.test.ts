@@ -5,13 +5,13 @@ import { readWithin } from './read-within.ts'
 type Body = Parameters<typeof readWithin>[0]
 
 describe('the limit of an answer', () => {
-  it('permits as many bytes as it says, and no more', async () => {
+  it('permits exactly its number of bytes', async () => {
     const bodyOf = (text: string) => Readable.from([Buffer.from(text)]) as unknown as Body
     expect((await readWithin(bodyOf('12345'), 5)).toString()).toBe('12345')
     await expect(readWithin(bodyOf('123456'), 5)).rejects.toThrow('The answer is longer than 5 bytes')
   })
 
-  it('ends an answer that never ends', async () => {
+  it('stops the reading of an answer that never ends', async () => {
     let sent = 0
     function* forever() {
       for (;;) {

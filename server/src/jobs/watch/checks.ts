@@ -6,7 +6,7 @@ export type Check = {
   alert: string
   /** The check is red while the gauge is above or below a value. Monitoring alerts when it has been red for so many minutes. */
   red: { gauge: Gauge; labels?: Record<string, string>; minutes: number } & ({ above: number } | { below: number })
-  /** `info` is advice: the doctor shows it and still succeeds. */
+  /** `info` is advice: the doctor prints it and still exits with 0. */
   severity: 'critical' | 'warning' | 'info'
   /** The sentence for the doctor while the check is green. */
   title: string
@@ -290,15 +290,15 @@ export const checks: Check[] = [
 
 export type Finding = { check: Check; red: Sample[] }
 
-/** Returns the red checks with the samples that make them red. */
+/** Returns all checks with the samples that make them red. A check without such samples is green. */
 export function judge(samples: Sample[]): Finding[] {
   return checks.map((check) => ({
     check,
-    red: samples.filter((sample) => isMeant(check, sample) && isRed(check, sample.value)),
+    red: samples.filter((sample) => isOfCheck(check, sample) && isRed(check, sample.value)),
   }))
 }
 
-function isMeant({ red: { gauge, labels = {} } }: Check, sample: Sample): boolean {
+function isOfCheck({ red: { gauge, labels = {} } }: Check, sample: Sample): boolean {
   return sample.gauge === gauge && Object.entries(labels).every(([name, value]) => sample.labels[name] === value)
 }
 
@@ -306,7 +306,7 @@ function isRed({ red }: Check, value: number): boolean {
   return 'above' in red ? value > red.above : value < red.below
 }
 
-/** Returns the alert rules in the form that Prometheus reads: YAML, in which every text is in quotes. */
+/** Returns the alert rules for Prometheus as YAML, in which every text is in quotes. */
 export function alertRules(): string {
   const text = (value: string) => (value.includes('"') ? `'${value.replaceAll("'", "''")}'` : JSON.stringify(value))
   return [

@@ -10,13 +10,13 @@ type Panel = {
 }
 type Series = { expr: string; legend: string }
 
-/** Panels per row, and the size of one in units of the grid of Grafana, which is 24 units wide. */
+/** The number of panels in a row, and the size of a panel in units of the grid of Grafana, which is 24 units wide. */
 const perRow = 3
 const size = { w: 24 / perRow, h: 7 }
 
 /**
- * Returns a dashboard in the form that Grafana imports: the requests, the process, and a panel for each gauge. The line of a
- * panel is the limit of the alert rule. The data source is chosen at the import.
+ * Returns a dashboard that Grafana can import, with panels for requests, the process, and each gauge. A line in a panel shows the limit
+ * of its alert rule. The person who imports the dashboard chooses the data source.
  */
 export function dashboard(): string {
   const rows = {
@@ -122,8 +122,8 @@ const processPanels: Panel[] = [
 ]
 
 /**
- * Returns the panel of a gauge. Every node reads the same figures of the database, so that the largest one counts; `without` keeps
- * the other labels.
+ * Returns the panel of a gauge. Every node reads the same figures from the database, so that the panel shows the largest value of the
+ * nodes; `without` keeps the labels other than those of the node.
  */
 function panelOf(gauge: Gauge): Panel {
   const rules = checks.filter(({ red }) => red.gauge === gauge)
@@ -143,7 +143,7 @@ function panelOf(gauge: Gauge): Panel {
 const limitOf = (red: { above: number } | { below: number }) =>
   'above' in red ? { above: red.above } : { below: red.below }
 
-/** Returns the words of a gauge's name: `strongroom_hand_overs_oldest_seconds` is "Hand overs oldest seconds". */
+/** Returns the name of a gauge as a title: "Hand overs oldest seconds" for `strongroom_hand_overs_oldest_seconds`. */
 function titleOf(gauge: Gauge): string {
   const words = gauge.replace('strongroom_', '').replaceAll('_', ' ')
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
@@ -191,7 +191,7 @@ function toPanel({ title, description, unit, series, limit }: Panel) {
   }
 }
 
-/** The colours of Grafana begin at a value. Red begins above the limit, or ends at it. */
+/** Returns the colours of a panel. Each colour of Grafana begins at a value; red is above, or below, the limit. */
 function stepsOf(limit: { above: number } | { below: number }) {
   return 'above' in limit
     ? [

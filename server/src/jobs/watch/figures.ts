@@ -10,7 +10,7 @@ import { type HoldSubjectType, holdSubjectTypes } from '../../modules/rules/hold
 /** The number of waiting entries, and the age of the oldest in seconds, or 0 without entries. */
 export type Waiting = { count: number; oldestSeconds: number }
 
-/** The figures for an operator, from the database. They reveal nothing about any vault or person. */
+/** The figures for an operator, from the database. They name no vault and no person. */
 export type Figures = {
   transfers: (Waiting & { phase: string })[]
   stuckTransfers: number
@@ -30,18 +30,18 @@ export type Figures = {
   /** Vaults that are halted, because their books and their wallet service differ. */
   haltedVaults: Waiting
   directories: DirectoryFigures
-  /** Service tokens that end soon, of those that were made to live longer. */
+  /** The number of service tokens that end soon, without tokens whose whole life is shorter. */
   serviceTokensEnding: number
-  /** Active identity providers that did not answer when they were last asked. */
+  /** Active identity providers that did not answer the last request. */
   failingProviders: Waiting
-  /** Active identity providers, by when their metadata and keys were last read. */
+  /** Active identity providers, with the time since their metadata and keys were last read. */
   providers: Waiting
   exports: Waiting
   /** Vaults whose comparison with the chain is overdue. */
   reconciliations: Waiting
   /** Balances that differ from the chain and were reported to the administrators. */
   differences: Waiting
-  /** The seconds since a node knew a commit to be confirmed; 0 before the first node has run. */
+  /** The seconds since a node last learned that a commit is confirmed; 0 before the first node has run. */
   heartbeatAgeSeconds: number
   /** True if the role of this node owns a table, or can become its owner. */
   loginOwns: boolean
@@ -54,7 +54,7 @@ export type Figures = {
 type Following = {
   /** The seconds since the last answer, of the wallet service that has been silent for longest. */
   lagSeconds: number
-  /** The number of changes that a question about one transfer found before the following did. */
+  /** The number of changes that a request about a single transfer found before the wallet service reported them. */
   foundByQuestion: number
   /** The number of entries about transfers that the vault does not have. */
   strangers: number
@@ -68,7 +68,7 @@ type DirectoryFigures = {
   heldStops: Waiting
 }
 
-/** The source of the newest rate of a token. People decide themselves how old the rates are that they set. */
+/** The source of the newest rate of a token. Only rates of the provider are expected to be current. */
 type RateSource = 'provider' | 'people'
 
 const unfinishedPhases = phases.filter((phase) => phase !== 'done')
@@ -159,7 +159,7 @@ async function readTokensEnding(db: Db, now: Date): Promise<number> {
   return rows[0]!.count
 }
 
-/** By the clock of the database, which wrote the times. */
+/** Reads the age of the newest heartbeat by the clock of the database, which wrote the times. */
 async function readHeartbeatAge(db: Db): Promise<number> {
   const { rows } = await sql<{ age: number }>`
     select coalesce(greatest(extract(epoch from now() - max(confirmed_at)), 0), 0)::float as age from heartbeats`.execute(
@@ -188,7 +188,7 @@ const inQueue = (queue: Queue) => sql`
     join transfers t on t.vault_id = d.vault_id and t.id = d.id
     where d.queue = ${sql.lit(queue)} order by d.vault_id, d.next_attempt_at limit ${countedMax})`
 
-/** Reads the following of wallet services. A vault without transfers in flight is not followed, and has no lag. */
+/** Reads the figures about changes of wallet services. A vault without transfers in flight is not followed, and has no lag. */
 async function readFollowing(db: Db, now: Date): Promise<Following> {
   const { rows } = await sql<{ heard: Date | null; found: string; strangers: string }>`
     select min(f.heard_at) filter (where f.cursor is not null and v.vault_id is not null) as heard,
@@ -211,7 +211,7 @@ async function readHolds(db: Db): Promise<Figures['holds']> {
   return holdSubjectTypes.map((subject) => rows.find((row) => row.subject === subject) ?? { subject, count: 0 })
 }
 
-/** @param rows SQL that selects `at` */
+/** @param rows SQL that selects the times `at` of waiting entries */
 async function readWaiting(db: Db, now: Date, rows: RawBuilder<unknown>): Promise<Waiting> {
   const found = await sql<{ count: number; oldest: Date | null }>`
     select count(*)::int as count, min(f.at) as oldest from (select w.at from (${rows}) w limit ${countedMax}) f`.execute(

@@ -23,7 +23,7 @@ export function registerGauges(registry: Registry, watch: () => Promise<Sample[]
         const samples = await watch()
         this.reset()
         for (const { gauge, labels, value } of samples) if (gauge === name) this.set(labels, value)
-        // Without this, a gauge without labels would begin as 0, although nothing was read.
+        // Otherwise a gauge without labels would have the value 0, although nothing was read.
         if (!samples.some(({ gauge }) => gauge === name)) this.remove({})
       },
     })

@@ -9,7 +9,7 @@ import {
 import { dispatcherOf, isWalletReachable } from '../../modules/registry/wallet-service/call.ts'
 import { type Figures, readFigures, type Waiting } from './figures.ts'
 
-/** The meaning of each gauge. The gauges of /metrics, the alert rules and `strongroom doctor` are made from these. */
+/** The descriptions of the gauges of /metrics, which the alert rules and `strongroom doctor` use, too. */
 export const gauges = {
   strongroom_watch_up: '1 if the figures could be read from the database, else 0.',
   strongroom_transfers: 'Transfers that have not ended, by the phase of their delivery.',
@@ -91,9 +91,9 @@ export async function readSamples(deps: Watched): Promise<Sample[]> {
 }
 
 /**
- * Returns a reader of the samples for scrapes. It asks the database every few seconds at most, and wallet services less often,
- * for any number of scrapes. Without a token for scrapes anyone may read the samples: they then name no vault, and no wallet
- * service is asked.
+ * Returns a function that reads the samples for scrapes. It reads the database every few seconds at most, and wallet services less
+ * often, for any number of scrapes. Without METRICS_TOKEN everybody may read the samples; then they name no vault, and wallet services
+ * are not called.
  */
 export function createWatch(deps: Watched & Pick<Deps, 'config' | 'log'>): () => Promise<Sample[]> {
   const figures = remembered(watchSeconds, async () => samplesOf(await readFigures(deps.db, deps.clock())))
@@ -176,7 +176,7 @@ function samplesOf(figures: Figures): Sample[] {
   ]
 }
 
-/** Asks the wallet service of each vault that is not a draft: each URL once, a few at a time. */
+/** Calls the wallet service of each vault that is not a draft: each URL once, a few at a time. */
 async function readWallets({ db, config }: Watched): Promise<Sample[]> {
   const vaults = await db
     .selectFrom('vaults')

@@ -24,7 +24,7 @@ const valueIn = (samples: Sample[], gauge: Gauge, labels: Record<string, string>
   )?.value
 const redOf = (samples: Sample[]) =>
   judge(samples)
-    // The tests connect as the owner, and a check advises against that.
+    // The tests connect as the owner, against which a check of the severity `info` advises.
     .filter(({ check, red }) => red.length > 0 && check.severity !== 'info')
     .map(({ check }) => check.alert)
 
@@ -65,7 +65,7 @@ describe('metrics for operators', () => {
     for (const { id } of [waiting, sent]) await bench.act(bench.owner, id, 'cancel')
   })
 
-  it('reports the age of the news of wallet services while transfers are in flight, and changes that they did not report', async () => {
+  it('measures the silence of wallet services while transfers are in flight, and counts changes that they did not report', async () => {
     expect(valueIn(await read(), 'strongroom_changes_lag_seconds')).toBe(0)
     await bench.sql(
       `insert into followings (vault_id, cursor, heard_at, ask_at, found_by_question, strangers)
@@ -116,7 +116,7 @@ describe('metrics for operators', () => {
     await bench.sql(`update holds set released_at = now(), release_reason = 'x'`)
   })
 
-  it('sees events, records, mails, exports and rates that wait too long', async () => {
+  it('finds events, records, mails, exports and rates that wait too long', async () => {
     const { test } = bench
     const tx = { network: 'ethereum', asset: null, amount: '1', toAddress: fakeAddress('nobody'), fromAddress: null }
     const event = { kind: 'TOPUP', tx: { ...tx, txHash: fakeTxHash('unmatched') } }
@@ -151,7 +151,7 @@ describe('metrics for operators', () => {
     ])
   })
 
-  it('names a network of Litecoin that kept addresses of another form', async () => {
+  it('names a Litecoin network that has addresses of another form', async () => {
     await bench.sql(
       `insert into networks (id, coin_type, code, slug, name, type, created_at, updated_at)
       values ('n2', 2, 'ltc', 'ltc', 'Litecoin', 'other', now(), now())`,
@@ -163,7 +163,7 @@ describe('metrics for operators', () => {
     await bench.sql(`delete from networks where id = 'n2'`)
   })
 
-  it('sees a wallet service that does not answer, and sends it no secret', async () => {
+  it('finds a wallet service that does not answer, and sends it no secret', async () => {
     const { wallet } = bench.vault
     wallet.requests.length = 0
     wallet.down = 'refused'
@@ -172,7 +172,7 @@ describe('metrics for operators', () => {
     wallet.down = false
   })
 
-  it('is read by indexes of waiting rows, and never by scanning a table', async () => {
+  it('is read through indexes of waiting rows, without a scan of a table', async () => {
     const { db } = openDatabase({ url: bench.test.databaseUrl, onError: () => {} })
     const scanned = await db.transaction().execute(async (trx) => {
       await sql`set local enable_seqscan = off`.execute(trx)
@@ -191,7 +191,7 @@ describe('metrics for operators', () => {
     expect(scanned.byIndex).toBeGreaterThan(8)
   })
 
-  it('is read once, however many scrape at once and soon after', async () => {
+  it('is read once for scrapes at the same time and soon after', async () => {
     let reads = 0
     const { deps } = bench.test
     const watch = createWatch({
@@ -206,7 +206,7 @@ describe('metrics for operators', () => {
     expect(reads).toBe(1)
   })
 
-  it('is shown at /metrics, which answers without the database too', async () => {
+  it('is shown at /metrics, which also answers without the database', async () => {
     const { deps, anonymous } = bench.test
     const open = await anonymous.get('//metrics')
     expect(open.body).toContain('\nstrongroom_watch_up 1\n')
@@ -230,7 +230,7 @@ describe('metrics for operators', () => {
 })
 
 describe('the alert rules', () => {
-  it('are those of docs/alerts.yaml, in the form that Prometheus reads', async () => {
+  it('are the content of docs/alerts.yaml, in the form of Prometheus', async () => {
     const text = await readFile(new URL('../../../../docs/alerts.yaml', import.meta.url), 'utf8')
     expect(text).toBe(alertRules())
     const { groups } = parseYaml(text) as { groups: { name: string; rules: Record<string, unknown>[] }[] }
@@ -251,7 +251,7 @@ describe('the alert rules', () => {
 })
 
 describe('the dashboard', () => {
-  it('is docs/dashboard.json, and shows each gauge and nothing that /metrics has not', async () => {
+  it('is the content of docs/dashboard.json, and shows each gauge and only metrics that exist', async () => {
     const text = await readFile(new URL('../../../../docs/dashboard.json', import.meta.url), 'utf8')
     expect(text).toBe(dashboard())
     const { panels } = JSON.parse(text) as {
@@ -277,7 +277,7 @@ describe('the dashboard', () => {
   })
 })
 
-/** The part of YAML that the rules use: maps and lists by indentation, and texts in quotes. */
+/** Parses the part of YAML that the rules use: maps and lists by indentation, and texts in quotes. */
 function parseYaml(text: string): unknown {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   const depthOf = (line: string) => line.length - line.trimStart().length
