@@ -9,8 +9,8 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Privileges of the service's role on existing rows, for tables where it lacks some: the columns that it may change. */
-const kept: Record<string, { columns: string[]; deletes: boolean }> = {
+/** The tables on whose rows the role of the service lacks a privilege: the columns that it may update, and true if it may delete rows. */
+const restricted: Record<string, { columns: string[]; deletes: boolean }> = {
   account_keys: { columns: [], deletes: false },
   adjustments: { columns: [], deletes: false },
   audit_records: { columns: ['mac', 'seal_sequence'], deletes: false },
@@ -46,5 +46,5 @@ test('T8 rows stay as they were written: the role of the service changes and del
     from pg_class c join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'public'
     where c.relkind in ('r', 'p') order by 1`.execute(app.deps.db)
   const found = rows.filter(({ columns, deletes }) => !deletes || columns[0] !== 'all')
-  expect(Object.fromEntries(found.map(({ name, ...may }) => [name, may]))).toEqual(kept)
+  expect(Object.fromEntries(found.map(({ name, ...may }) => [name, may]))).toEqual(restricted)
 })

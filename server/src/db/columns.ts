@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 
 /**
- * A row by its columns: the SQL of each field, from the room that knows the field. A field without its SQL does not compile.
+ * The SQL of each field of a row. Each room gives the SQL of the fields that it knows. A field without SQL does not compile.
  * `Input` is the value on which the SQL depends.
  */
 export type Columns<Row, Input = void> = { [Name in keyof Row]-?: (input: Input) => RawBuilder<unknown> }

@@ -38,7 +38,7 @@ it('a connection is to the host that takes writes, whichever is named first', as
   expect(await portOf(several('127.0.0.1:1', primary.host))).toBe(primary.port)
 })
 
-it('a URL that leads to standbys alone is refused, and a start says so after its time', async () => {
+it('a URL that leads to standbys alone is refused, and a start fails with the same message when its time is over', async () => {
   await expect(portOf(several(standby.host, standby.host))).rejects.toThrow('is a standby')
   const say = () => {}
   await expect(waitForDatabase(standby.href, { seconds: 0, say })).rejects.toThrow('is a standby')
@@ -57,7 +57,7 @@ const proxyTo = (target: () => URL) =>
     for (const end of [socket, server]) end.on('error', () => end.destroy())
   })
 
-it('a host that takes the place of a silent one is found before the time of the silent one is over', async () => {
+it('a host that takes the place of a silent host is found before the connection to the silent host times out', async () => {
   let target = standby
   const [proxy, silent] = [proxyTo(() => target), createServer()]
   const url = several(await listen(silent), await listen(proxy))

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { urlsOfHosts } from '../lib/database-hosts.ts'
 import { databaseConnectMilliseconds } from '../lib/limits.ts'
 
-/** A standby answers, and takes no writes. The code is that of PostgreSQL for a write in such a session. */
+/** Thrown when a connection leads to a standby, which takes no writes. PostgreSQL uses the same code for a write on a standby. */
 export class StandbyError extends Error {
   readonly code = '25006'
   constructor() {
@@ -11,7 +11,7 @@ export class StandbyError extends Error {
   }
 }
 
-/** The host that took writes last, by the URL with all of them. */
+/** The URL of the host that took writes last, by the URL that names all hosts. */
 const primaries = new Map<string, string>()
 
 /** Lets the next connection look for the primary anew. */
@@ -20,8 +20,8 @@ export function forgetPrimary(url: string): void {
 }
 
 /**
- * A connection to the host that takes writes, when its URL names several; with one host it is a plain connection. A failed
- * attempt lets the next one ask all hosts.
+ * A connection to the host that takes writes, if its URL names several hosts. With one host it is a plain connection. After a
+ * failed attempt, the next attempt asks all hosts.
  */
 export class DatabaseClient extends pg.Client {
   readonly #url: string
@@ -69,8 +69,9 @@ export class DatabaseClient extends pg.Client {
 const askAgainMilliseconds = 250
 
 /**
- * Asks all hosts at once. While one of them is silent, the others are asked again, because a standby may take its place meanwhile.
- * @throws the failure to reach one, or StandbyError when all are standbys
+ * Returns the URL of the host that takes writes. All hosts are asked at once. While a host is silent, the others are asked again,
+ * because a standby may have taken its place.
+ * @throws the failure to connect to a host, or StandbyError when all hosts are standbys
  */
 async function findPrimary(url: string): Promise<string> {
   const hosts = urlsOfHosts(url)

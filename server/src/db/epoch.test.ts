@@ -56,7 +56,7 @@ describe('a table that the service writes', () => {
     'insert into users select * from users where false',
     'update users set name = name where false',
     'delete from sessions where false',
-  ])('refuses a node of an earlier version, and takes it from this one and the owner: %s', async (statement) => {
+  ])('refuses a statement of an earlier version, and accepts it from this version and from the owner: %s', async (statement) => {
     const older = await connect('-c role=strongroom_app')
     await expect(older.query(statement)).rejects.toMatchObject({ code: '25006' })
     await older.end()
@@ -89,7 +89,7 @@ describe('a migration that raises the epoch', () => {
     await node.end()
   })
 
-  it('waits until they have ended, if it is told to', async () => {
+  it('waits until the nodes have ended, if it is told to', async () => {
     const node = await connect('', 'strongroom')
     const lines: string[] = []
     await atEpoch(schemaEpoch - 1, async () => {
@@ -164,7 +164,7 @@ describe('a node', () => {
     })
   })
 
-  it('starts after a migration that runs has ended', async () => {
+  it('waits for a running migration before it starts', async () => {
     await owner.query('select pg_advisory_lock(7365001)')
     let isHeld = false
     const holding = holdEpoch(database.url, log).then((held) => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { AppError } from '../lib/errors.ts'
 import { createGroupCommit } from './group-commit.ts'
 
-/** A commit that is let go by hand, and what it was given. */
+/** Returns a commit whose transactions end when `next` is called, and the inputs of each transaction. */
 function manual() {
   const batches: number[][] = []
   const going: (() => void)[] = []
@@ -33,14 +33,14 @@ it('sends the first item at once, and items that arrive meanwhile together', asy
   expect(await Promise.all(answers)).toEqual([10, 20, 30, 40, 50])
 })
 
-it('keeps as many in flight as it may', () => {
+it('runs as many transactions at once as it may', () => {
   const { batches, commit } = manual()
   const { submit } = createGroupCommit({ commit, batchMax: 3, inFlightMax: 2, waitingMax: 10 })
   for (const input of [1, 2, 3]) void submit(input)
   expect(batches).toEqual([[1], [2]])
 })
 
-it('does a batch again one by one when one input spoils it, and the others succeed', async () => {
+it('commits the inputs of a failed batch one by one, so that only the invalid input fails', async () => {
   const { batches, commit, next } = manual()
   const { submit } = createGroupCommit({ commit, batchMax: 5, inFlightMax: 1, waitingMax: 10 })
   const answers = Promise.allSettled([1, 2, 13, 4].map(submit))
@@ -54,7 +54,7 @@ it('does a batch again one by one when one input spoils it, and the others succe
   ])
 })
 
-it('fails the whole batch when the database is gone: nothing is tried again behind the back of the sender', async () => {
+it('fails the whole batch when the connection is lost, and tries none of its inputs again', async () => {
   const { batches, commit, next } = manual()
   const { submit } = createGroupCommit({ commit, batchMax: 5, inFlightMax: 1, waitingMax: 10 })
   const answers = Promise.allSettled([1, 2, 99, 4].map(submit))
@@ -83,7 +83,7 @@ it('refuses an input with 503 and Retry-After while the queue is full, and takes
   expect(await Promise.all(answers)).toEqual([10, 20, 30, 50])
 })
 
-it('answers a batch a few at a time, the next one under way already', async () => {
+it('answers a batch a few inputs at a time, while the next batch is under way', async () => {
   const { batches, commit, next } = manual()
   const { submit } = createGroupCommit({ commit, batchMax: 20, inFlightMax: 1, waitingMax: 50 })
   const first = submit(0)

@@ -6,7 +6,7 @@ type Options<Input, Output> = {
   commit: (inputs: Input[]) => Promise<Output[]>
   /** The maximum number of inputs of one transaction. */
   batchMax: number
-  /** The number of transactions that run at once. With two, the next one is prepared while the last one waits for the disk. */
+  /** The number of transactions that run at once. With two, one is prepared while the other waits for the disk. */
   inFlightMax: number
   /** The number of inputs that may wait. Further inputs are refused with 503 and Retry-After. */
   waitingMax: number

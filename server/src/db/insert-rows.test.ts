@@ -17,7 +17,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Writes a notice, and an update that says to change `rows` of the two rows that are open. */
+/** Runs an insert and an update. The update changes the two open rows, and states that it changes `rows` rows. */
 const changing = (rows: number) =>
   inTransaction(opened.db, async (trx) => {
     await sql`create temp table places (state text) on commit drop`.execute(trx)

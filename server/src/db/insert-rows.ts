@@ -19,10 +19,13 @@ export async function insertRows(trx: Trx, tables: Rows, parts: Part[] = []): Pr
 /** A statement that is a part of another one. It sees the database as it was before that statement. */
 export type Part = RawBuilder<unknown> | CompareAndSet
 
-/** An update that states the expected old values, and returns a row for each changed row. */
+/**
+ * An update that states the expected old values, and returns a row for each changed row. If it does not change exactly `rows`
+ * rows, the error of `otherwise` is thrown.
+ */
 export type CompareAndSet = { update: RawBuilder<unknown>; rows: number; otherwise: () => Error }
 
-/** Runs these statements as one. @throws the error of a compare-and-set that changed fewer rows than it expects */
+/** Runs these statements as one. @throws the error of a compare-and-set that did not change its rows */
 export async function runParts(trx: Trx, parts: Part[]): Promise<void> {
   if (parts.length === 0) return
   const { rows } = await sql<Changed>`${prepared} ${withParts(parts)} select ${changedBy(parts)} as changed`.execute(
@@ -34,7 +37,7 @@ export async function runParts(trx: Trx, parts: Part[]): Promise<void> {
 /** The number of rows that each part changed; 0 for a part that is not a compare-and-set. */
 export type Changed = { changed: number[] }
 
-/** SQL: returns the column of Changed. */
+/** SQL: returns the value of `changed`. */
 export function changedBy(parts: Part[]): RawBuilder<unknown> {
   const counts = parts.map((part, i) =>
     'update' in part ? sql`(select count(*) from ${sql.id(`part_${i}`)})` : sql`0`,

@@ -11,7 +11,7 @@ type Options = {
   noun: string
   attemptsMax: number
   leaseSeconds: number
-  /** Further assignments at the start of a job, such as a reset of its progress. */
+  /** Further assignments at the start of a job, such as a reset of its progress. The text begins with a comma. */
   begin?: RawBuilder<unknown>
 }
 
@@ -48,7 +48,10 @@ export function leasedJobs<Row extends Taken>({ table, noun, attemptsMax, leaseS
       return taken[0] ?? null
     },
 
-    /** Renews the lease. Returns false when another node has the job by now. `set` are further assignments, such as progress. */
+    /**
+     * Renews the lease. Returns false when another node has the job by now.
+     * @param set further assignments, such as progress; the text begins with a comma
+     */
     async renew(db: Db, taken: Taken, now: Date, set: RawBuilder<unknown> = sql``): Promise<boolean> {
       const { numAffectedRows } = await sql`
         update ${rows} set leased_until = ${leaseFrom(now)}${set} where ${isOf(taken)}`.execute(db)

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-it('takes a database whose locks keep a second session out', async () => {
+it('accepts a database whose locks keep a second session out', async () => {
   await expect(assertLocksExclude(database.url)).resolves.toBeUndefined()
 })
 

@@ -3,9 +3,9 @@ import { databaseConnectMilliseconds } from '../lib/limits.ts'
 import { DatabaseClient } from './database-client.ts'
 
 /**
- * Refuses a database whose advisory locks do not keep a second session out: some engines that speak PostgreSQL's protocol take them
- * and lock nothing, and orders would then be decided side by side.
- * @throws Error that says so
+ * Refuses a database whose advisory locks do not keep a second session out. Some engines that speak the protocol of PostgreSQL
+ * accept such a lock and lock nothing. Two orders could then be decided at the same time.
+ * @throws Error when two sessions get the same lock
  */
 export async function assertLocksExclude(url: string): Promise<void> {
   const key = randomBytes(8).readBigInt64BE().toString()

@@ -35,7 +35,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Roles belong to the cluster, so each test has one of its own name. */
+/** Returns the login of a role with a new name, because roles belong to the cluster. */
 function newLogin(ofDatabase = database.url): { name: string; url: string } {
   const name = `login_${randomBytes(6).toString('hex')}`
   made.push(name)
@@ -101,7 +101,7 @@ async function expectPowerless(service: pg.Client, ownerOfAll: string): Promise<
       expect([before, statement, await codeOf(service, statement)]).toEqual([before, statement, '42501'])
     }
   }
-  // To grant what one does not have is a warning only.
+  // PostgreSQL only warns of a GRANT by a role that does not have the privilege.
   await service.query('grant delete on ledger_entries to strongroom_app')
   const { rows: rights } = await service.query(`select has_table_privilege('ledger_entries', 'delete') as may_delete`)
   expect(rights).toEqual([{ may_delete: false }])
@@ -157,8 +157,8 @@ describe('T8 the login of the running service', () => {
   })
 })
 
-describe('the making of the login', () => {
-  it('is done once, by any of several nodes, and takes the password of the URL', async () => {
+describe('the creation of the login', () => {
+  it('happens once, by any of several nodes, with the password of the URL', async () => {
     const { name, url } = newLogin()
     const results = await Promise.all(Array.from({ length: 4 }, () => ensureLogin(database.url, url)))
     expect(results).toContain(true)
@@ -170,7 +170,7 @@ describe('the making of the login', () => {
     await (await connect(other)).end()
   })
 
-  it('refuses a role that may do more, and needs none when it is the owner', async () => {
+  it('refuses a role that may do more, and creates no role when the service connects as the owner', async () => {
     const { name, url } = newLogin()
     await owner.query(`create role ${name} login createrole`)
     await expect(ensureLogin(database.url, url)).rejects.toThrow(`${name} may do more than a member of strongroom_app`)
@@ -196,7 +196,7 @@ describe('the making of the login', () => {
     await service.end()
   })
 
-  it('is named with every other statement at once when the owner of a new database may not make roles', async () => {
+  it('is printed with all other statements for an administrator when the owner of a new database may not create roles', async () => {
     const empty = await createEmptyDatabase()
     const [weak, wanted] = [newLogin(empty.url), newLogin(empty.url)]
     const name = decodeURIComponent(new URL(empty.url).pathname.slice(1))
@@ -219,7 +219,7 @@ describe('the making of the login', () => {
     await empty.drop()
   })
 
-  it('is asked for before a table is made, when the role of the service is there already', async () => {
+  it('is demanded before a table is created, when strongroom_app exists already', async () => {
     const empty = await createEmptyDatabase()
     const weak = newLogin(empty.url)
     const name = decodeURIComponent(new URL(empty.url).pathname.slice(1))

@@ -4,6 +4,10 @@ import { firstHostOf } from '../lib/database-hosts.ts'
 import { databaseConnectMilliseconds } from '../lib/limits.ts'
 import { DatabaseClient } from './database-client.ts'
 
+/**
+ * `is_ready`: strongroom_app exists. `exists`, `is_member`: the role of the URL exists, and is a member of strongroom_app. `is_more`: it
+ * may do more than such a member. `verifier`: its stored password; null when it could not be read.
+ */
 type Role = { is_ready: boolean; exists: boolean; is_member: boolean; is_more: boolean; verifier: string | null }
 
 const notPermitted = '42501'

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await admin.query('create role strongroom_app')
   await admin.query('create table effects (name text primary key)')
   await admin.query('grant all on effects to strongroom_app')
-  // A login as operators have it, which sees and cancels its own sessions alone.
+  // A login as operators create it, which sees and cancels only its own sessions.
   await admin.query(`create role service_login login password 'secret' in role strongroom_app`)
   const url = Object.assign(new URL(server.url), { username: 'service_login', password: 'secret' })
   opened = openDatabase({ url: url.href, connectionsMax: 1, onError: () => {} })
@@ -61,7 +61,7 @@ describe.each(Object.entries(ways))('%s whose wait for the standby is cancelled'
     const outcome = write(name).catch((error: unknown) => error)
     const pid = await cancelWaiting()
     expect(await outcome).toBeInstanceOf(OutcomeUnknownError)
-    // A failover may lose it, or not: on this server it is committed.
+    // On this server the row is committed. A failover may lose it.
     expect((await admin.query('select from effects where name = $1', [name])).rowCount).toBe(1)
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(opened.db)
     expect(rows[0]!.pid).not.toBe(pid)

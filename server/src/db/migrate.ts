@@ -17,7 +17,7 @@ const folder = new URL('./migrations/', import.meta.url)
  * @param databaseUrl the URL of a role that owns the database (and may create a role the first time); another role suffices
  *   when there is nothing to do
  * @param serviceUrl the URL by which the running service connects; its role is created if it differs from the owner
- * @param options `waits` to wait for nodes that a migration cannot run beside; `say` prints a line about them, and about tables in use
+ * @param options `waits`: wait for nodes that cannot run during the migration; `say`: prints a line about them and about tables in use
  * @returns true if that role was created or changed
  * @throws Error with the nodes of an earlier version that still run, if it does not wait
  */
@@ -36,9 +36,9 @@ export async function migrate(
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   try {
     await createRole(db).catch(async (error) => {
-      throw await inStatements(error, pool, { databaseUrl, serviceUrl })
+      throw await explainMissingRole(error, pool, { databaseUrl, serviceUrl })
     })
-    // Before the tables, so that an owner who may not make it is told while nothing is changed yet.
+    // The login comes before the tables, so that an owner who may not create it gets the error before anything is changed.
     const isLoginNew = isLoginOfItsOwn(databaseUrl, serviceUrl) && (await ensureLoginBy(pool, serviceUrl)) === true
     await migrateAlone(databaseUrl, { waits, say }, () => migrateToLatest(db, say))
     return isLoginNew
@@ -52,12 +52,12 @@ export async function migrate(
  * than `deadlock_timeout` of PostgreSQL (a second), so that in a deadlock the migration gives way, and not a request.
  */
 const lockTimeout = `set local lock_timeout = '300ms'`
-/** The lock was not to be had in time, or the migration was the victim of a deadlock. */
+/** The lock was not free in time, or the migration was the victim of a deadlock. */
 const lockFailures = ['55P03', '40P01']
 const lockAttemptsMax = 120
 const lockPauseMilliseconds = 700
 
-/** Migrates, and gives the role of the service its privileges when they are not those of this version. */
+/** Applies the migrations, and grants the privileges of this version to the role of the service if they differ. */
 async function migrateToLatest(db: Kysely<unknown>, say: (line: string) => void): Promise<void> {
   const later = await listLaterMigrations(db)
   if (later.length > 0)
@@ -75,8 +75,8 @@ async function migrateToLatest(db: Kysely<unknown>, say: (line: string) => void)
 }
 
 /**
- * Returns the migrations that this version does not know, if all that it knows were applied. A node of the version before starts
- * beside the schema of a later one, and must not take away its privileges. Returns nothing for a database without a schema.
+ * Returns the applied migrations that this version does not know, if all that it knows are applied. A node of the previous version
+ * starts beside the schema of a later version, and must not take away its privileges. Returns nothing for a database without a schema.
  */
 async function listLaterMigrations(db: Kysely<unknown>): Promise<string[]> {
   if (!(await hasSchema(db))) return []
@@ -94,7 +94,7 @@ async function hasSchema(db: Kysely<unknown>): Promise<boolean> {
 }
 
 /**
- * Applies what is new, and returns how many migrations that was. A database in use is migrated in one transaction for each
+ * Applies the migrations that are not applied yet, and returns their number. A database in use is migrated in one transaction for each
  * migration, so that requests wait for the locks of one migration at most.
  */
 async function applyMigrations(db: Kysely<unknown>, say: (line: string) => void): Promise<number> {
@@ -103,7 +103,7 @@ async function applyMigrations(db: Kysely<unknown>, say: (line: string) => void)
   for (let applied = 0; ; ) {
     const now = await whileLocked(say, async () => {
       const { error, results } = await (isInUse ? migrator.migrateUp() : migrator.migrateToLatest())
-      if (error !== undefined) throw inWords(error)
+      if (error !== undefined) throw explainRefusal(error)
       return (results ?? []).length
     })
     applied += now
@@ -124,7 +124,7 @@ async function whileLocked<Result>(say: (line: string) => void, work: () => Prom
   }
 }
 
-function inWords(error: unknown): unknown {
+function explainRefusal(error: unknown): unknown {
   if ((error as { code?: string }).code !== '42501') return error
   const message =
     'The database is of an earlier version, and the role of DATABASE_URL does not own it; run "strongroom migrate" with ' +
@@ -132,8 +132,8 @@ function inWords(error: unknown): unknown {
   return new Error(message, { cause: error })
 }
 
-/** An owner who may not make roles is told all at once what an administrator must run, before anything is changed. */
-async function inStatements(
+/** Returns the error for an owner who may not create roles. It lists all statements that an administrator must run. */
+async function explainMissingRole(
   error: unknown,
   pool: pg.Pool,
   { databaseUrl, serviceUrl }: { databaseUrl: string; serviceUrl: string },
@@ -154,7 +154,7 @@ async function inStatements(
   return new Error(message, { cause: error })
 }
 
-/** Applies the numbered SQL files alone; a test stops it at an earlier version. */
+/** Creates the migrator that applies the numbered SQL files. Tests stop it at an earlier version. */
 export function createMigrator(db: Kysely<unknown>): Migrator {
   return new Migrator({
     db,

@@ -69,7 +69,7 @@ describe('a migration of a database that is up to date', () => {
     await migrate(database.url)
   })
 
-  it('is the same when several nodes start together', async () => {
+  it('can run on several nodes at the same time', async () => {
     await owner.query('revoke insert on users from strongroom_app')
     await Promise.all([migrate(database.url), migrate(database.url), migrate(database.url)])
   })

@@ -15,8 +15,8 @@ export async function grantPrivileges(db: Kysely<unknown>, lockTimeout: string):
 }
 
 /**
- * Gives the role of the service its privileges on tables that a migration has made, in the transaction of that migration. A trigger
- * may write to such a table as soon as the migration is committed, for nodes of the version before too.
+ * Gives the role of the service its privileges on tables that a migration has created, in the transaction of that migration. A
+ * trigger may write to such a table as soon as the migration is committed, for nodes of the previous version too.
  */
 export async function grantOnNewTables(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ name: string; columns: string[] }>`
@@ -45,7 +45,7 @@ async function takeTurn(db: Kysely<unknown>): Promise<void> {
 
 type Actual = { name: string; privileges: string[]; columns: string[]; refuses_older: boolean }
 
-/** Returns what differs from roles.sql in the tables of the owner, in words; nothing when all is as it should be. */
+/** Returns the differences between the privileges on the tables of the owner and roles.sql, as text; empty when there are none. */
 export async function findPrivilegeFaults(db: Kysely<unknown>): Promise<string[]> {
   const expected = readExpected(await readFile(file, 'utf8'))
   const { rows } = await sql<Actual>`
@@ -69,13 +69,13 @@ export async function findPrivilegeFaults(db: Kysely<unknown>): Promise<string[]
 }
 
 const tablePrivileges = ['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']
-/** Statements that take back whatever another one gives again. */
+/** Statements that revoke privileges before other statements grant them. */
 const preparing = [
   'revoke create on schema public from strongroom_app, public',
   'revoke all on all tables in schema public from strongroom_app',
 ]
 
-/** The privileges that the statements of roles.sql give: on all tables, without those that single tables lose, and on columns. */
+/** The privileges of roles.sql: `all` on every table, without those that a table has `lost`; and the columns that may be updated. */
 type Expected = { all: string[]; lost: Map<string, Set<string>>; columns: Map<string, string[]> }
 
 function wantedOf(name: string, { all, lost }: Expected): string[] {
@@ -101,7 +101,7 @@ function faultsOf({ name, privileges, columns, refuses_older }: Actual, expected
   ]
 }
 
-/** @throws Error at a statement that this check does not know, so that the file cannot say more than is checked */
+/** @throws Error at a statement that this function does not know, so that the file grants nothing that is not checked */
 function readExpected(text: string): Expected {
   const expected: Expected = { all: [], lost: new Map(), columns: new Map() }
   const list = (names: string) => names.split(',').map((name) => name.trim())

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createTransferBench, type TransferBench } from '../testing/transfer-bench.ts'
 
 /**
- * The triggers that refuse something beside unpublished rules (governance/database-guards.test.ts has those). Each is dropped for what
- * it refuses, which passes without it.
+ * Tests the triggers that refuse statements, except those for unpublished rules (governance/database-guards.test.ts). Each statement
+ * that a trigger refuses passes when the trigger is dropped.
  */
 let bench: TransferBench
 
@@ -84,7 +84,7 @@ async function listRefusing(): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** The message with which the statement fails, or null if it passes. Nothing but the trigger looks at the row. */
+/** The message with which the statement fails, or null if it passes. Only this trigger checks the row. */
 async function refusalOf(trigger: string, statement: string, guard: 'kept' | 'dropped'): Promise<string | null> {
   const { table, before = [] } = refusedByTrigger[trigger]!
   return bench.rolledBack(async (query) => {

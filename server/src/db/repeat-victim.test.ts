@@ -7,7 +7,7 @@ import { holdSnapshot, readOr, readSnapshot } from './transaction.ts'
 
 let database: { url: string; drop(): Promise<void> }
 let db: Db
-/** Does what a migration does: locks a table, and then one that a read has locked. */
+/** Takes locks as a migration does: of a table, and then of a table that a read has locked. */
 let migration: pg.Client
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ async function asVictim<Result>(read: () => Promise<Result>): Promise<Result> {
   const isWaiting = async () =>
     (await migration.query(`select from pg_locks where relation = 'tokens'::regclass and not granted`)).rowCount
   await expect.poll(isWaiting).toBe(1)
-  // PostgreSQL ends who waits for a second first, which is the read.
+  // PostgreSQL ends the session that has waited for a second first, which is the read.
   await migration.query('lock table networks in access exclusive mode')
   await migration.query('rollback')
   return answered

@@ -35,7 +35,7 @@ function isVictim(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === '40P01'
 }
 
-/** Waits before work is repeated for the nth time, for longer each time, so that those that met each other do not meet again. */
+/** Waits before work is repeated for the nth time, for longer each time, so that transactions that collided do not collide again. */
 export async function restBefore(attempt: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 2 ** attempt * 5 * Math.random()))
 }

@@ -91,7 +91,7 @@ describe('a replica for reports', () => {
   it('is read by the thread that makes a file', async () => {
     const before = await sessionsOfReplica()
     expect(await makeExport()).toContain(address.address)
-    // One is that of the query.
+    // One of the sessions is that of `sessionsOfReplica` itself.
     await expect.poll(sessionsOfReplica).toBeGreaterThan(before + 1)
     expect(test.logged).toEqual([])
   })
@@ -104,7 +104,7 @@ describe('a replica for reports', () => {
     expect(test.logged).toEqual([])
   })
 
-  it('that is behind is not read: the database itself is, and the log says so once', async () => {
+  it('that is behind is not read: the primary is read instead, and the log says so once', async () => {
     await database.onReplica(test.databaseUrl, 'select pg_wal_replay_pause()')
     try {
       const before = (await vault.admin.get('/vaults/main-vault/history?limit=100')).body.items.length
@@ -121,7 +121,7 @@ describe('a replica for reports', () => {
     expect(await report()).toMatchObject({ isReplica: true })
   })
 
-  it('that gives up a read does not fail the report', async () => {
+  it('that cancels a read does not make the report fail', async () => {
     let reads = 0
     const answer = await test.deps.slowReads.onReplica(async (db) => {
       reads += 1
@@ -150,7 +150,7 @@ describe('a replica for reports', () => {
     }
   })
 
-  it('that follows the database of another system is not read, although that has the same name', async () => {
+  it('that follows the database of another system is not read, although both databases have the same name', async () => {
     const strange = await startStrangeReplica(test.databaseUrl)
     const { db } = openDatabase({ url: strange.url, onError: () => {} })
     const warnings: unknown[] = []
@@ -168,7 +168,7 @@ describe('a replica for reports', () => {
   it('that is gone is not read, and the service is ready without it', async () => {
     await database.stopReplica()
     const { slowReads } = test.deps
-    // The log has said so in this minute.
+    // The warning is logged only once a minute, so this call logs nothing.
     expect(await slowReads.forReports()).toBe(slowReads.db)
     expect((await report()).count).toBeGreaterThan(20)
     expect((await test.anonymous.get('//readyz')).status).toBe(200)

@@ -17,9 +17,8 @@ export type Replica = {
 const pollMilliseconds = 10
 
 /**
- * Creates the reader of a replica that never shows less than what was committed when the read began. It never shows a right
- * that was taken away, and never lacks a deposit that was acknowledged. The read waits until the replica has the commits, for a
- * bounded time.
+ * Creates the access to a replica. A read sees everything that was committed when it began, so that it never shows a right that
+ * was taken away, and never lacks a deposit that was acknowledged. It waits for a bounded time until the replica has the commits.
  */
 export function createReplica({ primary, replica, warn }: { primary: Db; replica: Db; warn: Warn }): Replica {
   let warnedAt = Number.NEGATIVE_INFINITY

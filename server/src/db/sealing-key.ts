@@ -17,13 +17,13 @@ export type SealedColumn = {
   column: string
   /** The columns of the primary key, in their order. */
   key: readonly string[]
-  /** The recipient of the opened value, and the property that binds the value to them. */
+  /** The recipient of the opened value, and the property that binds the value to the recipient. */
   goesTo: string
-  /** SQL: the text, of the row `t` or its parent, that names the recipient of the value; for `destination` and `rewrite`. */
+  /** SQL: an expression on the row `t` that names the recipient of the value; `destination` and `rewrite` get its text. */
   context?: string
   /** Returns the destination for which the value is sealed. */
   destination?: (context: string) => string
-  /** Changes a value when it is sealed again; without it the value stays as it is. `sealer` is the one that opened the value. */
+  /** Changes a value when it is sealed again; without it the value stays as it is. `sealer` is the sealer that opened the value. */
   rewrite?: (sealer: Sealer, plain: string, context: string) => string
 }
 
@@ -78,7 +78,7 @@ function isAdopted(present: PresentKey | null, sealer: Sealer): boolean {
   return present?.format === sealedVersion
 }
 
-/** Waits for all writers of audit records, and makes later ones wait. Two nodes that start at once wait for each other too. */
+/** Waits for all writers of audit records, and makes later writers wait. Two nodes that start at once wait for each other too. */
 async function lockKey(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('sealing_key', 0))`.execute(trx)
 }
@@ -212,7 +212,7 @@ async function resealPage(
   return rows.length < rowsPerPage ? null : rows.at(-1)!.row
 }
 
-/** Returns null for a value that no known key opens, or that may not be opened. It stays, in case its key is found. */
+/** Returns null for a value that no known key opens, or that may not be opened. The value then stays as it is, in case its key is found. */
 function reseal(
   { table, column, destination, rewrite }: SealedColumn,
   { open, mark, mayOpen, from, to }: Change,

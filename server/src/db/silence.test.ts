@@ -55,7 +55,7 @@ const requests: Record<string, () => Promise<Answer<unknown>>> = {
   readiness: () => test.anonymous.get('//readyz'),
 }
 
-/** Many of each at once: more than there are connections. */
+/** Sends each request many times at once: more requests than there are connections. */
 async function sendMany(copies: number) {
   const sent = Object.entries(requests).flatMap(([name, send]) =>
     Array.from({ length: copies }, async () => {
@@ -125,7 +125,7 @@ describe('one connection that falls silent', () => {
   // A task whose connection is cut would keep the stop of the node waiting for the far limits above.
   beforeAll(() => stopTasks())
 
-  it('is given up after the time limit of its statement, and the others go on', async () => {
+  it('is closed after the time limit of its statement, and the other connections go on', async () => {
     const { db, pool } = openDatabase({ url: test.databaseUrl, statementMilliseconds: 500, onError: () => {} })
     await sql`select 1`.execute(db)
     database.cutOpenConnections()
@@ -146,7 +146,7 @@ describe('one connection that falls silent', () => {
       (connect.mock.contexts as unknown as { connectionParameters: { application_name?: string } }[]).filter(
         ({ connectionParameters }) => connectionParameters.application_name === 'slow',
       ).length
-    // Its own connection, a try whether PostgreSQL answers, and the next try, which begins when the first one is over.
+    // The connection of the statement, a first try of a new connection, and a second, which begins when the first is over.
     await expect.poll(connections).toBeGreaterThanOrEqual(3)
     await holder.end()
     expect((await isLocked).rows).toEqual([{ locked: true }])

@@ -183,7 +183,7 @@ async function answersNewConnection(url: string, late: number[]): Promise<boolea
   }
 }
 
-/** Returns true for an answer that says no. A refused connection is not silence: the host says that nothing listens. */
+/** Returns true for an error that is an answer: of PostgreSQL, or of a host that refuses the connection because nothing listens. */
 function isRefusal(error: unknown): boolean {
   return (
     error instanceof pg.DatabaseError ||

@@ -40,7 +40,7 @@ function createWorld(limits: Partial<Parameters<typeof createSlowReads>[0]> = {}
 }
 
 describe('T69 slow reads in turns', () => {
-  it('go round between callers: the hundred of one cost another the time of one', async () => {
+  it('go round between callers: a hundred reads of one caller delay another caller by one read', async () => {
     const { ask, begun, end, settled } = createWorld({ runningMax: 1 })
     for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2']) void ask(name)
     await settled()

@@ -33,8 +33,8 @@ export type SlowReads = {
   /** Returns connections to the replica once it has all present commits; without such a replica, `db`. */
   forReports(): Promise<Db>
   /**
-   * Runs `read` by `forReports`, and again by `db` if the replica fails meanwhile. An error that this service throws is not
-   * such a failure.
+   * Runs `read` on the connections of `forReports`, and again on `db` if the replica fails meanwhile. An AppError is not such a
+   * failure.
    */
   onReplica<Result>(read: (db: Db) => Promise<Result>): Promise<Result>
 }

@@ -70,8 +70,8 @@ export function holdSnapshot<Result>(db: Db, use: (trx: Trx) => Promise<Result>)
 }
 
 /**
- * Reads within a transaction that stays usable when the read fails, for rows that may hold anything. A conflict is not such a failure:
- * the transaction is repeated.
+ * Runs `read` in a transaction that stays usable when `read` fails, for rows that may not be readable. A failure is the parameter of
+ * `otherwise`. A conflict is thrown instead, because the transaction is repeated.
  */
 export async function readOr<Result>(
   trx: Trx,

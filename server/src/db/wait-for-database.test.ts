@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** A way to the database that opens later. */
+/** Returns a proxy to the database, which is closed until `listen` is called. */
 function createGate() {
   const { hostname, port } = new URL(database.url)
   const gate = createServer((socket) => {

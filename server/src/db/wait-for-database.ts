@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assertTakesWrites, StandbyError } from './database-client.ts'
 
-/** Refused connections, names that are not known yet, and a server that starts or has no place. */
+/** The errors that may pass: a refused connection, an unknown host name, and a server that starts, stops or has no free connection. */
 const passing = /^(ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|57P0[123]|53300)$/
 const pauseMilliseconds = 500
 
 /**
- * Waits for a database that takes writes: beside a start of the whole machine, or a failover, it may need a while.
- * @param say is called once, when there is something to wait for
- * @throws the last failure after the time has passed, and at once one that time does not mend
+ * Waits until the database takes writes, which may take a while when the machine has started or during a failover.
+ * @param say is called once with the reason, if the database does not take writes at once
+ * @throws the last failure when the time has passed, and at once a failure that cannot pass
  */
 export async function waitForDatabase(
   url: string,

@@ -6,7 +6,7 @@ export class WritesHaltedError extends Error {
   }
 }
 
-/** Refuses the changes of a node between a commit that no standby confirmed and one that is confirmed. */
+/** Refuses the changes of a node from a commit that no standby confirmed until a commit is confirmed. */
 export type WriteGate = {
   isOpen(): boolean
   open(): void
@@ -31,7 +31,7 @@ export function createWriteGate(): WriteGate {
   }
 }
 
-/** The statements of a change. A heartbeat begins with a comment and passes: it is what opens the gate. */
+/** The statements that change something. A heartbeat begins with a comment and passes, because it opens the gate. */
 const change = /^(\/\* prepared \*\/)?\s*(begin$|start transaction|insert|update|delete)/i
 /** A statement that begins with `with` changes something when a part of it does; `for update` only locks. */
 const changeWithin = /\b(insert\s+into|delete\s+from|(?<!\b(for|key)\s+)update\s+(?!of\b|skip\b|nowait\b)["\w])/i

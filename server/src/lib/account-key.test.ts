@@ -50,7 +50,7 @@ it.each([
   ['evm', 60],
   ['bitcoin', 0],
   ['litecoin', 2],
-] as const)('%s: agrees with the derivation from private keys, however deep', (type, coinType) => {
+] as const)('%s addresses agree with the derivation from private keys, at any depth', (type, coinType) => {
   for (let round = 0; round < 10; round += 1) {
     const keys = fakeKeysOf(`seed ${round}`)
     const account = { ...known, network: type, type, derivationPath: `m/44/${coinType}/${round}` }
@@ -62,7 +62,7 @@ it.each([
   }
 })
 
-it('signs the script where a key has addresses of several, and writes the text of before elsewhere', () => {
+it('the signed text names the script on networks with several scripts, and keeps its first format on others', () => {
   const text = { network: 'n', derivationPath: 'm/44/0/1', xpub: 'x', challenge: 'c' }
   expect(signedTextOf({ ...text, script: null })).toBe('strongroom account key 1\nn\nm/44/0/1\nx\nc')
   expect(signedTextOf({ ...text, script: 'p2wpkh' })).toBe('strongroom account key 2\nn\nm/44/0/1\np2wpkh\nx\nc')
@@ -83,7 +83,7 @@ it('refuses a key with the script of another network', () => {
   for (const type of ['solana', 'tron', 'other'] as const) expect(faultOf(type, null, 'm/44/9/0')).toBe(other)
 })
 
-it('derives nothing of another account', () => {
+it('derives no address of another account', () => {
   for (const path of ['m/44/60/1/0', 'm/44/60', 'm/44/61/0/0', 'm/44/60/00/0']) {
     expect(() => addressBelow(known, path), path).toThrow('is not below')
   }
@@ -124,7 +124,7 @@ it('refuses a signed key that does not belong to the account', () => {
   expect(signs('m/44/60/1', xpub)).toBe('it is the key of another path')
   expect(signs('m/44/60/0', keys.show('ethereum', 'm/44/60/0/0', 'c').xpub)).toBe('it is the key of another path')
   const secret = `xprv${xpub.slice(4)}`
-  for (const none of ['', 'xpub', secret, `${xpub}1`, xpub.replace(/.$/, (last) => (last === '1' ? '2' : '1'))]) {
-    expect(signs('m/44/60/0', none), none).toBe('it is not an extended public key')
+  for (const invalid of ['', 'xpub', secret, `${xpub}1`, xpub.replace(/.$/, (last) => (last === '1' ? '2' : '1'))]) {
+    expect(signs('m/44/60/0', invalid), invalid).toBe('it is not an extended public key')
   }
 })

@@ -41,7 +41,7 @@ export function signedTextOf(key: Omit<AccountKey, 'type' | 'signature'>): strin
 
 type Form = { script: string | null; addressOf: (publicKey: Uint8Array) => string }
 
-/** The networks whose addresses follow from a public key in one way, and the keys of these addresses (lib/onchain-address.ts). */
+/** The networks whose addresses can be derived: `addressOf` returns the key (lib/onchain-address.ts) of the address of a public key. */
 const forms: Partial<Record<NetworkType, Form>> = {
   evm: { script: null, addressOf: evmAddressOf },
   bitcoin: { script: 'p2wpkh', addressOf: (publicKey) => witnessAddressOf('bc', publicKey) },
@@ -52,8 +52,8 @@ const forms: Partial<Record<NetworkType, Form>> = {
 export const isDerivable = (type: NetworkType): boolean => forms[type] !== undefined
 
 /**
- * Returns true if the addresses of an account with this script can be derived. A wallet service that names no script, or another
- * one, has addresses that do not follow in a known way.
+ * Returns true if the addresses of an account with this script can be derived. The addresses of a wallet
+ * service that names another script, or no script, cannot be derived.
  */
 export const isKnownScript = (type: NetworkType, script: string | null): boolean => forms[type]?.script === script
 
@@ -95,8 +95,8 @@ const hardened = 2 ** 31
 const xpubForm = /^xpub[1-9A-HJ-NP-Za-km-z]{107}$/
 
 /**
- * Returns the fault of an extended public key, or null. The form of a private key is refused, so that one that was shown by
- * mistake is never kept.
+ * Returns the fault of an extended public key, or null. The form of a private key is refused, so that a private key that was
+ * shown by mistake is never kept.
  */
 function faultOfXpub({ derivationPath, xpub }: AccountKey): string | null {
   if (!xpubForm.test(xpub)) return 'it is not an extended public key'
@@ -109,7 +109,7 @@ function faultOfXpub({ derivationPath, xpub }: AccountKey): string | null {
   }
 }
 
-/** The addresses of one prefix share their parents, and each level costs a multiplication on the curve. */
+/** The parents of addresses, by key and path. Many addresses share a parent, and each level costs a multiplication on the curve. */
 const parents = new Map<string, HDKey>()
 const parentsMax = 1_000
 

@@ -4,7 +4,7 @@ import { countLines } from './counted-line.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-it('the first of many events is told at once, then their number, then the end', () => {
+it('the first of many events is noted at once, then the number of further events, then the end', () => {
   const lines: string[] = []
   const note = countLines<string>({
     begun: (event) => lines.push(`begun: ${event}`),

@@ -9,8 +9,8 @@ type CountedLine<Event> = {
 const countMilliseconds = 10_000
 
 /**
- * Returns a function to note an event. The first one is told at once, the number of those that follow every ten seconds, and the
- * end after ten seconds without one.
+ * Returns a function to note an event. `begun` is called at the first event, `goesOn` every ten seconds with the number of new
+ * events, and `ended` after ten seconds without an event, with the number of all.
  */
 export function countLines<Event>({ begun, goesOn, ended }: CountedLine<Event>): (event: Event) => void {
   let total = 0

@@ -21,7 +21,7 @@ describe('cursors', () => {
     Buffer.from(`1769851800123.${newId()}' or 1=1`).toString('base64url'),
     `${encodeCursor({ createdAt: at, id: newId() })}!`,
     ` ${encodeCursor({ createdAt: at, id: newId() })}`,
-  ])('that are not ours are refused: %s', (cursor) => {
+  ])('that this service did not issue are refused: %s', (cursor) => {
     expect(() => decodeCursor(cursor)).toThrow('cursor: is not a cursor of this list')
   })
 

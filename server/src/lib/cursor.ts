@@ -19,8 +19,8 @@ export type Page<Row> = { items: Row[]; nextCursor: string | null }
 const idForm = new RegExp(idPattern)
 
 /**
- * Returns a short name of every property that decides the content of a list, except the limit. A cursor with it fits no other
- * list.
+ * Returns a short hash of the properties that decide the content of a list, all except the limit. A cursor with this tag is valid
+ * for no other list.
  */
 export function cursorTag(query: object): string {
   return sha256(canonicalJson(query)).toString('base64url').slice(0, 8)
@@ -46,7 +46,7 @@ export function decodeCursor(cursor: string, tag?: string): Position {
   return { createdAt: new Date(Number(milliseconds)), id }
 }
 
-/** Returns the limit of a list query. One row more than requested shows whether another page follows. */
+/** Returns the page that a list query requests. Readers fetch one row more than `limit`, to see whether another page follows. */
 export function pageOf(query: PageQuery, tag?: string): Paging {
   return {
     after: query.cursor === undefined ? null : decodeCursor(query.cursor, tag),

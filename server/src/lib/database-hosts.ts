@@ -1,22 +1,22 @@
-/** A URL of a database, with its parts before and behind the hosts. */
+/** Returns the hosts of the URL of a database, and its text before and after them; null for another text. */
 function split(url: string): { start: string; hosts: string[]; end: string } | null {
   const [, start, hosts, end] = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)([/?#].*)?$/s.exec(url) ?? []
   return start === undefined ? null : { start, hosts: hosts!.split(','), end: end ?? '' }
 }
 
 /**
- * The URLs of the hosts of a database. `postgresql://user@first:5432,second:5432/name` names a primary and its standbys, as
- * libpq has it.
+ * Returns a URL for each host of the URL of a database. `postgresql://user@first:5432,second:5432/name` names a primary and its
+ * standbys, as in libpq.
  */
 export function urlsOfHosts(url: string): string[] {
   const parts = split(url)
   return parts === null ? [url] : parts.hosts.map((host) => parts.start + host + parts.end)
 }
 
-/** The first of them, for what all have in common: the role, its password and the name of the database. */
+/** Returns the URL of the first host, for the parts that all hosts share: the role, its password and the name of the database. */
 export const firstHostOf = (url: string): URL => new URL(urlsOfHosts(url)[0]!)
 
-/** The same hosts, with other parameters. */
+/** Returns the URL of a database with these parameters set for all hosts. */
 export function withParameters(url: string, parameters: Record<string, string>): string {
   const changed = urlsOfHosts(url).map((single) => {
     const alone = new URL(single)

@@ -1,11 +1,11 @@
 import type { NetworkType } from './onchain-address.ts'
 
-/** Nodes relay no output that is worth less than its spending costs at this rate for each virtual byte, which is their default. */
+/** The default of nodes, in raw units for each virtual byte: they do not relay an output that costs more to spend than it is worth. */
 const ratePerByte: Partial<Record<NetworkType, bigint>> = { bitcoin: 3n, litecoin: 30n }
 
 /**
- * Returns the least amount of the coin that nodes of the network relay to an address, in raw units; null where amounts have no
- * least. The address is one that `parseOnchainAddress` returned.
+ * Returns the least amount of the coin that nodes of the network relay to an address, in raw units; null on networks without
+ * such a limit. `address` has the form that `parseOnchainAddress` returns.
  */
 export function leastAmountTo(address: string, type: NetworkType): bigint | null {
   const rate = ratePerByte[type]
@@ -20,7 +20,7 @@ export function leastAmountTo(address: string, type: NetworkType): bigint | null
 const amountAndLength = 8 + 1
 const payToKeyHashBytes = 25
 const payToScriptHashBytes = 23
-/** The bytes with which nodes reckon an input that spends the output. */
+/** The size that nodes assume for an input that spends the output. */
 const inputBytes = 148
 const witnessInputBytes = 67
 

@@ -1,6 +1,6 @@
 import { type Reason, type ReasonOf, reasons } from './reasons.ts'
 
-/** One fault of a request: a dotted path into it and the problem there; in a list also the number of its row, from 1. */
+/** A fault of a request: the dotted path of a field, and its problem; in a list also the number of the line, from 1. */
 export type FieldFault = { field: string; message: string; line?: number }
 
 export const statusNames: Record<number, string> = {

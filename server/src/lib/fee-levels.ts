@@ -1,4 +1,4 @@
-/** The levels of how soon a transfer should be mined. */
+/** The levels of the network fee, which decide how soon a transfer is mined. */
 export const feeLevels = ['low', 'medium', 'high'] as const
 export type FeeLevel = (typeof feeLevels)[number]
 

@@ -14,7 +14,7 @@ describe('ids', () => {
     expect([...ids].sort()).toEqual(ids)
   })
 
-  it('are less than the least id of a time if they were made before it, and no others are', () => {
+  it('are less than the least id of a time if, and only if, they were made before it', () => {
     const at = new Date('2026-01-31T09:30:00.000Z')
     const [before, then] = [newId(new Date(at.getTime() - 1)), newId(at)]
     expect([before < leastIdAt(at), then < leastIdAt(at)]).toEqual([true, false])

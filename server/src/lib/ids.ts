@@ -16,7 +16,7 @@ export function newId(now: Date = new Date()): string {
   return id
 }
 
-/** Returns the text that every identifier made before the time is less than, and no later one. */
+/** Returns the least text of an identifier made at this time: every earlier identifier is less, and no later identifier is. */
 export const leastIdAt = (time: Date): string => `c${time.getTime().toString(36).padStart(8, '0')}`
 
 let stock = Buffer.alloc(0)

@@ -19,7 +19,7 @@ type Size = { width: number; height: number }
  */
 export function readImageFile(bytes: Buffer): ImageFile | { fault: string } {
   if (bytes.length > imageBytesMax) return { fault: `must not be larger than ${imageBytesMax} bytes` }
-  const found = kinds.find(({ begins }) => begins(bytes))
+  const found = formats.find(({ begins }) => begins(bytes))
   if (found === undefined) return { fault: 'is not an image of type PNG, JPEG or WebP' }
   const size = found.sizeOf(bytes)
   if (size === null) return { fault: `is not one whole still image of the type ${found.mediaType}` }
@@ -29,11 +29,11 @@ export function readImageFile(bytes: Buffer): ImageFile | { fault: string } {
   return { mediaType: found.mediaType, width, height }
 }
 
-type Kind = { mediaType: ImageType; begins(bytes: Buffer): boolean; sizeOf(bytes: Buffer): Size | null }
+type Format = { mediaType: ImageType; begins(bytes: Buffer): boolean; sizeOf(bytes: Buffer): Size | null }
 
 const pngSignature = Buffer.from('89504e470d0a1a0a', 'hex')
 
-const kinds: Kind[] = [
+const formats: Format[] = [
   { mediaType: 'image/png', begins: (bytes) => bytes.subarray(0, 8).equals(pngSignature), sizeOf: sizeOfPng },
   { mediaType: 'image/jpeg', begins: (bytes) => bytes.subarray(0, 3).toString('hex') === 'ffd8ff', sizeOf: sizeOfJpeg },
   {
