@@ -173,7 +173,7 @@ export async function openDeps(
 }
 
 /**
- * Seals values of an earlier version again, once, because they have no place. It refuses a key that is not the key of the
+ * Seals values of an earlier format again, once, because they are not bound to a place. Refuses a key that is not the key of the
  * database.
  */
 async function adopt({ db, sealer, log, clock }: Deps): Promise<void> {

@@ -56,7 +56,7 @@ describe('a table that the service writes', () => {
     'insert into users select * from users where false',
     'update users set name = name where false',
     'delete from sessions where false',
-  ])('refuses a statement of an earlier version, and accepts it from this version and from the owner: %s', async (statement) => {
+  ])('refuses "%s" of an earlier version, and accepts it from this version and the owner', async (statement) => {
     const older = await connect('-c role=strongroom_app')
     await expect(older.query(statement)).rejects.toMatchObject({ code: '25006' })
     await older.end()

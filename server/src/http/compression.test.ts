@@ -47,7 +47,7 @@ const get = (url: string, headers: Record<string, string> = { 'accept-encoding':
   shell.inject({ method: 'GET', url, headers })
 
 describe('an answer', () => {
-  it('is compressed as the client accepts it, and caches are told', async () => {
+  it('is compressed in an encoding that the client accepts, which Vary tells caches', async () => {
     const brotli = await get('/large')
     expect(brotli.headers['content-encoding']).toBe('br')
     expect(brotli.headers.vary).toContain('accept-encoding')

@@ -25,7 +25,7 @@ const terminate = () =>
   )
 
 describe('a database that ends connections or takes no writes', () => {
-  it('is a 503 with Retry-After for the request that waited for it', async () => {
+  it('is answered with 503 and Retry-After to the request that waited for it', async () => {
     await owner.query('begin')
     await owner.query('select from users where id = $1 for update', [person.userId])
     const answer = person.patch('/users/me', { color: '#abc' })
@@ -38,7 +38,7 @@ describe('a database that ends connections or takes no writes', () => {
     await expect.poll(async () => (await person.get('/users/me')).status).toBe(200)
   })
 
-  it('is a 503 with Retry-After for changes, while reads are answered, and recovers', async () => {
+  it('is answered with 503 and Retry-After to changes, while reads are served, and recovers', async () => {
     const { rows } = await owner.query('select current_database() as name')
     await owner.query(`alter database ${rows[0].name} set default_transaction_read_only = on`)
     await terminate()

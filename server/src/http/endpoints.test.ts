@@ -33,7 +33,7 @@ export function refusedByTheCompiler(api: Endpoints<'public'>): void {
     // @ts-expect-error
     handler: async () => ({ id: '1', fee: 42 }),
   })
-  // The same of a write.
+  // The same in a write.
   api.post('mistypedWrite', '/mistyped', {
     ...documented,
     answers: { 201: Thing, 202: Plain },
@@ -61,7 +61,7 @@ export function refusedByTheCompiler(api: Endpoints<'public'>): void {
     // @ts-expect-error
     handler: async () => ({ id: '1', fee: '42' }),
   })
-  // A write that opens its transaction itself answers no less than the others, with `async` and without.
+  // The same in a write that opens its transaction itself, with `async` and without.
   api.send.post('sent', '/sent', {
     ...documented,
     answers: { 200: Thing },
@@ -82,7 +82,7 @@ export function refusedByTheCompiler(api: Endpoints<'public'>): void {
     // @ts-expect-error
     handler: async (_input, { answerOnce }) => answerOnce(async () => ({ nonsense: true })),
   })
-  // Of two answers, a branch has a wrong body.
+  // One of two branches has a wrong body.
   api.send.patch('sentInBranches', '/sent', {
     ...documented,
     answers: { 201: Thing, 202: withFee },
@@ -107,7 +107,7 @@ export function refusedByTheCompiler(api: Endpoints<'public'>): void {
     // @ts-expect-error
     handler: async (_input, { reply }) => reply.send({ nonsense: true }),
   })
-  // The same of a calculation, and of a read that documents no file.
+  // The same in a calculation, and in a read that documents no file.
   api.calculate('calculated', '/calculated', {
     ...documented,
     answers: { 200: Thing },
@@ -143,7 +143,7 @@ export function refusedByTheCompiler(api: Endpoints<'public'>): void {
     // @ts-expect-error
     handler: async (_db, { member }) => ({ id: member.userId, fee: '42' }),
   })
-  // A word that says nothing would leave the endpoint open to all whom its group is open to.
+  // A misspelt property would leave the endpoint open to all callers of its group.
   api.get('misspelt', '/misspelt', {
     ...documented,
     // @ts-expect-error

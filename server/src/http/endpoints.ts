@@ -40,11 +40,11 @@ type Documented = Omit<
 >
 
 /** The description of an endpoint besides its name, its path, its answers and its handler. */
-interface Spec<Level, Given, Query, Body> extends Documented {
+interface Spec<Level, PathSchemas, Query, Body> extends Documented {
   /** The access level, if it differs from the level of the group. */
   access?: Level
   /** The schemas of parameters of the path, by name, when `pathParameters` is not precise enough. */
-  params?: Given
+  params?: PathSchemas
   querystring?: Query
   body?: Body
   /** The fields of the answer that are shown once. They are not stored, and the answer to a repetition omits them. */
@@ -64,10 +64,10 @@ interface Spec<Level, Given, Query, Body> extends Documented {
 type AnySpec = Spec<AccessLevel, Parameters, TSchema, TSchema> & Pick<RouteSpec, 'answers' | 'files'>
 type Method = 'post' | 'patch' | 'put' | 'delete'
 
-/** The parameters in a path (`/vaults/:code`), each with the type of its schema. */
-type Params<Path extends string, Given> = {
-  [Name in NamesIn<Path>]: Name extends keyof Given
-    ? StaticOf<Given[Name]>
+/** The parameters in a path (`/vaults/:code`), each with the type of its schema. A parameter without a schema has type `never`. */
+type Params<Path extends string, PathSchemas> = {
+  [Name in NamesIn<Path>]: Name extends keyof PathSchemas
+    ? StaticOf<PathSchemas[Name]>
     : Name extends keyof typeof pathParameters
       ? string
       : never
@@ -150,17 +150,17 @@ type Register<Usual extends AccessLevel, K extends Kind> = <
   Path extends string,
   A extends Answers,
   Level extends AccessLevel = Usual,
-  Given extends Parameters = NoParameters,
+  PathSchemas extends Parameters = NoParameters,
   Query extends OptionalSchema = undefined,
   Body extends OptionalSchema = undefined,
   Files extends readonly string[] | undefined = undefined,
 >(
   operationId: string,
   path: Path,
-  spec: Spec<Level, Given, Query, Body> & {
+  spec: Spec<Level, PathSchemas, Query, Body> & {
     answers: A
     files?: Files
-    handler: Handler<K, Input<Level, Params<Path, Given>, Query, Body>, NoInfer<A>, NoInfer<Files>>
+    handler: Handler<K, Input<Level, Params<Path, PathSchemas>, Query, Body>, NoInfer<A>, NoInfer<Files>>
   },
 ) => void
 
@@ -198,27 +198,27 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
   }
 
   /**
-   * A list in pages. Its query has the page alone unless it has a schema of its own. `load` reads one row more than the limit;
-   * `position` is by `created_at` and `id` by default.
+   * A list in pages. Its query has only the fields of a page, unless `querystring` says otherwise. `load` reads one row more than
+   * the limit; `position` is by `created_at` and `id` by default.
    */
   function list<
     Path extends string,
     Item extends TSchema & { $id?: string },
     Row extends object,
     Level extends AccessLevel = Usual,
-    Given extends Parameters = NoParameters,
+    PathSchemas extends Parameters = NoParameters,
     Query extends OptionalSchema = undefined,
-    Asked = Input<Level, Params<Path, Given>, Query, undefined>,
+    ListInput = Input<Level, Params<Path, PathSchemas>, Query, undefined>,
   >(
     operationId: string,
     path: Path,
-    spec: Spec<Level, Given, Query, undefined> & {
+    spec: Spec<Level, PathSchemas, Query, undefined> & {
       item: Item
-      load: (db: Db, input: Asked, page: Paging) => Promise<Row[]>
-      present: (row: Row, input: Asked) => Static<NoInfer<Item>>
+      load: (db: Db, input: ListInput, page: Paging) => Promise<Row[]>
+      present: (row: Row, input: ListInput) => Static<NoInfer<Item>>
       position?: (row: Row) => Position
       /** The properties that decide the content of the list besides the limit. A cursor is then valid only for the same content. */
-      cursorOf?: (input: Asked) => object
+      cursorOf?: (input: ListInput) => object
     },
   ): void {
     const { item, load, present, position = byCreation as never, cursorOf } = spec

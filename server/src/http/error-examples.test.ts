@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest'
 import type { Reason } from '../lib/reasons.ts'
 import { exampleOfError, reasonsWithExample } from './error-examples.ts'
 
-/** Reasons whose words do not stand in the code. */
-const saidByOthers: Partial<Record<Reason, string>> = {
+/** The reasons whose messages are not in the code, and the sources of these messages. */
+const foreignMessages: Partial<Record<Reason, string>> = {
   validation_failed: 'the validator of the schemas',
-  blocked_by_policy: 'whoever wrote the policy',
+  blocked_by_policy: 'the author of the policy',
 }
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -19,7 +19,7 @@ const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
 
 describe('the example of an error', () => {
   const patterns = sources.flatMap(patternsIn)
-  const reasons = reasonsWithExample.filter((reason) => !(reason in saidByOthers))
+  const reasons = reasonsWithExample.filter((reason) => !(reason in foreignMessages))
 
   it('is looked for in many reasons and files', () => {
     expect(reasons.length).toBeGreaterThan(60)
@@ -28,8 +28,8 @@ describe('the example of an error', () => {
 
   it.each(reasons)('of %s is a text of the code', (reason) => {
     const { message, details } = exampleOfError(reason).value
-    const said = Array.isArray(details) ? details.map(({ message }) => message) : [message, details ?? message]
-    expect(said.filter((words) => !isSaid(patterns, words))).toEqual([])
+    const texts = Array.isArray(details) ? details.map(({ message }) => message) : [message, details ?? message]
+    expect(texts.filter((text) => !isIn(patterns, text))).toEqual([])
   })
 })
 
@@ -45,13 +45,13 @@ describe('the contents of a file', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
     ['throw faulty(`${field}: ${message}`)', 'amount: must be greater', false],
   ])('%s: "%s" %s', (source, words, expected) => {
-    expect(isSaid(patternsIn(source), words)).toBe(expected)
+    expect(isIn(patternsIn(source), words)).toBe(expected)
   })
 })
 
-const isSaid = (patterns: RegExp[], words: string) => patterns.some((pattern) => pattern.test(words))
+const isIn = (patterns: RegExp[], text: string) => patterns.some((pattern) => pattern.test(text))
 
-/** The texts of a file, each as the pattern of what it says; templates of hardly any words of their own say anything. */
+/** Returns a pattern for each text of a file, without templates of so few constant characters that they match almost anything. */
 function patternsIn(source: string): RegExp[] {
   const patterns: RegExp[] = []
   const read = (node: ts.Node): void => {

@@ -15,7 +15,7 @@ import { ValidationError } from './validation.ts'
 
 /**
  * Turns any thrown value into the documented error body. An unknown error is a 500 that reveals only its request id.
- * @param noteOutage logs an error of a database that is away, which all requests meet at once
+ * @param noteOutage logs an error of a database that cannot be reached, which all requests meet at once
  */
 export function handleError(
   thrown: unknown,
@@ -46,11 +46,11 @@ export const callerForLog = ({
   vault: member?.vault.code,
 })
 
-/** Returns true for an error of a database that is away, or whose standbys are. */
+/** Returns true if the database cannot be reached, or no standby confirms its commits. */
 export const isOutage = (thrown: unknown): boolean =>
   ['database_unreachable', 'outcome_unknown'].includes(toAppError(thrown).reason)
 
-/** Returns the log of requests that the database failed: a line when that begins and ends, and their number between. */
+/** Creates the log of requests that fail because of the database: a line when this begins and ends, and their number meanwhile. */
 export function createOutageLog(log: Pick<Logger, 'error' | 'info'>): (error: unknown) => void {
   const text = 'requests are answered 503 for want of the database'
   return countLines<unknown>({

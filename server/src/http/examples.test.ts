@@ -33,11 +33,11 @@ describe('an example', () => {
     expect(exampleOf(schema, components)).toEqual(example)
   })
 
-  it('of a component that holds itself ends', () => {
+  it('of a component that contains itself is finite', () => {
     expect(JSON.stringify(exampleOf({ $ref: '#/components/schemas/Tree' }, components)).length).toBeLessThan(1_000)
   })
 
-  it('of a component that is not there is a fault', () => {
+  it('of a component that does not exist is an error', () => {
     expect(() => exampleOf({ $ref: '#/components/schemas/None' }, components)).toThrow('no schema component None')
   })
 })

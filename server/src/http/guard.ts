@@ -12,7 +12,7 @@ export const sessionCookie = 'session_token'
 const levels: AccessLevel[] = ['public', 'caller', ...levelsOfVaults, 'platform', 'directory']
 /** The last use of a session is written at most this often, so that a read rarely causes a write. */
 const touchIntervalMilliseconds = 3_600_000
-/** The same for the last request of a directory, whose age is watched, and for a service token that is used from elsewhere. */
+/** The same for the last request of a directory, whose age is watched, and for a service token that is used from another address. */
 const contactIntervalMilliseconds = 60_000
 
 /** Fails the start when a route does not declare its access level. */
@@ -53,7 +53,7 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
     throw forbidden('platform_administrator_required', 'Only platform administrators may do this')
 }
 
-/** Only the token of an active directory opens its endpoints, and opens no other. */
+/** Authenticates a directory by its token, the only credential of these endpoints. No other endpoint accepts such a token. */
 async function guardDirectory(deps: Deps, request: FastifyRequest): Promise<void> {
   const credential = request.headers.authorization === undefined ? null : readCredential(request)
   if (credential === null) throw unauthorized('authentication_required', 'The token of a directory is required')
@@ -71,7 +71,7 @@ async function guardDirectory(deps: Deps, request: FastifyRequest): Promise<void
     .catch(unlessHalted)
 }
 
-/** A read does not need the new time. */
+/** Ignores that changes are refused: the request can be answered without the new time. */
 function unlessHalted(error: unknown): void {
   if (!(error instanceof WritesHaltedError)) throw error
 }
@@ -157,7 +157,7 @@ async function touchSession(
     .catch(unlessHalted)
 }
 
-/** Notes the use of a service token. An address that differs is noted sooner, because it may be that of a thief. */
+/** Notes the use of a service token. A new address is noted sooner, because it may be the address of a thief. */
 async function touchServiceToken(
   deps: Deps,
   { vaultId, id, lastUsedAt, lastUsedFrom }: TokenUse,

@@ -20,7 +20,7 @@ describe('health', () => {
     expect(await test.anonymous.get('//readyz')).toMatchObject({ status: 200, body: { status: 'ok' } })
   })
 
-  it('reports whether the node hears of the commits of others', async () => {
+  it('reports whether the node is notified of the commits of other nodes', async () => {
     const app = await createApp(test.deps)
     const changes = async () => (await app.inject('/readyz')).json().changes
     expect(await changes()).toBe('polled')
@@ -55,7 +55,7 @@ describe('health', () => {
     await db.destroy()
   })
 
-  it('is one line of the log for many requests while the database is away, and none for probes that succeed', async () => {
+  it('logs one line for many requests while the database cannot be reached, and none for probes that succeed', async () => {
     const lines: { msg: string; route?: string; err?: unknown }[] = []
     const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
     const { db } = openDatabase({ url: 'postgresql://nobody@127.0.0.1:1/none', onError: () => {} })
@@ -77,7 +77,7 @@ describe('health', () => {
     await db.destroy()
   })
 
-  it('is asked without limit', async () => {
+  it('is exempt from the rate limit', async () => {
     const config = { ...test.deps.config, rateLimitPerMinute: 1 }
     const app = await createApp({ ...test.deps, config })
     for (const url of ['/healthz', '/readyz', '/metrics', '/healthz', '/readyz', '/metrics']) {
@@ -130,7 +130,7 @@ describe('metrics', () => {
     await app.close()
   })
 
-  it('belong to one app: two in a process do not mix', async () => {
+  it('belong to one app: the metrics of two apps in a process do not mix', async () => {
     const app = await createApp(test.deps)
     expect((await app.inject('/metrics')).body).not.toContain('audit-log')
     await app.close()

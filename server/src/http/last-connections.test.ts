@@ -20,7 +20,7 @@ async function open(port: number, text: string): Promise<Socket> {
 it.each([
   ['on which nothing was sent', '', 6_000],
   ['with a request that does not end', 'GET /healthz HTTP/1.1\r\nHost: local', 9_000],
-])('a node stops within its ten seconds beside a connection %s', async (_, text, millisecondsMax) => {
+])('a node stops within ten seconds in spite of a connection %s', async (_, text, millisecondsMax) => {
   const test = await createTestApp({ REQUEST_TIMEOUT_SECONDS: '60' })
   await test.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = test.app.server.address() as AddressInfo

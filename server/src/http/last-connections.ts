@@ -6,8 +6,8 @@ import { lastRequestsMilliseconds, quietConnectionMilliseconds } from '../lib/li
 const lookMilliseconds = 250
 
 /**
- * Ends the connections that keep a node from stopping. Node.js waits for a connection on which nothing was ever sent, as browsers and
- * proxies open them in advance, and for requests without an end.
+ * Ends the connections that keep a node from stopping. Node.js waits for connections on which nothing was ever sent, such as browsers
+ * and proxies open in advance, and for requests without an end.
  */
 export function endLastConnections(app: Pick<FastifyInstance, 'server' | 'addHook'>): void {
   const openedAt = new Map<Socket, number>()

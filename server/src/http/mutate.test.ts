@@ -19,7 +19,7 @@ let person: Person
 let other: Person
 let shell: App
 let owner: pg.Client
-/** Holds the work of a request up until a test lets it go on. */
+/** The work of a request waits for this promise. */
 let hold: Promise<void> = Promise.resolve()
 let entered: () => void = () => {}
 let reads = 0
@@ -221,7 +221,7 @@ describe('T50 Idempotency-Key', () => {
     expect(reads).toBe(before + 1)
   })
 
-  it('gives the key back when that fails, and after a while when its node died', async () => {
+  it('gives the key back when such work fails, and after a while when its node died', async () => {
     expect((await inject('/reads', '{"n":1,"how":"break"}', 'key-1', person)).statusCode).toBe(500)
     expect(await storedKeys()).toBe(0)
     hold = new Promise(() => {})
@@ -268,7 +268,7 @@ describe('T50 Idempotency-Key', () => {
     const again = await send(1)
     expect(again.json()).toEqual({ n: 1 })
     expect(again.headers['idempotency-replayed']).toBe('true')
-    // Another sender with the same key neither reads that answer nor is kept from an own one.
+    // Another sender with the same key neither reads that answer nor is denied an answer.
     expect((await send(2)).json()).toEqual({ n: 2, token: 'a session' })
     expect(await effects()).toEqual([1, 2])
   })

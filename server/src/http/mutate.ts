@@ -48,7 +48,7 @@ export function toAnswer(
 }
 
 /**
- * The mark that a reply was sent with an answer of the type `A`, which an endpoint compares with its documented answers. It is
+ * The result of a handler that has sent its answer, of the type `A`, which the compiler compares with the documented answers. It is
  * not the reply: a FastifyReply is thenable, so that a promise of it would lose the type.
  */
 export type Sent<A> = { readonly [sent]: true; readonly [answerType]?: A }
@@ -153,7 +153,7 @@ function readIdempotencyKey(request: FastifyRequest): string | null {
   return key
 }
 
-/** One use of a key by a request. */
+/** The use of a key by a request. */
 type Use = { callerId: string; key: string; fingerprint: Buffer; at: Date }
 
 const useOf = (deps: Deps, request: FastifyRequest, key: string): Use => ({
@@ -190,7 +190,7 @@ async function withKey<Result>(
 /** The status of a row whose request still runs, as seen from outside its transaction. */
 const running = 0
 
-/** Locks the key until the end of the transaction. Returns its stored answer, or null when the request must be done. */
+/** Locks the key until the end of the transaction. Returns its stored answer, or null when the work must be done. */
 async function takeKey(deps: Deps, trx: Trx, use: Use): Promise<Serialised | null> {
   const { callerId, key, fingerprint, at } = use
   type Row = { is_free: boolean } & (Stored | { fingerprint: null })

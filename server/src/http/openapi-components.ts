@@ -54,9 +54,9 @@ export function shareComponents(document: OpenApiDocument, meanings: Record<stri
 }
 
 /**
- * Returns the name of the component of each response, by its status and text. Errors have one, unless an operation describes
- * the error in its own words, and so have large answers that several operations share. The most frequent response of an error
- * has the name of its status.
+ * Returns the name of the component of each response, by its status and text. Errors have a component, unless an operation
+ * describes the error in its own words. So have large answers that several operations share. The most frequent response of an
+ * error has the name of its status.
  */
 function nameResponses(operations: Operation[], meanings: Record<string, string>): Map<string, string> {
   const uses = new Map<string, { status: string; text: string; operationIds: string[] }>()

@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-/** Parameters that exclude others of the same request; a cursor is of one list of one service, or of its changes. */
+/** Parameters that are not sent: those that exclude others, and cursors, which are valid for one list of one service only. */
 const excluded = new Set([
   'cursor',
   'listChanges after',
@@ -53,7 +53,7 @@ describe('the examples of openapi.json', () => {
     expect(check.faults).toEqual([])
   })
 
-  it('are errors of the status that they are given for, one for each reason', () => {
+  it('have the status of the error that they show, one example for each reason', () => {
     const check = createCheck()
     const examples = document.components.examples ?? {}
     for (const [reason, { value }] of Object.entries(examples)) {

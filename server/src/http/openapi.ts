@@ -29,8 +29,8 @@ const confirmation: Parameter = {
   name: confirmationHeader,
   in: 'header',
   description:
-    'The JSON of a `PasskeyAssertion` in base64url, by a passkey of yours for this request (`prepareConfirmation`). ' +
-    'Without it, a request that needs it is a 403 `passkey_required`.',
+    'Passkey confirmation of this request: the JSON of a `PasskeyAssertion` in base64url, made with the options of ' +
+    '`prepareConfirmation`. A request that needs the header and does not have it is refused with 403 `passkey_required`.',
   schema: {
     type: 'string',
     minLength: 1,
@@ -73,8 +73,8 @@ export async function registerOpenApi(app: App): Promise<void> {
           `paged by \`cursor\`; every write accepts \`Idempotency-Key\`, except the webhook. Text holds no ` +
           'control, zero-width or bidirectional character (emoji keep theirs), and line breaks only in ' +
           'comments, descriptions, notes, payment purposes, reasons and help texts. A 400 lists up to ' +
-          `${faultsListedMax} faults; in a request of more than ${faultyValuesMax} values, not all of them ` +
-          'are looked for. The document itself is at `/openapi.json`.',
+          `${faultsListedMax} faults, and possibly not all of them for a request of more than ${faultyValuesMax} ` +
+          'values. The document itself is at `/openapi.json`.',
       },
       tags,
       components: {

@@ -39,7 +39,7 @@ describe('T48 the session cookie', () => {
     ['PATCH', { origin: publicOrigin, 'content-type': 'application/json' }],
     ['POST', { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' }],
     ['DELETE', { origin: publicOrigin }],
-  ] as const)('lets %s with %j in', async (method, headers) => {
+  ] as const)('permits %s with %j', async (method, headers) => {
     expect(await send(method, headers)).toBe(200)
   })
 
@@ -79,7 +79,7 @@ describe('T48 the session cookie', () => {
   })
 
   it.each(['Bearer', 'Bearer  ', 'Basic dXNlcjpwYXNz', 'Bearer short', `Token ${'x'.repeat(40)}`, ''])(
-    'is not fallen back to when there is the Authorization header %j',
+    'is not used when there is the Authorization header %j',
     async (authorization) => {
       const headers = { authorization, cookie: `session_token=${person.token}` }
       const answer = await shell.inject({ method: 'GET', url: '/thing', headers })

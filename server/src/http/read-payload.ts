@@ -5,8 +5,9 @@ import { createValidatorCompiler, ValidationError } from './validation.ts'
 const compile = createValidatorCompiler([])
 
 /**
- * Creates a reader of payloads that reach an action on another way than the body of its own route. It checks them like that
- * body and throws 400 with the paths of the faults.
+ * Creates a reader of payloads that reach an action on another way than by its own route. It checks a payload like the body of
+ * that route.
+ * @throws 400 with the paths of the faults
  */
 export function payloadReader<const T extends TSchema>(schema: T): (payload: unknown) => Static<T> {
   const validate = compile({ schema: schema as never, method: 'POST', url: '', httpPart: 'body' })

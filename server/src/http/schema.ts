@@ -23,7 +23,7 @@ export const RawAmount = Type.String({
 /** The USD value of a booked network fee. */
 export const FeeUsdValue = Type.Union([Type.String(), Type.Null()], {
   description:
-    'USD value of the network fee at the rate of the moment at which it was booked; null before, and if no rate was fresh then.',
+    'USD value of the network fee at the rate of the time at which it was booked; null before, and if no rate was fresh then.',
   examples: ['0.63'],
 })
 export const Color = Type.String({
@@ -32,15 +32,14 @@ export const Color = Type.String({
 })
 export const Emoji = Type.String({ minLength: 1, maxLength: 32, examples: ['🏦'] })
 /**
- * The address of an image: at another host over HTTPS, because pages load no other, or on our own origin, at the address of
- * `keptImage`.
+ * The address of an image: at another host over HTTPS, because pages load images of other hosts only over HTTPS, or the path of an
+ * image that the service keeps (`uriOfImage`).
  */
 export const Uri = Type.String({
   pattern: `^(https://[^\\s]+|${keptImagePattern})$`,
   maxLength: limits.uriLengthMax,
   description:
-    'Address of an image: over HTTPS, or, of an image that the service keeps, a path of the service such as ' +
-    '`/api/v1/images/…`.',
+    'Address of an image: an HTTPS URL, or the path of an image that the service keeps, such as `/api/v1/images/…`.',
   examples: ['https://example.org/logo.png'],
 })
 export const Name = Type.String({
@@ -72,7 +71,7 @@ export const Enum = <const T extends readonly string[]>(values: T) =>
 
 /**
  * Returns an object that refuses unknown members: a misspelt field must never be ignored. A property without a description gets
- * the one that the vocabulary has for its name.
+ * the description of its name in the vocabulary.
  */
 export const Closed = <T extends Record<string, TSchema>>(
   properties: T,
@@ -244,7 +243,9 @@ export const ErrorSchema = Type.Object(
       ),
     ),
     requestId: Type.String({
-      description: 'Names the request in the log of the service; the header X-Request-Id holds the id of the answer.',
+      description:
+        'Identifies the request in the log of the service. In a repeated answer it is the id of the first request; the header ' +
+        'X-Request-Id has the id of each request.',
       examples: ['0b6c9d3e-8f57-4f7e-9a55-1c2d3e4f5a6b'],
     }),
   },

@@ -118,7 +118,7 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
   })
   app.setNotFoundHandler((request) => {
     const allowed = methods.allowedFor(request.url)
-    // A route of files exists for every name. It then finds that there is no such file.
+    // A route of files matches every name, and then finds that there is no such file.
     if (allowed.length === 0 || allowed.includes(request.method))
       throw new AppError('no_such_route', 'There is no such route')
     throw new AppError('method_not_allowed', `${request.method} is not possible here`, {

@@ -47,7 +47,7 @@ describe('the shell', () => {
     expect(answer.headers['strict-transport-security']).toBeUndefined()
   })
 
-  it('asks for HTTPS for good where people reach it by HTTPS', async () => {
+  it('sends Strict-Transport-Security where people reach it by HTTPS', async () => {
     const config = { ...test.deps.config, publicUrl: 'https://vault.example.org' }
     const app = await createTestShell({ ...test.deps, config }, addTestRoutes)
     const answer = await app.inject({ method: 'POST', url: '/echo', payload: { text: 'x' } })
@@ -181,7 +181,7 @@ describe('T51 errors in the specified body', () => {
     ])
   })
 
-  it('names the first fault alone of a body that is large, and never more than 100', async () => {
+  it('names only the first fault of a large body, and never more than 100', async () => {
     const many = (length: number) => ({ must: 'x', list: Array.from({ length }, () => 1) })
     const large = await shell.inject({ method: 'POST', url: '/many', payload: many(5_000) })
     expect(large.json().details).toEqual([{ field: 'list.0', message: 'must be string' }])
@@ -235,7 +235,7 @@ describe('T51 errors in the specified body', () => {
     ])
   })
 
-  it('does not take null for no body', async () => {
+  it('does not accept null in place of no body', async () => {
     const headers = { 'content-type': 'application/json' }
     const answer = await shell.inject({ method: 'PUT', url: '/things/17', headers, payload: 'null' })
     expect(answer.statusCode).toBe(400)
@@ -344,8 +344,8 @@ describe('HEAD', () => {
   })
 })
 
-describe('a body where none belongs', () => {
-  it('is a 400, because it would be ignored; an empty object is accepted', async () => {
+describe('a body that the endpoint does not take', () => {
+  it('is refused with 400, because it would be ignored; an empty object is accepted', async () => {
     const person = await test.signIn('somebody@example.org')
     const refused = await person.post('/auth/sign-out', { everywhere: true })
     expect(refused.status).toBe(400)
@@ -417,7 +417,7 @@ describe('the rate limit', () => {
     expect((await get(other.token)).statusCode).toBe(200)
   })
 
-  it('lets a service ask for ten times as much', async () => {
+  it('lets a service send ten times as many requests', async () => {
     const { administratorsId } = await insertVault(test, 'service-vault', person)
     const service = { name: 'Robot', groupIds: [administratorsId] }
     const { token } = (await person.post('/vaults/service-vault/service-tokens', service)).body

@@ -9,7 +9,7 @@ const megabyte = 1_048_576
 
 type Node = { test: TestApp; person: Person; port: number }
 
-/** Two nodes: one that soon sends away who stalls, and one on which everything has time to arrive. */
+/** Two nodes: `hasty` soon disconnects senders that stall, and on `patient` every request has time to arrive. */
 let hasty: Node
 let patient: Node
 
@@ -75,7 +75,7 @@ describe('T68 400 senders that stall', () => {
     ['send half a head', 'POST /webhooks/wallet HTTP/1.1\r\nHost: localhost\r\nX-Slow: '],
     ['send half a wallet event', post('/webhooks/wallet', publicBodyBytesMax) + 'x'.repeat(publicBodyBytesMax - 1)],
     ['send half a sign-in', post('/api/v1/auth/magic-link', 1_000) + 'x'.repeat(500)],
-  ])('and %s are sent away in time, at the cost of what they sent', async (_what, text) => {
+  ])('and %s are disconnected in time, at the cost of the bytes that they sent', async (_what, text) => {
     const { statuses, megabytesMore } = await answersTo(Array(senders).fill(text), hasty)
     expect(statuses).toEqual(every(408))
     // The text of the answers and both ends of each connection are in this process too.
@@ -91,7 +91,7 @@ describe('T68 400 senders that stall', () => {
     expect(statuses).toEqual(every(413))
   })
 
-  it('and are one member share the memory of one member, and others are served', async () => {
+  it('that are the same member share the memory of one member, and others are served', async () => {
     const full = bodyBytesPerCallerMax / megabyte
     const text = membersPost() + 'x'.repeat(bodyBytesMax - 1)
     const opened = await Promise.all(Array.from({ length: 40 }, () => open(text, patient.port)))

@@ -13,7 +13,7 @@ export const tags: { name: string; description: string }[] = [
     name: 'People',
     description: 'Your own profile and preferences, the members of a vault, the users of the platform.',
   },
-  { name: 'Invitations', description: 'Asking people into a vault and its groups.' },
+  { name: 'Invitations', description: 'Inviting people into a vault and its groups.' },
   { name: 'Service tokens', description: 'Programs that act in a vault in their own name.' },
   { name: 'Vaults', description: 'Vaults, their settings, and the structure from which their addresses are derived.' },
   { name: 'Addresses', description: 'The addresses of a vault, where money arrives and leaves.' },

@@ -6,7 +6,7 @@ import { mediaTypeOf } from './guard.ts'
 import type { BodyReader } from './read-body.ts'
 import type { Uploads } from './route.ts'
 
-/** The media types that some routes take besides JSON, or instead of it. All other routes refuse them. */
+/** The media types that some routes accept besides JSON, or instead of it. All other routes refuse them. */
 const uploaded = [...imageTypes, 'text/csv']
 
 export function registerUploads(app: FastifyInstance, readBody: BodyReader): void {
@@ -18,7 +18,7 @@ export function registerUploads(app: FastifyInstance, readBody: BodyReader): voi
   })
 }
 
-/** @throws 415 for a body of another character set, 400 for one that is not text */
+/** @throws 415 for another character set than UTF-8, 400 for a body that is not valid UTF-8 */
 export function textOf({ headers }: Pick<FastifyRequest, 'headers'>, body: Buffer): string {
   const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(headers['content-type'] ?? '')?.[1]
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8')

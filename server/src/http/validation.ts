@@ -18,7 +18,7 @@ export class ValidationError extends Error {
   }
 }
 
-type Given = { value: unknown; faults: FieldFault[]; valuesCount: number }
+type Reading = { value: unknown; faults: FieldFault[]; valuesCount: number }
 type JsonSchema = { $ref?: string; properties?: Record<string, { type?: string; items?: object }> }
 
 /**
@@ -116,7 +116,7 @@ const unique = (errors: ErrorObject[]): ErrorObject[] => [
 ]
 
 /** Checks every text of a body for characters that hide or disguise it, so that a new field needs no rule of its own. */
-function readBody(body: unknown): Given {
+function readBody(body: unknown): Reading {
   const faults: FieldFault[] = []
   let valuesCount = 0
   const look = (value: unknown, path: string[]) => {
@@ -139,7 +139,7 @@ function readBody(body: unknown): Given {
 }
 
 /** Reads text values as their types. Numbers and booleans have one spelling; a parameter that is not an array may occur once. */
-function readText(sent: unknown, { properties = {} }: JsonSchema): Given {
+function readText(sent: unknown, { properties = {} }: JsonSchema): Reading {
   const faults: FieldFault[] = []
   // The object has no prototype, so that a parameter named __proto__ is an unknown parameter like any other.
   const value: Record<string, unknown> = Object.create(null)

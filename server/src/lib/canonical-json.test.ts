@@ -14,7 +14,7 @@ describe('canonical JSON', () => {
     expect(canonicalJson(value)).toBe(text)
   })
 
-  it.each([[0.5], [Number.NaN], [2 ** 53], [() => 1], [undefined]])('refuses %s, which has no canonical form', (value) => {
+  it.each([[0.5], [Number.NaN], [2 ** 53], [() => 1], [undefined]])('refuses %s, without a canonical form', (value) => {
     expect(() => canonicalJson(value)).toThrow(TypeError)
   })
 

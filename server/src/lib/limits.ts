@@ -1,6 +1,6 @@
 /**
- * Every limit of the service, by name. Schemas, SQL and documents reuse them. The unit is at the end of each name.
- * tidy: long because it is the list of them.
+ * All limits of the service. Schemas, SQL and documents use them. The unit is at the end of a name.
+ * tidy: long because it is a list.
  */
 
 export const bodyBytesMax = 1_048_576
@@ -18,7 +18,7 @@ export const refusedConnectionSeconds = 2
 /** The time for the head of a request. Heads are small, so that a sender that needs longer is stalling. */
 export const headSecondsMax = 10
 export const keepAliveSeconds = 72
-/** A node that stops: the age at which a connection without a request is ended, and the time of the last requests. */
+/** A node that stops: the age at which a connection without a request is ended, and the time that running requests still have. */
 export const quietConnectionMilliseconds = 1_000
 export const lastRequestsMilliseconds = 7_000
 /** A form of the pages for signing in. */
@@ -44,7 +44,7 @@ export const pageItemsMax = 100
 export const feedWindowRows = 10_000
 /** The points of a timeline of balances. */
 export const timelinePointsMax = 400
-/** The window of a text search, which may look at the other table for each row. */
+/** The rows that one request of a text search reads. For each row it may read another table. */
 export const feedSearchedRows = 2_500
 /** The number of characters from which on a text is also searched in addresses and hashes. */
 export const searchedPartMin = 6
@@ -106,9 +106,9 @@ export const inboxCountMax = 100
 export const signedTokensPerPayoutMax = 50
 /** The votes of one request, and the time after its beginning within which the last vote is begun. */
 export const bulkVotesMax = 100
+export const bulkVoteMilliseconds = 15_000
 /** The signed votes on one version of an authority that one request hands over. */
 export const authorityVotesMax = 100
-export const bulkVoteMilliseconds = 15_000
 
 /** The people who get a mail about a hold because they ordered waiting transfers that it stops. */
 export const holdAudienceMax = 100
@@ -158,7 +158,7 @@ export const groupsPerInvitationMax = 50
 export const chainStepsMax = 50
 export const addressesPerCounterpartyMax = 200
 
-/** The rows of one payout: one transaction checks, decides and reserves them within the time of a statement. */
+/** The rows of one payout. One transaction checks, decides and reserves them within the time limit of a statement. */
 export const rowsPerPayoutMax = 1_000
 export const externalIdLengthMax = 64
 
@@ -328,7 +328,7 @@ export const probedAddressesMax = 20
 export const probedPrefixesMax = 1_000
 /** The addresses for which a new wallet service is asked at once. */
 export const probesAtOnce = 4
-/** The greatest number of an output or a log within a transaction. */
+/** The greatest index of an output or a log within a transaction. */
 export const txIndexMax = 2_147_483_647
 /** The outputs that lead from a transfer to the transaction that took its place. */
 export const rivalOutputsMax = 100
@@ -343,9 +343,9 @@ export const addressIndexAttemptsMax = 25
 export const reportYearsMax = 100
 export const reportDayBucketYearsMax = 10
 
-/** So many operations of a report are looked up by their ids in less time than a table of the vault is read from end to end. */
+/** The operations of a report that are looked up by their ids. Of more operations, a table of the vault is read from end to end. */
 export const reportedOperationsNamedMax = 5_000
-/** The same for those of a report of many that have a category or a later entry of the address book. */
+/** The same limit for the operations of a larger report that have a category or a later entry of the address book. */
 export const reportedOperationsAsideMax = 50_000
 
 /** Slow reads (db/slow-reads.ts) of one node: reports in JSON and reconciliations. */
@@ -440,7 +440,7 @@ export const serviceTokenWarningDays = [14, 3, 1] as const
 /** The time for which the token before a rotation still works, in hours: by default, and at most. */
 export const directoryOverlapHours = 24
 export const directoryOverlapHoursMax = 168
-/** The stops of people that a directory makes within an hour in any case. More need a platform administrator above a fifth. */
+/** The people whom a directory may stop within an hour. More stops wait for a platform administrator if they exceed a fifth. */
 export const directoryStopsFree = 5
 export const scimFilterBytesMax = 1_000
 export const scimFilterDepthMax = 16
@@ -454,5 +454,5 @@ export const providerWatchMinutes = 5
 /** The people who may sign in without their provider in an emergency. */
 export const breakGlassPeopleMax = 5
 export const breakGlassSessionHours = 1
-/** A sign-in through a provider within this time shows that a platform administrator gets in by it. */
+/** A sign-in through a provider within this time shows that a platform administrator can sign in with it. */
 export const enforcedWithinDays = 30

@@ -53,7 +53,7 @@ describe('an address', () => {
         fc.integer({ min: 0, max: 32 }),
         fc.integer({ min: 0, max: 32 }),
         (a, b, prefix, alike) => {
-          // The second address begins as the first one, so that both answers occur.
+          // The second address begins like the first, so that both answers occur.
           const bits = bitsOf(a).slice(0, alike) + bitsOf(b).slice(alike)
           const other = [0, 8, 16, 24].map((at) => Number.parseInt(bits.slice(at, at + 8), 2)).join('.')
           const kept = bitsOf(a).slice(0, prefix).padEnd(32, '0')

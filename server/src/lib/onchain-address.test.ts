@@ -146,7 +146,7 @@ describe('Litecoin addresses', () => {
   })
 })
 
-it('taproot of a program that is not a point of the curve is refused', () => {
+it('a taproot address whose program is not a point of the curve is refused', () => {
   expect(parseOnchainAddress('bc1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqsyjer9e', 'bitcoin')).toBeNull()
 })
 
@@ -234,11 +234,11 @@ describe('isFaultyAddress', () => {
     'So11111111111111111111111111111111111111112',
     'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
     'anything else',
-  ])('%s may be one', (text) => expect(isFaultyAddress(text)).toBe(false))
+  ])('%s may be an address', (text) => expect(isFaultyAddress(text)).toBe(false))
 })
 
 describe('contracts', () => {
-  it('are addresses, except on Bitcoin, which has none', () => {
+  it('are compared like addresses, except on Bitcoin, which has no contracts', () => {
     expect(parseContract('840000:1', 'bitcoin')).toEqual({ address: '840000:1', key: '840000:1' })
     expect(parseContract('840000:1', 'tron')).toBeNull()
     expect(parseContract('0xDAC17F958D2EE523A2206206994597C13D831EC7', 'evm')?.key).toBe(

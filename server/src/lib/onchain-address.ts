@@ -18,7 +18,7 @@ export type OnchainAddress = { address: string; key: string }
  * - evm: any case, shown in EIP-55 form; a mixed-case address must have the right EIP-55 checksum.
  * - bitcoin, litecoin: of the main network only, so that nobody pays an address that exists only on a test network: P2PKH
  * and P2SH (base58check), and witness programs of versions 0 to 16 (BIP-173, BIP-350), shown in lower case. The program of a
- * taproot address must be a point of the curve, because coins that are paid to another one are lost.
+ * taproot address must be a point of the curve, because coins that are paid to another program are lost.
  * - tron: base58check with the version byte 0x41.
  * - solana: base58 of 32 bytes; there is no checksum.
  * - other: compared exactly, because its rules are unknown.

@@ -1,6 +1,6 @@
 /**
  * Every reason that an error can have, with its HTTP status. A program acts on the reason: two errors have different reasons if
- * it would act differently. `docs/errors.md` explains each reason and how to react to it.
+ * a program would act differently. `docs/errors.md` explains each reason and how to react to it.
  */
 export const reasons = {
   validation_failed: 400,

@@ -14,7 +14,7 @@ export type SealKey = {
 export type Signed = 'seal' | 'heads'
 
 /** Returns the text that is signed: its type, and the SHA-256 that it binds. */
-export const signedText = (what: Signed, hash: Buffer): string => `strongroom-${what}-1:${hash.toString('hex')}`
+export const signedText = (type: Signed, hash: Buffer): string => `strongroom-${type}-1:${hash.toString('hex')}`
 
 export const keyIdOf = (publicKey: Buffer): string => sha256(publicKey).toString('hex').slice(0, 32)
 

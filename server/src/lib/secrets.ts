@@ -30,7 +30,7 @@ export function equalsSecret(a: string | Uint8Array, b: string | Uint8Array): bo
 }
 
 /**
- * The place of a sealed value: the column of a row, by the values of its primary key. A value opens nowhere else. A value that
+ * The place of a sealed value: the column of a row, by the values of its primary key. A value opens at no other place. A value that
  * no table stores, such as a cursor, has the table ''. `destination` is the origin to which the value is sent, if it leaves the
  * service. The value cannot be opened for a row with another origin.
  */
@@ -87,7 +87,7 @@ export const markOf = (sealed: Buffer): Buffer =>
 
 /**
  * Returns the mark of a value of the format before 0053, in which the digest of the sealed bytes identifies a secret. One such
- * value in 256 begins like the present format, so that `markOf` mistakes it for that.
+ * value in 256 begins like a value of the present format, for which `markOf` would return another mark.
  */
 export const markOfUnbound = (sealed: Buffer): Buffer => sha256(sealed).subarray(0, markBytes)
 

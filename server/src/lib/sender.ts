@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/** Returns the sender whose requests a limit counts: an IPv4 address, or a /64 network, of which an IPv6 host owns all addresses. */
+/** Returns the sender whose requests a limit counts: an IPv4 address, or a /64 network, because an IPv6 host may use all its addresses. */
 export function senderOf(ip: string): string {
   return prefixOf(ip, 32)
 }

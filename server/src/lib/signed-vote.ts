@@ -6,7 +6,7 @@ import { sha256 } from './secrets.ts'
 /** The format of the votes that people and services sign in a protected vault (docs/signed-orders.md). */
 
 export const voteFormat = 'strongroom-vote-2'
-/** The format of votes from before format 2. Stored votes stay verifiable, and new votes in it are refused. */
+/** The earlier format of votes. Stored votes of this format stay verifiable, and new votes of this format are refused. */
 export const earlierVoteFormat = 'strongroom-vote-1'
 export const voteSubjects = ['transfer', 'payout', 'approval_request', 'authority'] as const
 export const voteDecisions = ['initiate', 'approve', 'reject', 'cancel'] as const
@@ -68,7 +68,7 @@ export function isSignedBy(signed: KeptSignedVote, key: VotingKey): boolean {
 }
 
 /** @throws for base64url in another spelling, because one signature must not have several */
-function bytes(text: string): Buffer {
+function readBytes(text: string): Buffer {
   const read = readBase64url(text)
   if (read === null) throw new Error('Not base64url')
   return read
@@ -83,21 +83,21 @@ function isAssertionOf(
   { publicKey, rpId, origins }: Extract<VotingKey, { kind: 'passkey' }>,
 ): boolean {
   if (authenticatorData === undefined || clientDataJSON === undefined) return false
-  const clientData = bytes(clientDataJSON)
+  const clientData = readBytes(clientDataJSON)
   const clientFields = readClientData(clientData)
   if (clientFields?.type !== 'webauthn.get' || clientFields.challenge !== hashOfVote(vote).toString('base64url'))
     return false
   if (!origins.includes(clientFields.origin)) return false
-  const data = bytes(authenticatorData)
+  const data = readBytes(authenticatorData)
   if (data.length < authenticatorDataBytesMin || !data.subarray(0, 32).equals(sha256(rpId))) return false
   if ((data[32]! & isPresentAndVerified) !== isPresentAndVerified) return false
-  return isSignature(readKey(publicKey), Buffer.concat([data, sha256(clientData)]), bytes(signature))
+  return isSignature(readKey(publicKey), Buffer.concat([data, sha256(clientData)]), readBytes(signature))
 }
 
 function isServiceSignature({ vote, signature, ...passkey }: KeptSignedVote, publicKey: Buffer): boolean {
   if (passkey.authenticatorData !== undefined || passkey.clientDataJSON !== undefined) return false
   const key = readKey(publicKey)
-  return key.asymmetricKeyType === 'ed25519' && isSignature(key, Buffer.from(canonicalJson(vote)), bytes(signature))
+  return key.asymmetricKeyType === 'ed25519' && isSignature(key, Buffer.from(canonicalJson(vote)), readBytes(signature))
 }
 
 /** @throws for a key that is neither ECDSA on P-256 nor Ed25519 */

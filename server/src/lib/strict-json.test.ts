@@ -39,7 +39,7 @@ describe('strict JSON', () => {
     expect(parseStrictJson(text)).toEqual(JSON.parse(text))
   })
 
-  it.each(['', '{', "{'a':1}", '{"a":1,}', 'NaN'])('reports %j as no JSON', (text) => {
+  it.each(['', '{', "{'a':1}", '{"a":1,}', 'NaN'])('reports %j as invalid JSON', (text) => {
     expect(() => parseStrictJson(text)).toThrow(SyntaxError)
   })
 })

@@ -48,7 +48,7 @@ export function signatureOf(secret: string, id: string, timestamp: string, body:
   return createHmac('sha256', webhookKeyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest('base64')
 }
 
-/** Returns the headers of an outgoing message: a signature by each secret, so that the receiver can change its own at any time. */
+/** Returns the headers of an outgoing message: a signature by each secret, so that the receiver can change its secret at any time. */
 export function signatureHeaders(secrets: string[], id: string, body: string, now: Date): Record<string, string> {
   const timestamp = String(Math.floor(now.getTime() / 1000))
   return {

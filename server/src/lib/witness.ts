@@ -8,7 +8,7 @@ export type Witness =
   | { kind: 'mailto'; target: string; address: string }
   | { kind: 'https'; target: string; url: string }
 
-/** Reads one item of WITNESSES. Returns a text for a fault. */
+/** Reads an item of WITNESSES. Returns the text of a fault, which follows the name of the setting. */
 export function parseWitness(target: string, { demo }: { demo: boolean }): Witness | string {
   if (!URL.canParse(target)) return `must be URLs separated by commas, not "${target}"`
   const url = new URL(target)
@@ -32,6 +32,6 @@ export function parseWitness(target: string, { demo }: { demo: boolean }): Witne
         return 'must use https, or http to this machine'
       return { kind: 'https', target, url: target }
     default:
-      return `begin with file:, mailto: or https://, not as "${target}"`
+      return `must begin with file:, mailto: or https://, unlike "${target}"`
   }
 }

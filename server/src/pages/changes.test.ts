@@ -86,7 +86,7 @@ describe('the mail that asks for a vote', () => {
     expect(link).toBe(`http://localhost:8420/v/main-vault/approvals/payout/${id}`)
     expect((await open(link!, bench.firstApprover)).body).toContain('<div id="console">')
     await bench.owner.post(`/vaults/main-vault/payouts/${id}/cancel`)
-    // The initiator did it, and every row is part of it.
+    // The initiator cancelled the payout, and gets no mail about it or about its rows.
     expect(await mailsTo(bench.owner)).toEqual([])
   })
 

@@ -64,7 +64,7 @@ describe('the console', () => {
     for (const script of scripts) {
       expect((await browser().get(`/${/<([^>]+)>/.exec(script)![1]}`)).status, script).toBe(200)
     }
-    // A page of an exact name comes before one whose name is an id, and each page announces its own.
+    // A page with a fixed name comes before a page whose name is an id, and each page announces its own files.
     const [created, read] = [await linksOf('//v/treasury/payouts/new'), await linksOf('//v/treasury/payouts/c123')]
     expect(created).not.toEqual(read)
     expect(await linksOf('//v/treasury')).toContain(
@@ -72,7 +72,7 @@ describe('the console', () => {
     )
     expect(await linksOf('//v/treasury/')).toEqual(await linksOf('//v/treasury'))
     expect((await linksOf('//v/treasury/approvals')).join()).not.toContain('balances')
-    // Of the texts of callers, only ids and codes.
+    // Only ids and codes of a path get into the header.
     for (const path of [
       '//v/a%3E%2C%3Chttps:%2F%2Fevil.example.org',
       '//v/a,b',

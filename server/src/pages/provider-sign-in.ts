@@ -27,8 +27,8 @@ const linkCookie = 'oidc_link'
 const linkPath = '/auth/oidc/link'
 
 /**
- * Registers what a browser visits on a sign-in through an identity provider, and where the provider says that a session of its
- * ended. The pages are for navigation: nothing here is read by a program of another origin.
+ * Registers the pages of a sign-in through an identity provider, and the endpoint at which a provider reports that a session has
+ * ended. Browsers navigate to the pages; no program of another origin reads them.
  */
 export function registerProviderPages(app: App, deps: Deps): void {
   app.get('/auth/oidc/:id/start', pageOptions, async (request, reply) => {
