@@ -50,7 +50,7 @@ describe('the sign-in pages', () => {
     expect(answer.status).toBe(200)
     expect(answer.body).toContain('<strong>first.person@example.org</strong>')
     expect(answer.headers['cache-control']).toBe('no-store')
-    // A form has to name its origin, and the address of the page, which holds the token, is named to nobody.
+    // The browser sends its origin with the form, and never the address of the page, which holds the token.
     expect(answer.headers['referrer-policy']).toBe('strict-origin')
   })
 

@@ -21,7 +21,7 @@ import { countFailedRequest } from '../modules/people/sign-in/sign-in-limit.ts'
 import { sendConsole } from './console.ts'
 import { findSignedIn, layout, pageOptions, sendPage, when } from './layout.ts'
 
-/** The plain forms of these pages, which need no script. No other part of the service reads this media type. */
+/** The options of the plain forms of these pages, which need no script. Only these pages accept their media type. */
 export const formOptions = { ...pageOptions, schema: { hide: true, body: { type: 'object', maxProperties: 4 } } }
 
 /**

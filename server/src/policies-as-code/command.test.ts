@@ -37,7 +37,7 @@ async function tokenOf(groupId: string): Promise<string> {
 
 type Terminal = NonNullable<Parameters<typeof planRules>[2]>
 
-/** Runs a command as the service with this token; what it printed, and its exit code. */
+/** Runs a command as the service with this token. Returns the text that it printed, and its exit code. */
 async function run(work: (terminal: Terminal) => Promise<void>, token = robot): Promise<{ out: string; code: number }> {
   const ran = { out: '', code: 0 }
   await work({
@@ -56,7 +56,7 @@ const exported = (token?: string) => run((terminal) => exportRules('main-vault',
 const plan = (token?: string) => run((terminal) => planRules(path, { backtest: true, days: '30' }, terminal), token)
 const apply = () => run((terminal) => applyRules(path, { backtest: true, days: '30', timeout: '1' }, terminal))
 
-/** Begins to wait for the votes; answers when it waits, because what is decided before is not what it waits for. */
+/** Runs the command that waits for votes. Returns when it waits, so that a test votes only after that. */
 async function applyAndWait(): Promise<{ ended: ReturnType<typeof run> }> {
   let ended: ReturnType<typeof run>
   await new Promise<void>((resolve, reject) => {
@@ -72,7 +72,7 @@ async function applyAndWait(): Promise<{ ended: ReturnType<typeof run> }> {
   return { ended: ended! }
 }
 
-/** Changes the file as somebody with an editor. */
+/** Changes the file, as a person does with an editor. */
 async function edit(change: (text: string) => string): Promise<void> {
   const text = await readFile(path, 'utf8')
   expect(change(text)).not.toBe(text)
@@ -103,7 +103,7 @@ it('exports the rules, and finds no differences', async () => {
   expect(await apply()).toMatchObject({ code: 0 })
 })
 
-it('applies its plan at once without governance; a token that only reads can plan', async () => {
+it('applies its plan at once without governance, and plans with a token that only reads', async () => {
   await edit((text) => text.replace(/^policies: \[\]$/m, 'policies:'))
   await edit(addPolicy('small'))
   const planned = await plan(reader)
@@ -121,7 +121,7 @@ it('applies its plan at once without governance; a token that only reads can pla
   expect(await readFile(path, 'utf8')).toContain('# Agreed in November.\n  - code: small')
 })
 
-it('makes groups, members and policies anew under their names', async () => {
+it('creates a group with members, moves a policy to it, and undoes both', async () => {
   const before = await readFile(path, 'utf8')
   await edit((text) =>
     text.replace(
@@ -132,7 +132,7 @@ it('makes groups, members and policies anew under their names', async () => {
   await edit((text) => text.replace('    group: members\n    name: "Up', '    group: board\n    name: "Up'))
   const planned = await plan()
   expect(planned.out).toContain('+ group "board"')
-  expect(planned.out).toContain('It leaves out what groups change')
+  expect(planned.out).toContain('It leaves out the changes of groups')
   expect(await apply()).toMatchObject({ code: 0 })
   expect(await plan()).toMatchObject({ code: 0 })
   await writeFile(path, before)

@@ -18,7 +18,7 @@ import {
 import { backtestInWords, differencesInWords, directionInWords, namesIn, plain } from './words.ts'
 import { readRules, writeRules } from './yaml-text.ts'
 
-/** The exit code of a difference, for CI. A failure is 1. */
+/** The exit codes for CI: the file differs from the rules, and a change set waits for votes. A failure is 1. */
 const differs = 2
 const waits = 3
 
@@ -64,7 +64,7 @@ export async function planRules(path: string, { days, ...flags }: PlanFlags, ter
     const { policies, isWhole } = triedPolicies(plan)
     const found = await backtest(api, file.vault, { draft: { mode: 'add', policies } }, period)
     print(backtestInWords(found, period))
-    if (!isWhole) print('It leaves out what groups change; the backtest of the change set has it.')
+    if (!isWhole) print('It leaves out the changes of groups, which the backtest of the change set includes.')
   }
   terminal.exitWith(differs)
 }

@@ -41,7 +41,7 @@ afterAll(async () => {
   await bench.close()
 })
 
-it('the file of docs/policies-as-code.md is applied, and its plan reads as there', async () => {
+it('the file of docs/policies-as-code.md is applied, and its plan prints the text of the page', async () => {
   const path = join(folder, 'rules.yaml')
   await writeFile(path, rules!)
   const flags = { backtest: true, days: '30' }
@@ -67,7 +67,7 @@ it('the commands of docs/policies-as-code.md exist', () => {
 const secret = (name: string) => `$\{{ secrets.${name} }}`
 type Job = { if: string; env: Record<string, string>; steps: { run?: string }[] }
 
-it('its workflow plans with a token that reads, and takes a difference for no failure', () => {
+it('its workflow plans with a token that only reads, and does not treat a difference as a failure', () => {
   const { on, jobs } = parse(workflow!) as { on: Record<string, unknown>; jobs: Record<'plan' | 'apply', Job> }
   expect(Object.keys(on)).toEqual(['pull_request', 'push'])
   expect(jobs.plan.if).toContain('pull_request')

@@ -14,7 +14,7 @@ import { toDocument } from './to-document.ts'
 import { toFile } from './to-file.ts'
 import { readRules, writeRules } from './yaml-text.ts'
 
-/** The number of organisations that are made. */
+/** The number of random organisations, and the seed of the first. */
 const { runs, seed: firstSeed } = campaignOf('POLICY_FILE', { runs: 10, seed: 1 })
 
 const texts = [
@@ -154,7 +154,7 @@ function organisation(seed: number): { document: RulesDocument; known: Known } {
   return { document: { schemaVersion: 1, governance, groups, policies, ...others }, known: { people, ...known } }
 }
 
-it('rules that are exported and read again are the same, of every organisation', () => {
+it('the rules of every organisation are the same after they were exported and read again', () => {
   let other = ''
   for (let seed = firstSeed; seed < firstSeed + runs; seed += 1) {
     const { document, known } = organisation(seed)
@@ -165,7 +165,7 @@ it('rules that are exported and read again are the same, of every organisation',
     const wanted = toDocument(again, document, known)
     expect(wanted, text).toEqual(document)
     expect(planChanges(document, wanted)).toEqual([])
-    // The same over itself, and over the file of somebody else.
+    // Written over its own file the text stays the same, and written over another file its rules stay the same.
     expect(writeRules(file, text)).toBe(text)
     if (other !== '') expect(readRules(writeRules(file, other)), other).toEqual(again)
     other = text
@@ -204,7 +204,7 @@ function applied(present: RulesDocument, changes: Change[], { categories: known,
   return { ...present, categories: listed, variants: [...variants.values()] as RulesVariant[] }
 }
 
-it('a plan makes of the categories and variants of one organisation those of another one', () => {
+it('a plan turns the categories and variants of an organisation into those of another organisation', () => {
   let moved = 0
   for (let seed = firstSeed; seed < firstSeed + runs; seed += 1) {
     const { document: present, known } = organisation(seed)

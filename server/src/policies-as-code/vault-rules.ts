@@ -141,7 +141,7 @@ export async function findWaiting(api: Api, code: string, { changes, number }: P
 }
 
 /**
- * Drafts the changes of a plan and asks for the votes on them. A failure leaves nothing behind.
+ * Creates a change set with the changes of a plan, as a draft.
  * @throws when the rules were changed since the plan was made
  */
 export async function draftChangeSet(
@@ -156,7 +156,7 @@ export async function draftChangeSet(
   throw new Error(`The rules were changed meanwhile, to version ${set.baseVersion}; plan again`)
 }
 
-/** Submits a change set. Returns true if the service applied it at once, as it does without governance. */
+/** Submits a change set, or cancels it after a failure. Returns true if the service applied it at once, as without governance. */
 export async function submitChangeSet(api: Api, code: string, id: string): Promise<boolean> {
   try {
     const { status } = await api.post(`${setsOf(code)}/${id}/submit`)

@@ -101,7 +101,7 @@ function giveFirstItsComment(list: YAMLSeq): void {
 
 type Former = { item: unknown; content: unknown; isTaken: boolean }
 
-/** Finds the former node of an item: one with the same value or name, or an unnamed one at the same place. */
+/** Finds the former node of an item: a node with the same name or value, or an unnamed node at the same place. */
 function find(former: Former[], value: unknown, place: number): Former | undefined {
   const left = former.filter(({ isTaken }) => !isTaken)
   const name = nameOf(value)

@@ -14,7 +14,7 @@ export const browserOf = (test: TestApp) =>
 
 type Organisation = { idp: TestProvider; admin: Person; second: Person; domains?: string[] }
 
-/** Has one platform administrator set and try a provider, and the other one confirm it. Returns its id. */
+/** Lets a platform administrator set up and try a provider, and a second one confirm it. Returns its id. */
 export async function createActiveProvider(
   test: TestApp,
   { idp, admin, second, domains = ['corp.example'] }: Organisation,
@@ -39,7 +39,7 @@ export async function createActiveProvider(
   return id
 }
 
-/** Has the second platform administrator confirm what the first one asked for, which the first one may not. */
+/** Lets the second platform administrator confirm the request of the first, who may not confirm it. */
 export async function confirmBySecond(
   { status, body }: { status: number; body: unknown },
   { admin, second }: { admin: Person; second: Person },

@@ -2,7 +2,7 @@ import { expectTypeOf, it } from 'vitest'
 import type { Answer, AnswerOf, BodyOf, Member, PolicyListItem, TransferPreview } from './answer.ts'
 import type { Client } from './app.ts'
 
-// This code does not run. The type check of the tests (`npm run typecheck`) fails instead.
+// These tests check types. A wrong type fails `npm run typecheck`, not the test run.
 
 type Preview = BodyOf<'post', `/vaults/${string}/transfers/preview`>
 
@@ -13,7 +13,7 @@ it('the body of an answer has the type that openapi.json documents for its URL',
   expectTypeOf<BodyOf<'get', '//healthz'>['status']>().toEqualTypeOf<'ok'>()
 })
 
-it('it has the error, whose fields give way to those of the documented answer', () => {
+it('the body has the fields of an error, except where the documented answer has a field of the same name', () => {
   expectTypeOf<Preview['message']>().toEqualTypeOf<string>()
   expectTypeOf<Preview['code']>().toEqualTypeOf<string | number>()
   expectTypeOf<BodyOf<'get', '/vaults/main'>['code']>().toEqualTypeOf<string>()
@@ -22,7 +22,7 @@ it('it has the error, whose fields give way to those of the documented answer', 
   >()
 })
 
-it('it has no field that is misspelt, or of another operation', () => {
+it('the body has no field that is misspelt, or of another operation', () => {
   type Transfer = AnswerOf<'post', '/vaults/main/transfers'>['body']
   const fieldOf = <Body>(name: keyof Body) => name
   fieldOf<Transfer>('initiatorId')
@@ -34,10 +34,10 @@ it('it has no field that is misspelt, or of another operation', () => {
   fieldOf<BodyOf<'get', '/vaults/main/transfer'>>('items')
 })
 
-it('a client infers it, also through a helper that is generic', () => {
+it('a client infers the type of its answer, also through a generic helper', () => {
   const keyOf = <Url extends `/vaults/${string}`>(client: Client, url: Url) => client.get(url)
   expectTypeOf(keyOf<'/vaults/main/members'>).returns.resolves.toEqualTypeOf<AnswerOf<'get', '/vaults/v/members'>>()
-  // A URL that has become a string on its way is that of no operation.
+  // A URL whose type was widened to `string` is the URL of no operation.
   expectTypeOf<AnswerOf<'get', string>>().toEqualTypeOf<Answer>()
   expectTypeOf<BodyOf<'get', '//sign-in'>>().toEqualTypeOf<string>()
 })

@@ -11,9 +11,9 @@ type Segments<Path extends string> = Path extends `${infer First}/${infer Rest}`
 type WithoutQuery<Url extends string> = Url extends `${infer Path}?${string}` ? Path : Url
 
 /** A segment fits a parameter, itself, and the names that a pattern such as `${string}` may become. */
-type FitsSegment<Given extends string, Known> = Known extends `{${string}}` | Given ? true : false
+type FitsSegment<Actual extends string, Known> = Known extends `{${string}}` | Actual ? true : false
 
-type Fits<Given, Known> = Given extends [infer G extends string, ...infer Gs]
+type Fits<Actual, Known> = Actual extends [infer G extends string, ...infer Gs]
   ? Known extends [infer K, ...infer Ks]
     ? FitsSegment<G, K> extends true
       ? Fits<Gs, Ks>
@@ -25,7 +25,7 @@ type Fits<Given, Known> = Given extends [infer G extends string, ...infer Gs]
 
 type Routes = { [Path in keyof paths]: Segments<Path> }
 
-type RouteOf<Given> = { [Path in keyof Routes]: Fits<Given, Routes[Path]> extends true ? Path : never }[keyof Routes]
+type RouteOf<Actual> = { [Path in keyof Routes]: Fits<Actual, Routes[Path]> extends true ? Path : never }[keyof Routes]
 
 type FullPath<Url extends string> = Url extends `//${infer Path}` ? `/${Path}` : `/api/v1${Url}`
 

@@ -16,10 +16,10 @@ export type Coverage = {
 
 const times = 'when it was written; no decision reads it'
 const looks = 'how it looks; no decision reads it'
-const keys = 'its key: another one is another row, and the row of the record is gone'
+const keys = 'its key: with another key it is another row, and the recorded row is missing'
 const author = 'who wrote it; no decision reads it'
-const votes = 'says which policy asked and how; the requirements with their voters are compared'
-const delivery = 'how far the hand-over is; what was agreed is compared before each'
+const votes = 'names the policy that required votes; the requirements with their voters are compared'
+const delivery = 'how far the hand-over is; the order is compared before each hand-over'
 const chain = 'what the wallet service reported; the chain has it'
 const unread = 'no decision and no vote reads it'
 const session = 'lets somebody act as a person; what they do is on the record'

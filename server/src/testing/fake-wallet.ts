@@ -78,7 +78,7 @@ export type FakeWallet = {
   secret: string
   /** The entries of GET /accepted in their order; null when the service does not offer the list. A test may restore an earlier one. */
   accepted: FakeEntry[] | null
-  /** The name of its database in these answers; null: it gives none. */
+  /** The name of its database in the answers of GET /accepted; null to name none. */
   database: string | null
   /** Every request in the order of arrival. */
   requests: FakeRequest[]
@@ -103,7 +103,7 @@ export type FakeWallet = {
   answerWithAddress: ((derivationPath: string) => unknown) | null
   /** Set to show the public keys of its accounts, from which its addresses then follow. A test may change the shown keys. */
   keys: FakeKeys | null
-  /** Returns the status with which GET /xpub fails for a network, or that it is silent; null to answer. */
+  /** Returns the status with which GET /xpub fails for a network, `silence` for no answer, or null for the normal answer. */
   answerKeysWith: ((network: string) => number | 'silence' | null) | null
   /** Changes the answer of GET /transfers/{id}. */
   mutateStatus: ((id: string, status: FakeStatus) => unknown) | null
@@ -115,7 +115,7 @@ export type FakeWallet = {
   fee: string | null
   /** Set to answer replacements with 409 and these details; 'unsupported' for a 404. */
   refuseReplacement: string | null
-  /** The cost of a replacement. A replacement with a lower limit is a 409. Null for no cost. */
+  /** The cost of a replacement. A replacement with a lower limit is refused with 409. Null for no cost. */
   replacementCost: string | null
   /** The answers of GET /transactions/{hash}, by hash; null when the service does not offer the lookup. */
   transactions: Map<string, FakeTransaction> | null
@@ -238,7 +238,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     return [200, { entries: page, count: entries.length, cursor: cursorAt(place + page.length), ...database }]
   }
 
-  /** Lists an address once, however often it is asked for. */
+  /** Lists an address once, even if it is requested several times. */
   const accept = ({ network, derivationPath }: { network: string; derivationPath: string }) => {
     const isKnown = wallet.accepted?.some(
       (entry) => entry.kind === 'address' && entry.network === network && entry.derivationPath === derivationPath,

@@ -156,7 +156,7 @@ const operations = ({ operations, addresses, members }: FeedWorldSize) => [
     select vault_id, 'cq' || right(id, 23), id, type, created_at,
       ${id('category', `1 + pg_temp.pick(right(id, 20)::bigint, 14, ${feedCategories})`)}, '{}', 'x', created_at, created_at
     from operations where pg_temp.pick(right(id, 20)::bigint, 13, 10) = 0`,
-  // These voters are of requests that still wait, and of votes that were never needed.
+  // The voters of requests that still wait, and of requests that never needed votes.
   `insert into approval_voters (vault_id, id, subject_id, user_id, created_at)
     select vault_id, 'cw' || v || right(id, 22), id, ${id('user', 'v')}, created_at from operations, generate_series(1, 3) v
     where type = 'transfer' and (status = 'awaiting_approval' or pg_temp.pick(right(id, 20)::bigint, 15, 5) = 0)`,

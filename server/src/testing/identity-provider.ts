@@ -7,7 +7,7 @@ import Provider, { type Configuration } from 'oidc-provider'
 /** An answer of the provider on its way to the service. */
 export type Passing = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer }
 
-/** A lie: the answers of one path that are changed, and how. */
+/** A change of the answers of one path: `of` is the path, and `tell` returns the changed answer. */
 export type Lie = { of: string; tell: (answer: Passing) => Passing | Promise<Passing> }
 
 type Account = { subject: string; email?: string; emailVerified?: boolean }
@@ -35,7 +35,7 @@ export class TestProvider {
   #behind!: Server
   #proxy!: Server
 
-  /** @param now the clock by which logout tokens are made */
+  /** @param now the clock for the times in logout tokens */
   static async start(now: () => Date): Promise<TestProvider> {
     const idp = new TestProvider()
     idp.#now = now
@@ -55,14 +55,14 @@ export class TestProvider {
     }
   }
 
-  /** Registers this service at the provider, which begins anew with its keys. */
+  /** Registers this service at the provider, which starts again with its present keys. */
   register(client: Client): void {
     this.#client = client
     this.#provider = new Provider(this.issuer, this.#configuration(client))
     this.#provider.proxy = true
   }
 
-  /** Adds a key beside those that the provider has. */
+  /** Adds a key to the keys of the provider. */
   async addKey(alg: string): Promise<void> {
     const { privateKey } = await jose.generateKeyPair(alg, { extractable: true })
     const kid = `key-${randomUUID()}`
@@ -75,7 +75,7 @@ export class TestProvider {
     if (this.#client !== null) this.register(this.#client)
   }
 
-  /** Replaces all keys by a new one, at once. */
+  /** Replaces all keys with a new key. */
   async rotate(alg = 'RS256'): Promise<void> {
     this.keys = []
     await this.addKey(alg)
@@ -170,7 +170,7 @@ export class TestProvider {
     await provider.interactionFinished(received, answer, { login: { accountId: this.account.subject } })
   }
 
-  /** The proxy: passes the request on, and lies where it is told to. */
+  /** The proxy: passes a request on, and changes its answer if `lie` names its path. */
   async #pass(received: IncomingMessage, answer: ServerResponse): Promise<void> {
     const { method, url, headers } = received
     const port = portOf(this.#behind)
@@ -181,10 +181,10 @@ export class TestProvider {
         body: Buffer.concat(await honest.toArray()),
       }
       const lies = this.lie !== null && new URL(url!, this.issuer).pathname === this.lie.of
-      const told = lies ? await this.lie!.tell(passing) : passing
-      const { 'content-length': _, 'transfer-encoding': __, ...kept } = told.headers
+      const sentAnswer = lies ? await this.lie!.tell(passing) : passing
+      const { 'content-length': _, 'transfer-encoding': __, ...kept } = sentAnswer.headers
       for (const [name, value] of Object.entries(kept)) if (value !== undefined) answer.setHeader(name, value)
-      answer.writeHead(told.status).end(told.body)
+      answer.writeHead(sentAnswer.status).end(sentAnswer.body)
     })
     received.pipe(sent)
   }
@@ -207,7 +207,7 @@ export class TestBrowser {
     this.#visitService = visitService
   }
 
-  /** Returns a browser with the same cookies, as a thief of them would have. */
+  /** Returns a browser with the same cookies, as a thief of the cookies would have. */
   copy(): TestBrowser {
     const other = new TestBrowser(this.#origin, this.#visitService)
     other.#cookies = new Map(this.#cookies)
@@ -222,14 +222,14 @@ export class TestBrowser {
     this.#cookies.set(`${this.#origin} session_token`, token)
   }
 
-  /** Visits a page of the service, without following where it leads. */
+  /** Visits a page of the service, and follows no redirect. */
   async visit(path: string): Promise<Visited> {
     const answer = await this.#visitService(path, this.#cookieOf(this.#origin))
     this.#keep(this.#origin, answer.cookies)
     return answer
   }
 
-  /** Follows the provider from a page of its own to where it leads back. Returns the path at the service. */
+  /** Follows the redirects of the provider until they lead back to the service. Returns the path at the service. */
   async followProvider(url: string): Promise<string> {
     for (let next = url, hops = 0; hops < 12; hops += 1) {
       if (next.startsWith(this.#origin)) return next.slice(this.#origin.length)

@@ -68,7 +68,7 @@ export async function confirmed<M extends WritingMethod, Url extends string>(
   return person.send(write.method, write.url, write.body, await confirmationOf(person, key, write))
 }
 
-/** Returns the person as the SDK acts for them: when the service demands a confirmation, the request is confirmed and sent again. */
+/** Returns the person with a client like the SDK: when the service demands a confirmation, it confirms the request and sends it again. */
 export function confirming(person: Person, key: Authenticator): Person {
   const write = async <M extends WritingMethod, Url extends string>(
     method: M,

@@ -89,19 +89,19 @@ function childrenOf(parent: number): number[] {
 
 /** Starts a relay on the loopback address that can fall silent: it then reads and forwards nothing. */
 async function startNetwork(targetPort: number) {
-  const links = new Set<{ from: Socket; to: Socket; isCut: boolean; isMeant: boolean }>()
+  const links = new Set<{ from: Socket; to: Socket; isCut: boolean; hasCutText: boolean }>()
   let isCut = false
   let cutText: string | null = null
   const relay = createServer((from) => {
     const to = connect(targetPort, '127.0.0.1')
-    const link = { from, to, isCut: false, isMeant: false }
+    const link = { from, to, isCut: false, hasCutText: false }
     links.add(link)
     from.on('data', (bytes) => {
       if (isCut || link.isCut) return
       to.write(bytes)
-      link.isMeant ||= cutText !== null && bytes.includes(cutText)
-      if (!link.isMeant || !bytes.includes('commit')) return
-      link.isMeant = false
+      link.hasCutText ||= cutText !== null && bytes.includes(cutText)
+      if (!link.hasCutText || !bytes.includes('commit')) return
+      link.hasCutText = false
       cutText = null
       isCut = true
     })

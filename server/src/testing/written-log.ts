@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the caller to know.
 type Query = (text: string, values?: unknown[]) => Promise<any[]>
 
-/** The log of PostgreSQL about one database: a count, which depends on no clock and on no other database of the server. */
+/** The write-ahead log that one database has caused. It depends on no clock and on no other database of the server. */
 export type WrittenLog = {
   bytes: number
   /** Updates by table, and how many of them changed no index. */
@@ -27,7 +27,7 @@ export async function countLog(query: Query): Promise<() => Promise<WrittenLog>>
   }
 
   async function read(from: string, to: string): Promise<WrittenLog> {
-    // The functions read what is on the disk.
+    // The functions read only the part of the log that is on disk.
     await query('select pg_switch_wal()')
     const rows: { bytes: string; table: string | null; all: number; heap_only: number }[] = await query(
       `with records as materialized (
