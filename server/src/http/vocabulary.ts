@@ -137,7 +137,8 @@ export const vocabulary: Readonly<Record<string, string>> = {
   incomingUsd: 'USD value of incoming operations; operations without a rate are left out.',
   outgoingUsd: 'USD value of outgoing operations; operations without a rate are left out.',
   grossTurnoverUsd: 'USD value of incoming and outgoing operations together; operations without a rate are left out.',
-  netFlowUsd: 'USD value of incoming operations less that of outgoing operations; operations without a rate are left out.',
+  netFlowUsd:
+    'USD value of incoming operations less that of outgoing operations; operations without a rate are left out.',
   incomingByAsset: 'Incoming amounts, per token.',
   outgoingByAsset: 'Outgoing amounts, per token.',
   netFlowByAsset: 'Incoming less outgoing amounts, per token.',
