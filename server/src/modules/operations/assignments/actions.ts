@@ -120,7 +120,7 @@ const edit: Executor = {
 
 export const categoryExecutors = { category_assign: assign, category_edit: edit }
 
-/** Refuses changes of values of an archived category; they can only be removed. @throws 403, 409 when it is archived */
+/** Refuses a change of the values of an archived category: its assignments can only be removed. @throws 403, 409 when it is archived */
 function assertEditable(category: Pick<CategoryRow, 'archived'>, { canEdit }: Rights, removes: boolean): void {
   if (!canEdit) throw forbidden('not_permitted', 'You may not edit this category')
   if (category.archived && !removes) throw conflict('archived', 'The category is archived')

@@ -80,7 +80,7 @@ export function assertAssignable(
 
 export type AssignmentAction = 'category_assign' | 'category_edit'
 
-/** Returns true if the change needs the approvers of the category. To remove an assignment counts as an edit. */
+/** Returns true if the change needs votes of the approvers of the category. The removal of an assignment counts as an edit. */
 export function needsApproval({ approval_scope }: Pick<CategoryRow, 'approval_scope'>, action: AssignmentAction) {
   return approval_scope === 'assign_and_edit' || (approval_scope === 'edit' && action === 'category_edit')
 }

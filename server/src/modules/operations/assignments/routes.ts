@@ -27,7 +27,7 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
   api.get('listCategoryAssignments', '/vaults/:code/operations/:type/:id/categories', {
     summary: 'List category assignments of an operation',
     description:
-      'The categories that the `viewScope` shows to the caller, with their values, beginning with the first category. ' +
+      'The assigned categories that the caller may see, with their values; the first category comes first. ' +
       'Sensitive fields are null for callers who may not edit the assignment.',
     params: operationParams,
     answers: { 200: CategoryAssignments },
@@ -56,9 +56,9 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
   api.put('assignCategory', '/vaults/:code/operations/:type/:id/categories/:categoryId', {
     summary: 'Assign a category to an operation',
     description:
-      'Or edits the values of an assignment. 201 when it is assigned, 200 when its values are edited. When the ' +
-      'category requires approval, 202 with the approval request; its payload holds all values, sensitive ones ' +
-      'included, for its approvers to read.',
+      'Assigns the category, or edits the values of its assignment. 201 for a new assignment, 200 for an edit. When ' +
+      'the category requires approval, 202 with the approval request; its payload holds all values, also sensitive ' +
+      'values, for the approvers to read.',
     params: operationCategoryParams,
     errors: ['not_permitted', 'already_exists', 'archived', 'changed_concurrently', 'quorum_unreachable'],
     body: CategoryValues,

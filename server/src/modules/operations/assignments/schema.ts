@@ -19,7 +19,7 @@ export const CategoryAssignment = Closed(
     version: Type.Integer({ minimum: 1, description: 'Increased by one with every edit.', examples: [1] }),
     assignedById: described(
       Type.String({ examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
-      'Identifier of the user or service that assigned it.',
+      'Identifier of the user or service that assigned the category.',
     ),
     assignedBy: ProfileBeside,
     createdAt: Timestamp,
@@ -52,7 +52,7 @@ export const CategoryValues = Closed(
 )
 
 export const operationParams = {
-  type: described(Enum(operationTypes), 'Kind of the operation.'),
+  type: described(Enum(operationTypes), 'Type of the operation.'),
   id: described(GivenId, 'Identifier of the operation.'),
 }
 export const operationCategoryParams = { ...operationParams, categoryId: GivenId }

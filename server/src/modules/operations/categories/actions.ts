@@ -64,7 +64,7 @@ const defaults = {
  */
 export async function updateCategory(trx: Trx, id: string, body: Update, by: ByMember): Promise<CategoryRow> {
   const category = await lockDefinition(trx, id, by)
-  const reserved = administratorsDecide.find((name) => body[name] !== undefined)
+  const reserved = administratorFields.find((name) => body[name] !== undefined)
   if (reserved !== undefined && !by.member.isAdmin) {
     throw forbidden('administrator_required', `Only administrators of the vault may change ${reserved}`)
   }
@@ -86,7 +86,7 @@ export async function updateCategory(trx: Trx, id: string, body: Update, by: ByM
  * The fields that only administrators may change. With them, an editor of a definition could let anyone, themselves
  * included, view, assign or approve more.
  */
-const administratorsDecide = [
+const administratorFields = [
   'viewScope',
   'assignScope',
   'editScope',

@@ -61,7 +61,7 @@ export function mayEditDefinition(category: Granting, viewer: Viewer): boolean {
   return viewer.isAdmin || ownGrants(category, viewer).some((grant) => grant.can_edit)
 }
 
-/** Returns all grants to editors of the definition and to auditors. Other viewers see their own grants. */
+/** Returns the grants that the viewer may see: all grants for editors of the definition and auditors, their own for other viewers. */
 export function grantsSeenBy(category: Granting, viewer: Viewer): CategoryGrantRow[] {
   return viewer.readsAll || mayEditDefinition(category, viewer) ? category.grants : ownGrants(category, viewer)
 }

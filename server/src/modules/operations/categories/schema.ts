@@ -54,7 +54,7 @@ const ApprovalThreshold = Type.Integer({
   minimum: 0,
   maximum: limits.approvalThresholdMax,
   description:
-    'Number of approvals that a change of values needs; at least 1 unless approvalScope is none, and 1 if it is left out then.',
+    'Number of approvals that a change of values needs: at least 1 (the default) unless `approvalScope` is `none`.',
   examples: [1],
 })
 const Label = Type.String({ minLength: 1, maxLength: limits.labelLengthMax, pattern: '\\S', examples: ['Cost center'] })
@@ -84,7 +84,7 @@ const Unit = Type.String({
   examples: ['kg'],
 })
 const Default = Type.Unknown({
-  description: 'The default value for new assignments, as it would be sent; null for none.',
+  description: 'Default value of new assignments, in the form in which values are sent; null without one.',
   examples: ['cc_100'],
 })
 const HelpText = Type.String({ maxLength: limits.fieldHelpTextLengthMax, examples: ['As in the chart of accounts'] })
@@ -122,7 +122,7 @@ export const CategoryField = Closed(
     type: described(FieldType, 'Type of the values; it never changes.'),
     ...fieldSettings,
     sensitive: Type.Boolean({
-      description: 'Its values read as null for those who may not edit them.',
+      description: 'True if the values are null for viewers who may not edit them.',
       examples: [false],
     }),
     archived: Type.Boolean({ examples: [false] }),
@@ -194,7 +194,7 @@ export const OperationCategory = Closed(
     updatedAt: Timestamp,
     fields: described(Type.Array(Ref(CategoryField)), 'The fields whose values an assignment has.'),
     grants: Type.Array(CategoryGrant, {
-      description: 'Those who may not edit the definition see the grants of themselves and their groups only.',
+      description: 'All grants if the caller may edit the definition; else the grants to the caller and its groups.',
     }),
     approvers: described(
       Type.Array(CategoryApprover),
@@ -281,7 +281,9 @@ export const CategoryApprovers = Closed({
 })
 
 export const CategoryQuery = Closed({
-  archived: Type.Optional(Type.Boolean({ description: 'Archived and active ones by default.', examples: [false] })),
+  archived: Type.Optional(
+    Type.Boolean({ description: 'true: archived only; false: active only; both by default.', examples: [false] }),
+  ),
   appliesTo: Type.Optional(AppliesTo),
   ...pageQuery,
 })

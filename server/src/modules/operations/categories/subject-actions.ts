@@ -25,7 +25,7 @@ export async function replaceGrants(
     kind: subjectType,
     userId: subjectUserId ?? null,
     groupId: subjectGroupId ?? null,
-    rights: { ...noRights, ...rights },
+    rights: { ...defaultRights, ...rights },
   }))
   const idle = wanted.flatMap(({ rights }, i): FieldFault[] =>
     Object.values(rights).includes(true) ? [] : [{ field: `grants.${i}`, message: 'must have at least one right' }],
@@ -101,7 +101,7 @@ async function writeGrants(trx: Trx, category: CategoryRow, rows: GrantValues[],
   }
 }
 
-const noRights = { canView: true, canAssign: false, canEdit: false }
+const defaultRights = { canView: true, canAssign: false, canEdit: false }
 const grantNames = { list: 'grants', userId: 'subjectUserId', groupId: 'subjectGroupId' }
 
 /**

@@ -1,7 +1,10 @@
 import { badRequest } from '../../../lib/errors.ts'
 import type { Place as SealedPlace, Sealer } from '../../../lib/secrets.ts'
 
-/** A snapshot of a database. After a restore or a promotion, other transactions have the numbers in it. */
+/**
+ * A snapshot, and the mark of its database. A restore or a promotion changes the mark, because the transaction numbers of the
+ * snapshot then belong to other transactions.
+ */
 export type Place = { snapshot: string; database: string }
 /** The position of a reader of changes, and the time at which it was taken. */
 export type ChangeCursor = { place: Place; takenAt: Date }

@@ -21,11 +21,11 @@ export function changeRoutes(app: App, deps: Deps): void {
   api.get('listChanges', '/changes', {
     summary: 'Wait for changes',
     description:
-      'Lists the objects that changed since `after` in the vaults of the caller, by ids and without content. Transfers, ' +
-      'deposits, approval requests, addresses, folders and adjustments are listed only if the caller may see them. With ' +
-      '`wait` the answer comes at the first change, or empty at the end of the time. No change is left out: ask again with ' +
-      '`nextCursor` at once. After `reset`, read the shown objects again. 429 with Retry-After when too many requests of ' +
-      'the caller wait, 503 when too many requests wait in all.',
+      'Lists the objects that changed since `after` in the vaults of the caller, by ids and without content. ' +
+      'Transfers, deposits, payouts, approval requests, addresses, folders, adjustments and holds are listed only if ' +
+      'the caller may see them. With `wait` the answer comes at the first change, or empty at the end of the time. ' +
+      'No change is left out: ask again with `nextCursor` at once. If `reset` is true, read the objects again. 429 ' +
+      'with Retry-After when too many requests of the caller wait, 503 when too many requests wait in all.',
     errors: ['invalid_cursor', 'too_many_at_once', 'overloaded'],
     querystring: ChangesQuery,
     answers: { 200: Changes },

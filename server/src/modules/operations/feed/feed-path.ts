@@ -20,8 +20,8 @@ export type ResolvedFilters = Omit<
   /** The addresses that match both the address filter and the folder filter. */
   addressIds: string[] | null
   /**
-   * The addresses among `addressIds` that are in scope and that the viewer does not own. Without an address filter, the
-   * shared addresses; when they are too many to merge, only enough ids to exceed the limit.
+   * With an address or folder filter, the addresses of the filter that are in scope. Without such a filter, the addresses that
+   * are shared with the viewer; when they are too many to merge, only enough ids to exceed the limit.
    */
   visibleAddressIds: string[]
   counterpartyIds: string[] | null

@@ -36,7 +36,7 @@ const feedLimits: FeedLimits = {
 
 /**
  * Reads one page of the operations in scope that match the filters, newest first by (created_at, id), from one snapshot.
- * `describe` reads the rows of the given ids, in any order. A request walks at most one window of the feed.
+ * `describe` reads the rows of these ids, in any order. A request reads a limited number of rows of the feed.
  */
 export async function readFeed<Row extends { id: string }>(
   db: Db,

@@ -22,11 +22,12 @@ export function historyRoutes(app: App, deps: Deps): void {
   api.get('listHistory', '/vaults/:code/history', {
     summary: 'List history',
     description:
-      'Transfers and deposits in one feed, newest first: the activity of the caller, for administrators and auditors that ' +
-      'of the whole vault. `status` names statuses of transfers, so deposits are left out; `statuses` names those of ' +
-      'both. `awaitingMyApproval=true` lists transfers of others that wait for the vote of the caller. A request reads ' +
-      'a limited number of operations, so a page may hold fewer items than `limit`, even none, while `nextCursor` is ' +
-      'not null; the list ends when `nextCursor` is null. A cursor is valid only with the filters of the request that returned it.',
+      'Transfers and deposits in one feed, newest first. Members see their own activity, administrators and auditors ' +
+      'that of the whole vault. With `status` the list has transfers only, with `statuses` also deposits. ' +
+      '`awaitingMyApproval=true` lists transfers of others that wait for the vote of the caller. A request reads ' +
+      'a limited number of operations, so a page may hold fewer items than `limit`, even none, while `nextCursor` ' +
+      'is not null; the list ends when `nextCursor` is null. A cursor is valid only with the filters of the request ' +
+      'that returned it.',
     errors: ['administrator_required'],
     querystring: HistoryQuery,
     answers: { 200: PageOf(Ref(HistoryItem)) },

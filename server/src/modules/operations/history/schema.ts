@@ -28,7 +28,10 @@ export const HistoryItem = Closed(
     operationType: Enum(operationTypes),
     network: Text('ethereum'),
     flowType: Enum(flowTypes),
-    status: described(Enum(operationStatuses), 'Status of the operation; a deposit is always `confirmed`.'),
+    status: described(
+      Enum(operationStatuses),
+      'Status of the operation. A deposit is `confirmed`, or `failed` while the chain no longer has it.',
+    ),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
     txIndex: described(
       Nullable(Type.Integer({ minimum: 0, examples: [1] })),
@@ -89,7 +92,7 @@ export const HistoryItem = Closed(
     confirmedAt: Nullable(Timestamp),
     orphanedAt: described(
       Nullable(Timestamp),
-      'Instant at which the chain lost a deposit that was credited, in UTC; null otherwise, also when it came back.',
+      'Instant at which the chain lost a credited deposit, in UTC; null for other operations, and once it came back.',
     ),
   },
   { $id: 'HistoryItem', description: 'A transfer or a deposit, from the side of one address of the vault.' },
@@ -103,7 +106,9 @@ const Key = Type.Optional(Type.String({ minLength: 1, maxLength: 128 }))
 
 export const HistoryQuery = Closed({
   userId: described(Key, 'Administrators only: restricts the list to this user.'),
-  direction: Type.Optional(described(Enum(['in', 'out']), 'Restricts the list to what arrived or to what left.')),
+  direction: Type.Optional(
+    described(Enum(['in', 'out']), 'Restricts the list to deposits (`in`) or to transfers (`out`).'),
+  ),
   status: Type.Optional(
     Type.Unsafe<string[]>(
       Type.Array(Type.String({ pattern: `^(${anyStatus})(,(${anyStatus}))*$`, examples: ['pending'] }), {

@@ -14,8 +14,8 @@ type Metadata = Static<typeof OperationMetadata>
 type Update = Static<typeof MetadataUpdate>
 
 /**
- * Changes the owner's metadata of an operation. Absent fields stay, and null clears a field. It changes neither money
- * nor a decision.
+ * Changes the category, the tags, the purpose and the note of an operation. Absent fields stay, and null clears a field. Metadata
+ * change neither money nor a decision.
  *
  * @throws 404 for an operation that the member may not see, 403 for an operation of an address that they do not own, 400 and
  *   409 as `replaceFirstCategory`

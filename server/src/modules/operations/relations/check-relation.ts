@@ -24,7 +24,7 @@ export type ExistingRelations = {
   isRelatedInReverse: boolean
   /** The larger number of relations among the two operations. */
   relationsCount: number
-  /** The raw amount of the target that refunds and reversals took back. Ended sources without effect are not included. */
+  /** The raw amount of the target that refunds and reversals took back. Sources that ended without effect do not count. */
   refunded: bigint
 }
 

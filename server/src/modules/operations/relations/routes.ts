@@ -49,7 +49,7 @@ export function operationRelationRoutes(app: App, deps: Deps): void {
   api.get('listRelationsOfOperation', '/vaults/:code/operations/:type/:id/relations', {
     summary: 'List relations of an operation',
     description:
-      'All of them, newest first, whose other operation the caller may see, too. `role` says whether this operation ' +
+      'The relations whose other operation the caller may see, too, newest first. `role` says whether this operation ' +
       'is the source or the target.',
     params: operationParams,
     answers: { 200: Closed({ items: Type.Array(Ref(RelationOfOperation)) }) },

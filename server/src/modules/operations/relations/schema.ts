@@ -18,25 +18,25 @@ const relationTypes = ['refund', 'reversal', 'correction', 'replacement'] as con
 
 export type RelationType = (typeof relationTypes)[number]
 
-const SourceType = described(Enum(operationTypes), 'Kind of the operation that refers to the other, such as a refund.')
+const SourceType = described(Enum(operationTypes), 'Type of the source, which refers to the target: such as a refund.')
 const TargetType = described(
   Enum(operationTypes),
-  'Kind of the operation that is referred to, such as the refunded payment.',
+  'Type of the target, to which the source refers: such as the refunded payment.',
 )
 
 const relation = {
   id: Id,
   vaultId: Id,
   sourceOperationType: SourceType,
-  sourceOperationId: described(Id, 'Identifier of that operation.'),
+  sourceOperationId: described(Id, 'Identifier of the source operation.'),
   targetOperationType: TargetType,
-  targetOperationId: described(Id, 'Identifier of that operation.'),
+  targetOperationId: described(Id, 'Identifier of the target operation.'),
   relationType: described(Enum(relationTypes), 'Type of the relation from the source to the target.'),
   relatedAmountRaw: described(
     Nullable(RawAmount),
-    'Part of the source amount that the relation is about, in the smallest unit of the token; null if it names none.',
+    'Part of the source amount that the relation is about, in the smallest unit of the token; null without an amount.',
   ),
-  tokenId: described(Nullable(Id), 'Identifier of the token of both operations; null if they have different ones.'),
+  tokenId: described(Nullable(Id), 'Identifier of the token of both operations; null if their tokens differ.'),
   comment: Nullable(Type.String({ examples: ['The invoice was paid twice'] })),
   createdById: Id,
   createdBy: ProfileBeside,
@@ -63,15 +63,15 @@ const OtherKey = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k
 
 export const RelationBody = Closed({
   sourceOperationType: SourceType,
-  sourceOperationId: described(GivenId, 'Identifier of that operation.'),
+  sourceOperationId: described(GivenId, 'Identifier of the source operation.'),
   targetOperationType: TargetType,
-  targetOperationId: described(OtherKey, 'Identifier of that operation.'),
+  targetOperationId: described(OtherKey, 'Identifier of the target operation.'),
   relationType: described(Enum(relationTypes), 'Type of the relation from the source to the target.'),
   relatedAmountRaw: Type.Optional(
     Type.String({
       pattern: '^[1-9][0-9]{0,77}$',
       description:
-        'In the smallest unit of the token of both operations. A refund or reversal without it is about the ' +
+        'Amount in the smallest unit of the token of both operations. A refund or reversal without it is about the ' +
         'whole amount of its source.',
       examples: ['1500000'],
     }),
@@ -80,7 +80,7 @@ export const RelationBody = Closed({
     Type.String({
       minLength: 1,
       maxLength: 128,
-      description: 'The token of both operations; determined from them by default.',
+      description: 'Identifier of the token of both operations; determined from the operations by default.',
       examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
     }),
   ),
@@ -95,7 +95,7 @@ export const RelationQuery = Closed({
   relationType: Type.Optional(described(Enum(relationTypes), 'Restricts the list to relations of this type.')),
   sourceOperationId: Type.Optional(described(GivenId, 'Restricts the list to relations with this source.')),
   targetOperationId: Type.Optional(described(GivenId, 'Restricts the list to relations with this target.')),
-  tokenId: Type.Optional(described(GivenId, 'Restricts the list to relations of amounts in this token.')),
+  tokenId: Type.Optional(described(GivenId, 'Restricts the list to relations between operations of this token.')),
   from: Bound,
   to: Bound,
   ...pageQuery,

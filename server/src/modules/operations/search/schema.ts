@@ -20,7 +20,7 @@ export const FoundItem = Closed(
     kind: described(Enum(foundKinds), 'Kind of the object; `person` is a person or a service of the vault.'),
     id: Type.String({ examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
     title: Type.String({
-      description: 'Name of the object, or of the object that it belongs to.',
+      description: 'Name of the object; the amount of a transfer or deposit; an address itself if it has no label.',
       examples: ['Payroll'],
     }),
     subtitle: Nullable(
