@@ -11,10 +11,7 @@ type Authentication = {
   to: RecordKey
 }
 
-/**
- * Gives records MACs under a key, in pages, and returns their number. The caller locks the records, because nobody may
- * write any meanwhile.
- */
+/** Gives records MACs under a key, in pages, and returns their number. The caller must lock the records against concurrent writes. */
 export async function authenticateRecords(trx: Trx, { from, to }: Authentication): Promise<number> {
   let count = 0
   let after: RecordPlace | null = beforeAllRecords

@@ -57,8 +57,8 @@ export function listUnsealedRecords(db: Db | Trx, { chain, id }: RecordPlace, li
 }
 
 /**
- * Returns the first seal chain of records or seals after the given one. This lists the seal chains without reading all their
- * rows.
+ * Returns the first seal chain of records or seals after the seal chain `after`; null after the last. This lists the seal chains
+ * without reading all their rows.
  */
 export async function findNextChain(db: Db | Trx, after: string): Promise<string | null> {
   const { rows } = await sql<{ chain: string | null }>`

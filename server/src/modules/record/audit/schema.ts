@@ -30,14 +30,14 @@ export const AuditRecord = Closed(
     createdAt: Timestamp,
     content: Type.String({
       description:
-        'The record exactly as it was hashed: canonical JSON of the fields above but `actor`, with the chain that it belongs to.',
+        'The record exactly as it was hashed: canonical JSON of the fields above except `actor`, with its seal chain.',
       examples: ['{"action":"policy.updated","actorId":null,"chain":"platform"}'],
     }),
     hash: Hash('SHA-256 of `content` in UTF-8, in hexadecimal digits.'),
     sealSequence: Nullable(
       Type.Integer({
         minimum: 1,
-        description: 'The seal that chains this record; null in its first seconds.',
+        description: 'Number of the seal that holds this record; null in its first seconds, until it is sealed.',
         examples: [42],
       }),
     ),
@@ -75,11 +75,11 @@ export const AuditSeal = Closed(
   {
     chain: Type.String({ description: 'Id of the vault, or `platform`.', examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
     sequence: Type.Integer({ minimum: 1, description: 'Number of the seal in its chain.', examples: [42] }),
-    previousHash: Hash('Hash of the seal before it; 64 zeros for the first.'),
+    previousHash: Hash('Hash of the seal before this one; 64 zeros for the first seal.'),
     records: Type.Array(Closed({ id: Id, hash: Hash('Hash of the record.') }), {
-      description: 'The records that it seals, in the order in which they are hashed.',
+      description: 'The records that the seal holds, in the order in which they are hashed.',
     }),
-    sealedAt: described(Timestamp, 'Instant at which it was written, in UTC.'),
+    sealedAt: described(Timestamp, 'Instant at which the seal was written, in UTC.'),
     ...signedSeal,
     hash: Hash('SHA-256 of the canonical JSON that docs/audit.md states.'),
   },
@@ -99,7 +99,7 @@ export const AuditSealQuery = Closed({
       minimum: 1,
       maximum: auditSealsPageMax,
       default: auditSealsPageMax,
-      description: 'Largest number of seals of a page; one may hold a thousand records.',
+      description: 'Largest number of seals of a page; a seal may hold a thousand records.',
       examples: [10],
     }),
   ),

@@ -11,10 +11,12 @@ const digits = (count: number, description: string) =>
 /** Returns the schema of 32 bytes in hexadecimal digits. */
 export const Hash = (description: string) => digits(64, description)
 
-/** The properties that seals have since they are signed; null in older seals. */
+/** The properties of signed seals; null in older seals, which are not signed. */
 export const signedSeal = {
   root: Nullable(Hash('Root of the Merkle tree of `records`; null in old seals, which are not signed.')),
-  keyId: Nullable(digits(32, 'Names the key that signed: the beginning of the SHA-256 of its bytes.')),
-  publicKey: Nullable(Hash('The Ed25519 key that signed.')),
-  signature: Nullable(digits(128, 'Its signature over `hash` (docs/audit.md).')),
+  keyId: Nullable(
+    digits(32, 'Identifier of the key that signed the seal: the first 32 digits of the SHA-256 of its bytes.'),
+  ),
+  publicKey: Nullable(Hash('The Ed25519 public key that verifies `signature`.')),
+  signature: Nullable(digits(128, 'Ed25519 signature of `hash` (docs/audit.md).')),
 }

@@ -102,11 +102,11 @@ function faultOfContent(log: SealLog, seal: SealRow, previous: Previous): string
     leaves,
   }
   if (format === 1) {
-    if (log !== 'audit' || previous.format > 1) return 'it is not signed, though seals are by now'
+    if (log !== 'audit' || previous.format > 1) return 'it is not signed, which only the oldest audit seals may be'
     return hashSeal({ ...common, format }).equals(hash) ? null : 'its content does not have its hash'
   }
   if (format !== 2 || publicKey === null) return `it has the format ${format}, which this version does not know`
-  if (seal.root?.equals(rootOfLeaves(leaves)) !== true) return 'its root is not that of what it holds'
+  if (seal.root?.equals(rootOfLeaves(leaves)) !== true) return 'its root does not match its content'
   return hashSeal({ ...common, format, log, publicKey }).equals(hash) ? null : 'its content does not have its hash'
 }
 
