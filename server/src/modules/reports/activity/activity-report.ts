@@ -108,7 +108,7 @@ async function readSlowPolicies(trx: Trx, { filter }: ActivityRequest, { times }
 async function readPrevious(trx: Trx, { comparison, filter, timezone }: ActivityRequest) {
   if (comparison === 'none') return null
   const interval = previousInterval(filter.interval, timezone, comparison)
-  // The ids are those of the report's own interval.
+  // `operationIds` has only operations of the report's own interval.
   return { interval, figures: await compareOperations(trx, { ...filter, interval, operationIds: null }) }
 }
 

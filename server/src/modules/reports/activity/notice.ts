@@ -15,7 +15,10 @@ import { type ReportedOperation, ratelessTokensOf } from './few-operations.ts'
 import type { Groups } from './groups.ts'
 import { lacksUsdRate } from './statistics.ts'
 
-/** Reads the single operations that observations name and sums do not show; all within the scope of the report. */
+/**
+ * Reads what observations name and sums do not show: single operations, counterparties, addresses and tokens, all within the scope
+ * of the report.
+ */
 export async function noticeOperations(
   trx: Trx,
   filter: OperationFilter,

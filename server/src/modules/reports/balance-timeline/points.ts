@@ -14,9 +14,9 @@ const hour = 3_600_000
  */
 export function pointsOf({ from, to }: Interval, zone: string, step: TimelineStep): Date[] {
   const days = (to.getTime() - from.getTime()) / (24 * hour)
-  // This number is at least the number of buckets: a cut week or month counts as a whole one.
-  const atLeast = { hour: days * 24 - 1, day: days - 2, week: days / 7 - 2, month: days / 31 - 2 }[step]
-  if (atLeast > timelinePointsMax) throw tooMany()
+  // The interval has at least this number of buckets. The test refuses long intervals before their buckets are computed.
+  const bucketsMin = { hour: days * 24 - 1, day: days - 2, week: days / 7 - 2, month: days / 31 - 2 }[step]
+  if (bucketsMin > timelinePointsMax) throw tooMany()
   const ends = step === 'hour' ? hoursOf(from, to) : cutInterval({ from, to }, zone, step).buckets.map(({ end }) => end)
   if (ends.length > timelinePointsMax) throw tooMany()
   return ends

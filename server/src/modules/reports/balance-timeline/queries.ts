@@ -16,7 +16,7 @@ export type TimelineRow = {
 export type TimelineFilter = { addressId: string | null; tokenId: string | null }
 
 /**
- * Returns the balance of the addresses in scope of each token before each of these ascending instants, from one statement: the
+ * Returns, for each token, the balance of the addresses in scope before each of these ascending instants, from one statement: the
  * balance now, less the postings since. It reads the entries of their accounts since the first instant, each account by its own
  * index range. Reservations move funds within an address and cancel out.
  */

@@ -46,7 +46,7 @@ export const BalanceTimeline = Closed(
           ),
         }),
       ),
-      'Every token that an address in scope has an account of.',
+      'Every token of which an address in scope has a ledger account.',
     ),
     usd: described(
       Type.Array(Closed({ at, usdValue: described(usdValue, 'null where a token with a balance has no rate.') })),

@@ -149,12 +149,15 @@ export function breakDownByCategory(activity: Activity): Static<typeof ActivityB
 
 export const ActivityByCounterparty = Closed(
   {
-    counterpartyId: described(Nullable(Id), 'Identifier of the counterparty; null for all operations without one.'),
+    counterpartyId: described(
+      Nullable(Id),
+      'Identifier of the counterparty; null for operations without a counterparty.',
+    ),
     name: described(
       Nullable(Text('Northwind Trading')),
-      'Name of the counterparty; null for all operations without one.',
+      'Name of the counterparty; null for operations without a counterparty.',
     ),
-    kind: described(Nullable(Text('company')), 'Kind of the counterparty; null for all operations without one.'),
+    kind: described(Nullable(Text('company')), 'Kind of the counterparty; null for operations without a counterparty.'),
     incomingByAsset: AssetAmounts,
     outgoingByAsset: AssetAmounts,
     grossTurnoverUsd: Usd,

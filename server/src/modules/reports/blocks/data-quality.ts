@@ -25,9 +25,12 @@ const figures = {
   uncategorizedOperations: described(Count, 'Operations without a category that the caller sees.'),
   conflictingCounterpartyClassifications: described(
     Count,
-    'Operations whose present counterparty differs from the ' + 'counterparty at their creation.',
+    'Operations whose present counterparty differs from the counterparty at their creation.',
   ),
-  invalidOperationRelations: described(Count, 'Relations, not operations, that contradict what they relate.'),
+  invalidOperationRelations: described(
+    Count,
+    'Number of relations, not of operations, that contradict their operations.',
+  ),
   missingLedgerEntries: described(Count, 'Operations without the ledger entry that brought them to their status.'),
   ledgerReconciliationDifferences: described(
     Count,

@@ -45,7 +45,7 @@ export const faultNames = [
   'unmatched',
   'retroactivelyMatched',
   'conflictingCounterparty',
-  // The address book now names another counterparty for the other side, its first one, or none any more.
+  // The current counterparty differs from the recorded one: it is another, was added later, or was removed.
   'reclassified',
 ] as const
 /** The number of operations of a group with each of the faults. */

@@ -175,8 +175,8 @@ export const reports = [
     operationId: 'reportAssetMovement',
     summary: 'Get the asset movement report',
     description:
-      'The blocks of the address activity report, and per asset from the ledger: the opening balance, what was ' +
-      'received, sent, paid in fees and adjusted, and the closing balance.',
+      'The blocks of the address activity report, and per asset from the ledger: the opening balance, the amounts ' +
+      'that were received, sent, paid in fees and adjusted, and the closing balance.',
     query: TransactionActivityQuery,
     answer: AssetMovementReport,
     components: [AssetBalance],

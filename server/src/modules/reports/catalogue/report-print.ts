@@ -20,7 +20,7 @@ export type PrintSource = {
   heads: readonly Pick<Head, 'log' | 'sequence' | 'hash'>[]
 }
 
-/** Returns what pages say of a report in the language that its reader asked for. */
+/** Returns the texts of the pages of a report, in the language that the reader chose. */
 export function toPrint(source: PrintSource): Omit<Print, 'lead'> {
   const { organisationName, member, request, parameters, names, heads } = source
   const words = wordsOf((parameters.language as Language | undefined) ?? 'en')

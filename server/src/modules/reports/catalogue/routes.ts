@@ -10,7 +10,7 @@ import type { Parameters, Report } from '../requests/report-request.ts'
 import { answerFile, answerJson } from './answer.ts'
 import { reports } from './catalogue.ts'
 
-type Given = Parameters & { format?: FileFormat | 'json' }
+type ReportInput = Parameters & { format?: FileFormat | 'json' }
 
 /** Each report of the catalogue has two endpoints: with parameters in the query or, where they are too long for it, in a body. */
 export function reportRoutes(app: App, deps: Deps): void {
@@ -26,7 +26,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       files: fileMediaTypesOf(report),
     } as const
     const answer = (member: Member, query: unknown, http: Http) => {
-      const { format = 'json', ...parameters } = query as Given
+      const { format = 'json', ...parameters } = query as ReportInput
       const order = { report, member, parameters }
       return format === 'json' ? answerJson(deps, order) : answerFile(deps, slots, order, format, http)
     }
@@ -47,7 +47,7 @@ export function reportRoutes(app: App, deps: Deps): void {
         '`Idempotency-Key` a repeated request gets the stored answer in JSON; a file is made again.',
       body: report.query,
       handler: async ({ member, body }, http) => {
-        const isJson = ((body as Given).format ?? 'json') === 'json'
+        const isJson = ((body as ReportInput).format ?? 'json') === 'json'
         if (!isJson) return (await answer(member, body, http)) as SentFile
         return http.answerOnce(async () => ok(await answer(member, body, http)))
       },

@@ -166,7 +166,7 @@ function toAssetName({ assetCode, network, contractAddress }: Row): string {
 const isAssetRow = (keys: string[]) =>
   keys.includes('tokenId') && keys.includes('assetCode') && keys.includes('network')
 
-/** A block about an asset has the name of the asset above it. */
+/** Returns the heading of each row in a block of one row per asset: the name of the asset. */
 function headingOf(properties: Record<string, Shape>): Pick<Table, 'headingOf'> {
   return isAssetRow(Object.keys(properties)) ? { headingOf: toAssetName } : {}
 }

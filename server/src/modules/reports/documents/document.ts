@@ -16,7 +16,7 @@ export type ReportDocument = {
   /** The chart; null when the report has no buckets of time. */
   chart: Chart | null
   tables: Table[]
-  /** The name of the table that is meant where one is; null if the report has none. */
+  /** The name of the table that a CSV of a single table contains; null if the report has no main table. */
   mainTable: string | null
   /** Returns the SHA-256 of the content in hexadecimal digits. It is known only after all rows were read. */
   contentSha256(): string

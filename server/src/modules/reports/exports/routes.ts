@@ -62,8 +62,8 @@ export function reportExportRoutes(app: App, deps: Deps): void {
   api.get('getReportExport', '/vaults/:code/reports/exports/:id', {
     summary: 'Get a report export',
     description:
-      'Its state and progress, and the path of the file once it is done. Only for the person who ordered it; 404 for ' +
-      'everybody else.',
+      'The state and progress of the export, and the path of its file once it is done. Only for the person who ' +
+      'ordered it; 404 for everybody else.',
     answers: { 200: ReportExport },
     handler: async (db, { member, params, now }) =>
       toReportExport(await getReportExport(db, member, params.id), member.vault.code, now),
@@ -92,7 +92,7 @@ export function reportExportRoutes(app: App, deps: Deps): void {
       addAbortSignal(AbortSignal.timeout(downloadMilliseconds(Number(row.size_bytes))), bytes)
       if (row.size_bytes !== null) reply.header('content-length', row.size_bytes)
       if (row.sha256 !== null) reply.header('repr-digest', toReprDigest(row.sha256))
-      // The format decides for files of versions without archives.
+      // Files of earlier versions, which made no archives, have no kind; their format decides.
       const kind = row.file_kind ?? row.format
       return sendFile(reply, bytes, kind, fileNameOf(row.report_type, row.id, kind))
     },

@@ -48,7 +48,7 @@ export const ReportExport = Closed(
     }),
     state: described(
       Enum(['queued', 'running', 'done', 'failed', 'expired']),
-      '`queued` and `running` until the file is there; `expired` once it was deleted.',
+      '`queued` and `running` until the file is complete; `expired` after `expiresAt`.',
     ),
     percent: described(Type.Integer({ minimum: 0, maximum: 100, examples: [40] }), 'Progress in per cent.'),
     failure: Nullable(Type.String({ description: 'Why the export failed.', examples: ['Address not found'] })),
@@ -66,8 +66,8 @@ export const ReportExport = Closed(
       Type.String({
         pattern: '^[0-9a-f]{64}$',
         description:
-          'SHA-256 of the file in hexadecimal digits, which is kept longer than the file; null until it is done, and for ' +
-          'files of versions that kept none.',
+          'SHA-256 of the file in hexadecimal digits, which is kept longer than the file; null until it is done, and ' +
+          'for files of earlier versions, which kept no hash.',
         examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
       }),
     ),

@@ -14,6 +14,7 @@ const titleHeight = title.size + title.after
 /** The least room in which a table is begun or a long row is cut. */
 const roomMin = 60
 const gray = 0.38
+
 /** Draws a table and reports the number of rows after each batch. */
 export async function* drawTable(pages: Pages, table: Table, time: ZonedTime): AsyncGenerator<number> {
   let writer: Writer | undefined

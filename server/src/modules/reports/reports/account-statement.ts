@@ -70,10 +70,19 @@ export const StatementLine = Closed(
     id: Id,
     kind: described(
       Enum(entryKinds),
-      'Kind of the entry: a receipt, the reservation of a transfer, its settlement, its release, a network fee, or an adjustment.',
+      'Kind of the entry: a deposit (`deposit`) or its correction (`correct`); the reservation of a transfer ' +
+        '(`reserve`), its settlement (`settle`) or release (`release`); a network fee (`fee`); an adjustment ' +
+        '(`adjust`); a hold (`hold`) or its release (`hold_release`); the removal of an orphaned deposit (`orphan`) ' +
+        'or its return (`orphan_return`); the cover of an exposure (`cover`).',
     ),
-    operationId: described(Id, 'Identifier of the transfer, deposit or adjustment.'),
-    operationType: described(Nullable(Enum(['transfer', 'deposit'])), 'Kind of the operation; null for an adjustment.'),
+    operationId: described(
+      Id,
+      'Identifier of the transfer, deposit, adjustment, hold, orphaning or cover of the entry.',
+    ),
+    operationType: described(
+      Nullable(Enum(['transfer', 'deposit'])),
+      'Type of the operation; null if the entry belongs to neither a transfer nor a deposit.',
+    ),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
     counterparty: named,
     otherAddress: Nullable(
@@ -252,7 +261,10 @@ type StatementHead = {
   totals: AccountTotals
 }
 
-/** @throws 404 for an address outside the scope, or a token that does not exist */
+/**
+ * `prepare` has checked that the member may see the address.
+ * @throws 404 if the vault has no such address, or if the token does not exist
+ */
 async function readStatementHead(trx: Trx, { addressId, tokenId, filter }: StatementRequest): Promise<StatementHead> {
   const { scope, interval } = filter
   const asset = (await findAssets(trx, [tokenId])).get(tokenId)

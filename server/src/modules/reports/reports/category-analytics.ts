@@ -70,7 +70,7 @@ export const CategoryFieldAnalytics = Closed(
     values: described(
       Type.Array(
         Closed({
-          value: described(Nullable(Text('marketing')), 'The value; null for operations without one.'),
+          value: described(Nullable(Text('marketing')), 'The value; null for operations without a value.'),
           ...categoryFigures,
         }),
       ),

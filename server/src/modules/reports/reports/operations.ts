@@ -53,7 +53,10 @@ export const ReportedOperation = Closed(
     address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
     addressLabel: Nullable(Text('Operations')),
     otherAddress: Nullable(
-      Type.String({ description: 'The other side.', examples: ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8'] }),
+      Type.String({
+        description: 'Address of the other side of the operation.',
+        examples: ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8'],
+      }),
     ),
     counterparty: named,
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),

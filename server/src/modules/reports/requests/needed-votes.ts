@@ -3,7 +3,7 @@ import type { AddressScope } from '../../../access/address-scope.ts'
 
 /**
  * The votes that transfers need. Requirements and votes name their subject: a transfer, or a payout, on which people vote as a
- * whole. So a row of a payout needed the votes of its payout, whatever its own amount.
+ * whole. So each transfer of a payout needed the votes of the payout, whatever its own amount.
  */
 
 type Reported = { scope: AddressScope; operationIds: string[] | null }
@@ -12,9 +12,9 @@ type Reported = { scope: AddressScope; operationIds: string[] | null }
 const subjectOf = sql`coalesce(t.payout_id, t.id)`
 
 /**
- * SQL: the common table `subjects` of a statement about a report, which the functions below read: for each transfer that needed
- * votes, and maybe for others, the subject of its votes: (operation_id, subject_id). A report of few operations looks theirs up, one
- * of many reads the subjects of the vault once, because transfers are long rows and few of them need votes.
+ * SQL: the common table expression `subjects`, which the conditions below read. Its rows are (operation_id, subject_id): the subject
+ * of the votes of each transfer that needed votes, and of some other transfers. A report of few operations looks up their subjects. A
+ * report of many operations reads the subjects of the vault once, because transfers are long rows and few of them need votes.
  */
 export function subjectsOfVotes({ scope: { vaultId }, operationIds }: Reported): RawBuilder<unknown> {
   if (operationIds !== null) {
@@ -28,13 +28,13 @@ export function subjectsOfVotes({ scope: { vaultId }, operationIds }: Reported):
     left join transfers t on t.vault_id = ${vaultId} and t.payout_id = voted.subject_id)`
 }
 
-/** SQL condition: the column has a subject of `subjects`, where these are few. PostgreSQL then looks them up. */
+/** SQL condition: the column has a subject of `subjects`. It is true for all rows unless the report is of few operations. */
 export function isSubject({ operationIds }: Reported, column: string): RawBuilder<boolean> {
   if (operationIds === null) return sql<boolean>`true`
   return sql<boolean>`${sql.ref(column)} = any(array(select found.subject_id from subjects found))`
 }
 
-/** SQL condition: votes on the subject `s` of `subjects` were needed and not waived, as the requirement `q` says that meets `more`. */
+/** SQL condition: the subject `s` of `subjects` has a requirement `q` of votes that was not waived and that meets `more`. */
 export function neededVotes(filter: Reported, more: RawBuilder<unknown> = sql`true`): RawBuilder<boolean> {
   return sql<boolean>`exists (select from approval_requirements q
     where q.vault_id = ${filter.scope.vaultId} and ${isSubject(filter, 'q.subject_id')} and q.subject_id = s.subject_id

@@ -83,7 +83,10 @@ export function isAmong({ operationIds }: Pick<OperationFilter, 'operationIds'>,
   return operationIds === null ? sql<boolean>`true` : sql<boolean>`${sql.ref(column)} = any(${operationIds}::text[])`
 }
 
-/** SQL condition: the operation `o` matches every filter of the report but the interval. */
+/**
+ * SQL condition: the operation `o` was created in the interval and matches every other filter of the report, but does not have
+ * the date of `dateBasis`.
+ */
 export function isUndated(filter: OperationFilter): RawBuilder<boolean> {
   const { from, to } = filter.interval
   const undated = isWanted({ ...filter, operationIds: null })

@@ -12,7 +12,7 @@ export async function inSnapshot<Result>(db: Db, read: (trx: Trx) => Promise<Res
   return readSnapshot(db, forSorting(read))
 }
 
-/** Does the same for rows that leave the service while they are read: `use` runs once. */
+/** Runs `use` once in such a snapshot, for rows that leave the service while they are read. */
 export async function inHeldSnapshot<Result>(db: Db, use: (trx: Trx) => Promise<Result>): Promise<Result> {
   return holdSnapshot(db, forSorting(use))
 }

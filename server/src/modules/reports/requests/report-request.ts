@@ -260,7 +260,7 @@ export type ReportDefinition<
   /** The conversion of the answer to a document, where the schema is not enough or the answer is too long for memory. */
   document?: {
     blocks?: Readonly<Record<string, BlockLayout>>
-    /** The block that is meant where one table is; its CSV is a file and no archive. */
+    /** The block of the main table, which a CSV of a single table contains: a file instead of an archive. */
     mainBlock?: string
     lead?(report: ReportContent['report'], words: Words): Lead
     /** Passes the content to `use`; its streams can be read until `use` returns. Without it the whole answer is built. */

@@ -65,7 +65,8 @@ export const ReportHeader = Closed(
     baseCurrency: described(Text('USD'), 'Currency of the values; always `USD`.'),
     classificationMode: described(
       Enum(classifications),
-      'Source of counterparties and folders: the present ones (`current`), or those at the creation of each operation (`historical`).',
+      'Source of counterparties and folders: the present ones (`current`), or those at the creation of each ' +
+        'operation (`historical`).',
     ),
     dataCutoff: described(Timestamp, 'Instant of the snapshot from which all figures come, in UTC.'),
     schemaVersion: described(Text('1'), 'Version of this format.'),
@@ -134,7 +135,7 @@ const Bound = (description: string, example: string) =>
   Type.Optional(
     Type.String({
       maxLength: 40,
-      description: `${description} ISO 8601 timestamp, or a day, whose first instant in \`timezone\` is meant.`,
+      description: `${description} ISO 8601 timestamp, or a day, which stands for its first instant in \`timezone\`.`,
       examples: [example],
     }),
   )
@@ -157,7 +158,8 @@ export const commonQuery = {
   tables: Type.Optional(
     described(
       Enum(['main', 'all']),
-      'Tables of a CSV: `main`, the default, is one file where a report has a main table, `all` an archive with every table.',
+      'Tables of a CSV: `main`, the default, makes one file if the report has a main table; `all` makes an archive ' +
+        'with every table.',
     ),
   ),
   userId: Key('Administrators only: restricts the report to this user.'),
@@ -167,29 +169,29 @@ export const commonQuery = {
 /** The parameters that choose operations. */
 export const filters = {
   dateBasis: Type.Optional(Enum(dateBases)),
-  statuses: List('Restricts the report to these statuses; all of them are then included in sums.', 'confirmed'),
-  flowTypes: List('internal, external.', 'external'),
-  tokenIds: List('Tokens.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
+  statuses: List('Restricts the report to these statuses; sums then include all of them.', 'confirmed'),
+  flowTypes: List('Restricts the report to these flow types: internal, external.', 'external'),
+  tokenIds: List('Ids of tokens.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
   assets: List('Codes of tokens.', 'USDT'),
   networkIds: List('Ids or slugs of networks.', 'ethereum'),
-  ownAddressIds: List('Addresses of the vault that are the own side of the operations.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
-  addressIds: List('The same as `ownAddressIds`; if both are given, both apply.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
-  folderIds: List('Folders, by folderClassification.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
-  counterpartyIds: List('Counterparties, by counterpartyClassification.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
-  counterpartyGroupIds: List('Groups of counterparties, by membership now.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
-  counterpartyAddressIds: List('Addresses of counterparties.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
-  categories: List('Keys of categories, as `category` of the history.', 'payroll'),
-  categoryKeys: List('Keys of categories; categoryField then looks into their assignments only.', 'payroll'),
+  ownAddressIds: List('Ids of the addresses of the vault that sent or received.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
+  addressIds: List('The same as `ownAddressIds`; if a request has both, both apply.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
+  folderIds: List('Ids of folders, by `folderClassification`.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
+  counterpartyIds: List('Ids of counterparties, by `counterpartyClassification`.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
+  counterpartyGroupIds: List('Ids of counterparty groups; the current members count.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
+  counterpartyAddressIds: List('Ids of addresses of counterparties.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
+  categories: List('Keys of categories, with the meaning of `category` in the history.', 'payroll'),
+  categoryKeys: List('Keys of categories; `categoryField` then tests only assignments of these categories.', 'payroll'),
   categoryField: List(
-    'Conditions `key:value`, several values separated by `|`; all hold for one assignment.',
+    'Conditions `key:value`, several values separated by `|`; one assignment must meet all of them.',
     'cost_center:marketing|sales',
   ),
-  initiatorIds: List('Initiators of transfers.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
+  initiatorIds: List('Ids of initiators of transfers.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
   approvalPolicyIds: List(
-    'Policies that asked for votes on the transfer or its payout, which were not waived.',
+    'Ids of policies that required votes on the transfer or its payout; waived votes do not count.',
     'cmi8h2k1p0a1b2c3d4e5f6g7h',
   ),
-  feePayerIds: List('Addresses of the vault that paid the network fee.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
+  feePayerIds: List('Ids of the addresses of the vault that paid the network fee.', 'cmi8h2k1p0a1b2c3d4e5f6g7h'),
   feeKinds: List(`Purposes of the network fee: ${feeKinds.join(', ')}.`, 'payment'),
   minimumAmount: BoundAmount,
   maximumAmount: BoundAmount,

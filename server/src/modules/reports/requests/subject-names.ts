@@ -7,7 +7,7 @@ import type { Parameters } from './report-request.ts'
 /** Names by id. */
 export type SubjectNames = ReadonlyMap<string, string>
 
-/** Reads rows of (id, name) of those of `ids` that the viewer may see. */
+/** SQL: rows of (id, name) for those of `ids` that the viewer may see. */
 type Lookup = (scope: AddressScope, ids: RawBuilder<unknown>) => RawBuilder<unknown>
 
 const addresses: Lookup = (scope, ids) => sql`

@@ -119,7 +119,10 @@ export async function buildExceptions(
   })
 }
 
-/** Opens the report with all operations, read page by page. An operation that is added meanwhile is newer than the interval. */
+/**
+ * Opens the report with all operations. Each page is read from a snapshot of its own and begins after the last operation of the page
+ * before. The other parts of the report come from the first snapshot.
+ */
 export async function openExceptions<Result>(
   db: Db,
   request: ExceptionsRequest,
