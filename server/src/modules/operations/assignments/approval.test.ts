@@ -174,7 +174,7 @@ describe('a category that demands approval', () => {
     expect(await items(id)).toEqual([])
   })
 
-  it('a veto, a cancellation and expiry leave no assignment', async () => {
+  it('assigns nothing after a veto or a cancellation', async () => {
     const newCategory = await category()
     const id = await order()
     const vetoed = waiting(await put(bench.owner, id, newCategory))
@@ -202,7 +202,7 @@ describe('a category that demands approval', () => {
     expect(await count()).toBe(before)
   })
 
-  it('T39 its requests are read by initiator, approvers and administrators alone', async () => {
+  it('T39 shows its requests only to the initiator, the approvers and administrators', async () => {
     const newCategory = await category()
     const request = waiting(await put(bench.owner, await order(), newCategory, { invoice: '1', salary: '9000' }))
     const bystander = await addMember(bench.test, bench.vault, 'bystander@example.org')
@@ -226,7 +226,7 @@ describe('the application of an approved change', () => {
     expect((await read(request)).status).toBe('stale')
   }
 
-  it('T38 a category that changed makes it stale', async () => {
+  it('T38 makes the request stale when the category has changed', async () => {
     const newCategory = await category()
     const id = await order()
     const request = waiting(await put(bench.owner, id, newCategory))
@@ -239,7 +239,7 @@ describe('the application of an approved change', () => {
     expect(await items(id)).toEqual([])
   })
 
-  it('T38 of two that compete the second is stale', async () => {
+  it('T38 makes the second of two competing requests stale', async () => {
     const newCategory = await category()
     const id = await order()
     const [first, second] = [
@@ -263,7 +263,7 @@ describe('the application of an approved change', () => {
     expect(await items(id)).toEqual([])
   })
 
-  it('T38 an assignment that was made anew is another one', async () => {
+  it('T38 makes the request stale when the assignment was removed and made again', async () => {
     const newCategory = await category({ approvalScope: 'edit', editScope: 'owner_only' })
     const id = await order()
     expectStatus(await put(bench.owner, id, newCategory), 201)
@@ -273,7 +273,7 @@ describe('the application of an approved change', () => {
     await staleWith(edit)
   })
 
-  it('T29 an initiator who lost the right makes it fail, and one who left makes it wait', async () => {
+  it('T29 fails when the initiator lost the right, and waits when the initiator left the vault', async () => {
     const clerks = await ensureGroup(bench.vault, 'clerks')
     const clerk = await addMember(bench.test, bench.vault, 'clerk@example.org', ['clerks', 'treasury'])
     const newCategory = await category({ assignScope: 'restricted' })
@@ -292,7 +292,7 @@ describe('the application of an approved change', () => {
     expect(await items(id)).toEqual([])
   })
 
-  it('T27 a payload that was tampered with is not voted on', async () => {
+  it('T27 accepts no vote on a payload that was tampered with', async () => {
     const newCategory = await category()
     const id = await order()
     const request = waiting(await put(bench.owner, id, newCategory))
@@ -304,7 +304,7 @@ describe('the application of an approved change', () => {
     expect(await items(id)).toEqual([])
   })
 
-  it('T37 is neither a step of a chain nor an action that policies are simulated on', async () => {
+  it('T37 is neither a step of a composite request nor an action that policies are simulated on', async () => {
     const newCategory = await category()
     const payload = {
       operationType: 'transfer',

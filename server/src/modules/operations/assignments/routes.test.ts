@@ -112,7 +112,7 @@ describe('category assignments', () => {
     expect(items.map(({ key }) => key)).toEqual(categories.toReversed().map(({ key }) => key))
   })
 
-  it('are of deposits, too', async () => {
+  it('may be of deposits, too', async () => {
     const newCategory = await category({ appliesTo: 'deposit' })
     expectStatus(await put(bench.owner, newCategory, {}, path(depositId, 'deposit')), 201)
     expect((await bench.owner.get(`${base}/deposits/${depositId}`)).body.metadata.category).toBe(newCategory.key)
@@ -189,9 +189,9 @@ describe('category assignments', () => {
 describe('category assignments are refused', () => {
   it.each([
     ['an unknown field', { invoice: '1', amount: '1' }, 'values.amount'],
-    ['a missing required one', { net: '1' }, 'values.invoice'],
-    ['an empty required one', { invoice: '  ' }, 'values.invoice'],
-    ['a number that is none', { invoice: '1', net: '1e3' }, 'values.net'],
+    ['no value of a required field', { net: '1' }, 'values.invoice'],
+    ['an empty value of a required field', { invoice: '  ' }, 'values.invoice'],
+    ['a text that is not a plain number', { invoice: '1', net: '1e3' }, 'values.net'],
     ['too many digits', { invoice: '1', net: '1.005' }, 'values.net'],
     ['a JSON number that is rounded', { invoice: '1', net: 1234567890123456 }, 'values.net'],
     ['a JSON number as a currency', { invoice: '1', fee: 1 }, 'values.fee'],
@@ -256,7 +256,7 @@ describe('category assignments are refused', () => {
     expect((await bench.owner.get(`${base}/operations/payment/${transferId}/categories`)).status).toBe(400)
   })
 
-  it('T39 an approver of the transfer sees its categories, and no owner-only ones', async () => {
+  it('T39 an approver of the transfer sees its categories, except those that only the owner may see', async () => {
     const { id } = (await bench.order(address.id, '200')).body
     const [visible, hidden] = [await category(), await category({ viewScope: 'owner_only' })]
     for (const assigned of [visible, hidden]) expectStatus(await put(bench.owner, assigned, {}, path(id)), 201)
@@ -265,7 +265,7 @@ describe('category assignments are refused', () => {
     expect((await bench.firstApprover.get(path())).status).toBe(404)
   })
 
-  it('T39 visible without the right 403, invisible 404 whether assigned or not', async () => {
+  it('T39 of a visible category without the right: 403; of a hidden category, assigned or not: 404', async () => {
     const locked = await category({ assignScope: 'restricted', editScope: 'owner_only' })
     expect((await put(viewer, locked)).status).toBe(403)
     expect((await put(bench.owner, locked)).status).toBe(403)

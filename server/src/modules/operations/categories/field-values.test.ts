@@ -34,8 +34,8 @@ const accepted: [label: string, field: FieldDefinition, value: unknown, canonica
   ['a text that names a prototype', text, '__proto__', '__proto__'],
   ['the longest text', text, 'x'.repeat(2000), 'x'.repeat(2000)],
   ['the longest text by characters, not UTF-16 units', text, '🏦'.repeat(2000), '🏦'.repeat(2000)],
-  ['an empty text as none', text, '', null],
-  ['white space as none', text, ' \t\n', null],
+  ['an empty text as no value', text, '', null],
+  ['white space as no value', text, ' \t\n', null],
   ['a whole number', number, '42', '42'],
   ['zero', number, '0', '0'],
   ['a negative number', number, '-12.5', '-12.5'],
@@ -105,11 +105,11 @@ const refused: [label: string, field: FieldDefinition, value: unknown, fault: Re
   ['too many digits', number, digits(39), /^must be a plain decimal number/],
   ['too many fraction digits', number, `0.${digits(19)}`, /^must not have more than 18 fraction digits$/],
   ['more fraction digits than the scale', twoDigits, '1.005', /^must not have more than 2 fraction digits$/],
-  ['a fraction where there is none', noDigits, '1.5', /^must not have more than 0 fraction digits$/],
+  ['a fraction in a field without fraction digits', noDigits, '1.5', /^must not have more than 0 fraction digits$/],
   ['more than two digits of a currency', currency, '0.001', /^must not have more than 2 fraction digits$/],
   ['a value that is not an option', select, 'cc_999', /^must be the value of one of the options$/],
   ['the label of an option', select, 'Marketing', /^must be the value of one of the options$/],
-  ['what every object has but no option is', select, 'toString', /^must be the value of one of the options$/],
+  ['the name of a member of every object', select, 'toString', /^must be the value of one of the options$/],
   ['a select without options', field('select'), 'a', /^must be the value of one of the options$/],
   ['an empty option', select, '', /^must be the value of one of the options$/],
   ['a day that does not exist', date, '2024-02-30', /^must be a day of the calendar/],
@@ -124,7 +124,7 @@ const refused: [label: string, field: FieldDefinition, value: unknown, fault: Re
   ['an instant before the first year', datetime, '0000-01-01T00:00:00+01:00', /^must be an ISO 8601 timestamp/],
   ['an instant after the last year', datetime, '9999-12-31T23:59:59-01:00', /^must be an ISO 8601 timestamp/],
   ['the word true', boolean, 'true', /^must be true or false$/],
-  ['one as true', boolean, 1, /^must be true or false$/],
+  ['the number 1 as true', boolean, 1, /^must be true or false$/],
   ['a script', url, 'javascript:alert(1)', /^must be an http or https URL$/],
   ['a script behind a line break', url, 'https://\nexample.org', /^must be an http or https URL$/],
   ['another scheme', url, 'ftp://example.org', /^must be an http or https URL$/],
@@ -145,7 +145,7 @@ describe('canonicalValue', () => {
     expect(canonicalValue(of, value)).toEqual({ fault: expect.stringMatching(fault) })
   })
 
-  it('takes null as no value of any type, and a NUL as a value of none', () => {
+  it('takes null as no value, and refuses a NUL, whatever the type', () => {
     for (const of of everyType) {
       expect(canonicalValue(of, null)).toEqual({ canonical: null })
       expect(canonicalValue(of, undefined)).toEqual({ canonical: null })
@@ -153,7 +153,7 @@ describe('canonicalValue', () => {
     }
   })
 
-  it('keeps what it made: a canonical string is its own canonical form', () => {
+  it('keeps a canonical string as it is', () => {
     for (const [, of, , canonical] of accepted) {
       if (of === boolean || canonical === null) continue
       expect(canonicalValue(of, canonical)).toEqual({ canonical })

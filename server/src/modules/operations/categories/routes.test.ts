@@ -578,7 +578,7 @@ describe('grants and approvers', () => {
   })
 })
 
-describe('refusals', () => {
+describe('the service refuses', () => {
   it('a key twice, also at the same time, and a malformed key', async () => {
     const { key } = await createCategory()
     expect(refusal(await admin.post(base, { key, name: 'x' }))).toEqual([

@@ -19,16 +19,16 @@ const old = field('old', { archived: true, required: true, default_json: 'never'
 const tricky = field('constructor')
 const fields = [invoice, net, note, old, tricky]
 
-const cases: [name: string, given: Record<string, unknown>, current: Record<string, string> | null, plan: object][] = [
+const cases: [name: string, sent: Record<string, unknown>, current: Record<string, string> | null, plan: object][] = [
   [
     'takes values in canonical form',
     { invoice: '4711', net: '1500' },
     null,
     { invoice: '4711', net: '1500.00', note: 'as agreed' },
   ],
-  ['null stands against a default', { invoice: '4711', note: null }, null, { invoice: '4711' }],
+  ['null replaces a default', { invoice: '4711', note: null }, null, { invoice: '4711' }],
   [
-    'an edit keeps what it does not name',
+    'an edit keeps the values of fields that it does not name',
     { net: '1.5' },
     { invoice: '1', note: 'x' },
     { invoice: '1', net: '1.50', note: 'x' },
@@ -51,14 +51,14 @@ const cases: [name: string, given: Record<string, unknown>, current: Record<stri
 ]
 const faulty: [
   name: string,
-  given: Record<string, unknown>,
+  sent: Record<string, unknown>,
   current: Record<string, string> | null,
   faults: string[],
 ][] = [
-  ['what is required and missing', {}, null, ['values.invoice: is required']],
-  ['clearing what is required', { invoice: null }, { invoice: '1' }, ['values.invoice: is required']],
-  ['white space for what is required', { invoice: ' \t' }, { invoice: '1' }, ['values.invoice: is required']],
-  ['an edit that leaves out what became required', { note: 'x' }, { note: 'y' }, ['values.invoice: is required']],
+  ['a missing value of a required field', {}, null, ['values.invoice: is required']],
+  ['the removal of a required value', { invoice: null }, { invoice: '1' }, ['values.invoice: is required']],
+  ['white space as a required value', { invoice: ' \t' }, { invoice: '1' }, ['values.invoice: is required']],
+  ['an edit without a value that became required', { note: 'x' }, { note: 'y' }, ['values.invoice: is required']],
   ['unknown keys', { invoice: '1', amount: '2' }, null, ['values.amount: is not a field of this category']],
   [
     'T37 keys of prototypes',
@@ -68,7 +68,7 @@ const faulty: [
   ],
   ['values for an archived field', { invoice: '1', old: 'x' }, null, ['values.old: is archived']],
   ['another value for an archived field', { old: 'x' }, { invoice: '1', old: 'y' }, ['values.old: is archived']],
-  ['clearing an archived field', { old: null }, { invoice: '1', old: 'y' }, ['values.old: is archived']],
+  ['the removal of an archived value', { old: null }, { invoice: '1', old: 'y' }, ['values.old: is archived']],
   [
     'every wrong value at once',
     { net: true, note: 1.5 },

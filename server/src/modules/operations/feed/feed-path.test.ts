@@ -131,12 +131,12 @@ describe('filters that no operation can match', () => {
     ['deposits with a status', { type: 'deposit', statuses: ['confirmed'] }],
     ['deposits decided by a policy', { type: 'deposit', decisionPolicyId: 'y' }],
     ['deposits that await a vote', { type: 'deposit', awaitsVote: true }],
-    ['a vote on what is done', { awaitsVote: true, statuses: ['confirmed'] }],
+    ['a vote on confirmed transfers', { awaitsVote: true, statuses: ['confirmed'] }],
     ['no such token', { tokenIds: [] }],
     ['no such address', { addressIds: [] }],
     ['an empty group', { counterpartyIds: [] }],
     ['no such category', { categoryIds: [] }],
-  ])('%s', (_, resolved) => {
+  ])('have no path: %s', (_, resolved) => {
     for (const scope of [vault, person, ownedOnly, withShared]) expect(pathOf(scope, resolved)).toBe('nothing')
   })
 })

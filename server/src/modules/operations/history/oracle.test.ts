@@ -115,7 +115,7 @@ const anyQuery = fc.record({
   awaits: rarely(fc.constant(true)),
   isOut: rarely(fc.boolean()),
   status: rarely(fc.constantFrom(...statuses)),
-  /** Beside `status`, if that is asked for. */
+  /** A second status; it counts only beside `status`. */
   other: perhaps(fc.constantFrom(...statuses)),
   hasDepositsOfStatus: fc.boolean(),
   initiator: seldom(person),
@@ -140,7 +140,7 @@ const anyQuery = fc.record({
 })
 type Query = typeof anyQuery extends fc.Arbitrary<infer T> ? T : never
 
-const nothingAsked: Query = {
+const unfilteredQuery: Query = {
   viewer: null,
   userId: null,
   includeShared: null,
@@ -229,14 +229,14 @@ describe('history against a plain loop over everything', () => {
       fc.record({ viewer: perhaps(person), folder: perhaps(fc.nat(3)), includeShared: perhaps(fc.boolean()) }),
       { numRuns: 12, seed },
     )
-    for (const scope of scopes.filter((candidate) => isPossible(vault, { ...nothingAsked, ...candidate }))) {
+    for (const scope of scopes.filter((candidate) => isPossible(vault, { ...unfilteredQuery, ...candidate }))) {
       for (const status of [null, ...statuses]) {
-        const query: Query = { ...nothingAsked, ...scope, status, limit: 6 }
+        const query: Query = { ...unfilteredQuery, ...scope, status, limit: 6 }
         const found = await walkHttp(vault, query, 'transfers')
         expect({ query, ids: idsOf(found) }).toEqual({ query, ids: idsOf(expected(vault, { ...query, isOut: true })) })
       }
       for (const address of [null, 0, 5]) {
-        const query: Query = { ...nothingAsked, ...scope, address, limit: 6 }
+        const query: Query = { ...unfilteredQuery, ...scope, address, limit: 6 }
         const found = await walkHttp(vault, query, 'deposits')
         expect({ query, ids: idsOf(found) }).toEqual({ query, ids: idsOf(expected(vault, { ...query, isOut: false })) })
       }
@@ -286,7 +286,7 @@ describe('history against a plain loop over everything', () => {
       for (const viewer of [0, 1, 2, 3]) {
         const queriesOfViewer = queries.splice(0, 30).map((query) => ({ ...query, viewer }))
         const before = await Promise.all(queriesOfViewer.map((query) => walk(vault, query)))
-        const everything = { ...nothingAsked, viewer, includeShared: true }
+        const everything = { ...unfilteredQuery, viewer, includeShared: true }
         const foreign = additions
           .map((addition) => ({
             ...addition,
@@ -314,7 +314,7 @@ const isPossible = (vault: Vault, { viewer, awaits, isOut, from, to, token, mini
   (viewer === null || isMember(vault, viewer))
 
 async function walkHttp(vault: Vault, query: Query, list: 'history' | 'transfers' | 'deposits') {
-  const { scope, filters } = asked(vault, query)
+  const { scope, filters } = requestOf(vault, query)
   const parameters = {
     folderId: scope.folderId,
     userId: query.viewer === null ? scope.ownerId : null,
@@ -361,7 +361,7 @@ async function walkHttp(vault: Vault, query: Query, list: 'history' | 'transfers
 }
 
 async function walk(vault: Vault, query: Query, limits = tiny, between: () => Promise<void> = async () => {}) {
-  const { scope, filters } = asked(vault, query)
+  const { scope, filters } = requestOf(vault, query)
   const pages: { ids: string[]; next: Position | null }[] = []
   let after: Position | null = null
   do {
@@ -383,7 +383,7 @@ const viewerOf = (vault: Vault, index: number | null) => {
 const pick = <T>(from: T[], index: number | null): T | null => (index === null ? null : (from[index] ?? null))
 const named = (from: string[], index: number | null) => (index === null ? null : (from[index] ?? 'nowhere'))
 
-function asked(vault: Vault, query: Query) {
+function requestOf(vault: Vault, query: Query) {
   const { ids } = vault
   // Only administrators may name other members.
   const userId = query.viewer === null ? pick(people, query.userId)?.userId : undefined

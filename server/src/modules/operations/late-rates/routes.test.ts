@@ -61,7 +61,7 @@ describe('adding the rate of an operation', () => {
     ])
   })
 
-  it('is of deposits, too, and enters the sums of reports', async () => {
+  it('is possible for deposits, too, and changes the sums of reports', async () => {
     bench.test.clock.advance(16 * minute)
     const other = await bench.fundedAddress({ usdt: '40' })
     const [credited] = (await bench.owner.get(`${base}/deposits?addressId=${other.id}`)).body.items
@@ -112,7 +112,7 @@ describe('adding the rate of an operation', () => {
 })
 
 describe('a rate is refused', () => {
-  it('when none of that time is recorded: 409, and nothing is written', async () => {
+  it('when no rate of that time is recorded: 409, and nothing is written', async () => {
     const transfer = await unrated()
     await record('1', transfer, 15.01)
     const refused = await addRate(transfer)
@@ -129,7 +129,7 @@ describe('a rate is refused', () => {
     expect((await addRate(transfer)).status).toBe(409)
   })
 
-  it('with a body, which would choose it: 400', async () => {
+  it('with a body, which would choose the rate: 400', async () => {
     const transfer = await unrated()
     await record('1', transfer, 1)
     const path = `${base}/operations/transfer/${transfer.id}/rate` as const

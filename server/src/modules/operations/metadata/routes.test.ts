@@ -78,7 +78,7 @@ describe('the metadata of an operation', () => {
     ])
   })
 
-  it('are of deposits, too', async () => {
+  it('may be of deposits, too', async () => {
     const [deposit] = (await bench.owner.get(`${base}/deposits?addressId=${address.id}`)).body.items
     const { key } = await category({ appliesTo: 'deposit' })
     const body = { category: key, paymentPurpose: 'Sale', note: null, tags: ['shop'] }

@@ -27,10 +27,10 @@ describe('possible relations', () => {
     ['a refund of all', {}, {}, accepted],
     ['a reversal of all', { relationType: 'reversal' }, {}, accepted],
     ['a refund of exactly what is left', { relatedAmount: 40n }, { refunded: 60n }, accepted],
-    ['one unit more than is left', { relatedAmount: 41n }, { refunded: 60n }, aboveTarget],
+    ['a refund of one unit more than is left', { relatedAmount: 41n }, { refunded: 60n }, aboveTarget],
     ['a reversal of one unit more', { relatedAmount: 41n, relationType: 'reversal' }, { refunded: 60n }, aboveTarget],
-    ['a source that counts whole', { source: end({ amount: 41n }) }, { refunded: 60n }, aboveTarget],
-    ['a source that counts whole and fits', { source: end({ amount: 40n }) }, { refunded: 60n }, accepted],
+    ['a source that counts as a whole', { source: end({ amount: 41n }) }, { refunded: 60n }, aboveTarget],
+    ['a source that counts as a whole and fits', { source: end({ amount: 40n }) }, { refunded: 60n }, accepted],
     ['exactly the amount of the source', { relatedAmount: 7n, source: end({ amount: 7n }) }, {}, accepted],
     ['one unit above the source', { relatedAmount: 8n, source: end({ amount: 7n }) }, {}, aboveSource],
     ['a part of a large source', { relatedAmount: 100n, source: end({ amount: 900n }) }, {}, accepted],
@@ -71,7 +71,7 @@ describe('possible relations', () => {
       { relationsCount: relationsPerOperationMax },
       conflict('limit_reached', `An operation has at most ${relationsPerOperationMax} relations`),
     ],
-  ])('%s', (_, more, existing, verdict) => {
+  ])('are accepted or refused: %s', (_, more, existing, verdict) => {
     expect(checkRelation(wanted(more), { ...nothing, ...existing })).toEqual(verdict)
   })
 

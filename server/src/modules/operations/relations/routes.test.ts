@@ -358,14 +358,14 @@ describe('amounts', () => {
   })
 })
 
-describe('conflicts', () => {
-  it('an operation with itself', async () => {
+describe('a relation is refused', () => {
+  it('between an operation and itself', async () => {
     const payment = await depositOf('10')
     const { status, body } = await relate(payment, payment, { relationType: 'correction' })
     expect([status, body.details[0]!.field]).toEqual([400, 'targetOperationId'])
   })
 
-  it('the same pair and type twice, also at once', async () => {
+  it('of a pair that already has one of this type, also at once', async () => {
     const [payment, refund] = [await depositOf('10'), await transferOf('1')]
     const answers = await Promise.all(Array.from({ length: 8 }, () => relate(refund, payment)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)])
@@ -373,7 +373,7 @@ describe('conflicts', () => {
     await related(refund, payment, { relationType: 'reversal' })
   })
 
-  it('a circle of one type, also at once', async () => {
+  it('that closes a circle of one type, also at once', async () => {
     for (let round = 0; round < 5; round += 1) {
       const [first, other] = [await depositOf('10'), await depositOf('10')]
       const answers = await Promise.all([
@@ -385,7 +385,7 @@ describe('conflicts', () => {
     }
   })
 
-  it('more relations than an operation may have', async () => {
+  it('beyond the number that an operation may have', async () => {
     const [payment, refund, last] = [await depositOf('10'), await transferOf('1'), await transferOf('1')]
     // Arbitrary rows, because only their number matters here.
     await bench.sql(
