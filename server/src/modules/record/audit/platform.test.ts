@@ -43,8 +43,8 @@ async function signIn(email: string): Promise<Person> {
   return { ...test.client({ authorization: `Bearer ${body.token}` }), token: body.token, userId: body.user.id, email }
 }
 
-describe('events that touch a vault are in its log too', () => {
-  it('sign-ins and sign-outs of its members, with method, address and agent', async () => {
+describe('the audit log of a vault', () => {
+  it('has the sign-ins and sign-outs of its members, with method, address and agent', async () => {
     const person = await signIn(member.email)
     const sessionId = (await person.get('/auth/sessions?limit=1')).body.items[0]!.id
     await person.post('/auth/sign-out')
@@ -66,7 +66,7 @@ describe('events that touch a vault are in its log too', () => {
     ])
   })
 
-  it('and no events of people who are not members, or of other vaults', async () => {
+  it('has no events of people who are not members, or of other vaults', async () => {
     const outsider = await test.signIn('outsider@example.org')
     await signIn(outsider.email)
     await addMember(test, meadow, 'outsider@example.org')
@@ -85,7 +85,7 @@ describe('events that touch a vault are in its log too', () => {
     expect(JSON.stringify(inMeadow)).not.toContain(harbour.id)
   })
 
-  it('the kill switch of a token that it uses, and of no other', async () => {
+  it('has the kill switch of a token that the vault uses, and of no other token', async () => {
     await allowAll(harbour, 'create_address')
     await createAddress(harbour.admin, { vault: 'harbour', token: 'USDT' })
     const { id } = harbour.tokens.usdt
@@ -97,7 +97,7 @@ describe('events that touch a vault are in its log too', () => {
     await platform.patch(`/tokens/${id}`, { enabled: true })
   })
 
-  it('a token that stands in its books, or belongs to a variant', async () => {
+  it('has the changes of a token that stands in its books or belongs to a variant', async () => {
     const { id } = harbour.tokens.eth
     const variants = [{ id: 1, code: 'ops', name: 'Operations', token: 'ETH' }]
     const routes = { network: fixtureRoutes.network, purpose: { order: 1, name: 'Purpose', variants } }
@@ -116,7 +116,7 @@ describe('events that touch a vault are in its log too', () => {
     expect(await logOfVault(meadow, `target=${id}`)).toHaveLength(1)
   })
 
-  it('and the platform has the vaults and users that there are', async () => {
+  it('has the sign-in that joined the vault, and the log of the platform has all vaults and users', async () => {
     const created = await logOfPlatform('action=vault.created')
     expect(created.map(({ details }) => details)).toEqual(
       ['drawn', 'meadow', 'harbour'].map((code) => ({ code, name: 'Main vault' })),
@@ -130,7 +130,7 @@ describe('events that touch a vault are in its log too', () => {
     expect(await logOfVault(harbour, `actor=${guest.userId}&action=user.signed_in`)).toHaveLength(1)
   })
 
-  it('sealed and verified as all records are', async () => {
+  it('is sealed and verified with these records', async () => {
     await sealAuditRecords(test.deps)
     const chains = await verifyAudit(test.deps.db)
     expect(chains.map(({ chain, fault }) => [chain, fault])).toEqual(

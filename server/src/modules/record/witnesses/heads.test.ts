@@ -181,7 +181,7 @@ describe.each(sealLogs)('the %s chain of a vault', (log) => {
 describe('the heads that a witness keeps', () => {
   const later = () => stateHeads(bench.test.deps.db, { sealKey, origin: 'http://localhost:8420', now: new Date() })
 
-  it('T77 is read from a file of lines, a document, a quoted mail and the output of the commands', async () => {
+  it('T77 are read from a file of lines, a document, a quoted mail and the output of the commands', async () => {
     const { db } = bench.test.deps
     const heads = await listHeads(db, 'audit')
     expect(heads.map((head) => head.chain)).toEqual([chain, 'platform'].sort())
@@ -207,7 +207,7 @@ describe('the heads that a witness keeps', () => {
     expect(() => readHeads(ofLedger.map(headLine).join('\n'), 'audit', null)).toThrow('no head of the audit log')
   })
 
-  it('T77 counts only as it was signed, and by a key of the node', () => {
+  it('T77 count only as they were signed, and by a key of the node', () => {
     const changed = { ...statement, heads: statement.heads.slice(1) }
     expect(() => readHeads(JSON.stringify(changed), 'ledger', null)).toThrow('they were changed')
     const strangers = new Set(['0'.repeat(32)])
@@ -229,7 +229,7 @@ describe('T59 the authorities that a witness keeps', () => {
     return (await compareAuthorities(db, readAuthorities(text, trusted))).map(({ sequence }) => sequence)
   }
 
-  it('is signed with the heads, and names a mark that was lowered, rewritten or deleted', async () => {
+  it('are signed with the heads, and reveal a mark that was lowered, rewritten or deleted', async () => {
     const { db } = bench.test.deps
     await keep(2, 'b')
     const text = JSON.stringify(await stateHeads(db, { sealKey, origin: 'http://localhost:8420', now: new Date() }))
@@ -250,7 +250,7 @@ describe('T59 the authorities that a witness keeps', () => {
     expect(readAuthorities(JSON.stringify(statement), trusted)).toEqual([])
   })
 
-  it('is not a fault once an operator accepted another one, on the record', async () => {
+  it('are no fault after an operator accepted another authority on the record', async () => {
     const { db } = bench.test.deps
     await keep(2, 'b')
     const now = new Date(Date.now() - 60_000)
