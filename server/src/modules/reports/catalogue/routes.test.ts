@@ -929,8 +929,8 @@ describe('one snapshot', () => {
 
 describe('faults', () => {
   it.each([
-    ['neither scope', {}, 'addressId'],
-    ['both scopes', { addressId: 'a', folderId: 'b' }, 'addressId'],
+    ['neither an address nor a folder', {}, 'addressId'],
+    ['both an address and a folder', { addressId: 'a', folderId: 'b' }, 'addressId'],
     ['an unknown zone', { addressId: 'a', timezone: 'Mars/Phobos' }, 'timezone'],
     ['an offset for a zone', { addressId: 'a', timezone: '+02:00' }, 'timezone'],
     ['an inverted interval', { addressId: 'a', from: '2026-03-02', to: '2026-03-01' }, 'from'],
@@ -939,8 +939,8 @@ describe('faults', () => {
     ['a currency without a rate', { addressId: 'a', baseCurrency: 'EUR' }, 'baseCurrency'],
     ['over ten years by day', { addressId: 'a', from: '2010-01-01', to: '2020-01-02' }, 'to'],
     ['over a hundred years by month', { addressId: 'a', groupBy: 'month', from: '1900-01-01', to: '2000-01-02' }, 'to'],
-    ['a status that is none', { addressId: 'a', statuses: 'confirmed,done' }, 'statuses'],
-    ['a flow that is none', { addressId: 'a', flowTypes: 'inside' }, 'flowTypes'],
+    ['an unknown status', { addressId: 'a', statuses: 'confirmed,done' }, 'statuses'],
+    ['an unknown flow type', { addressId: 'a', flowTypes: 'inside' }, 'flowTypes'],
     ['an empty value', { addressId: 'a', tokenIds: 'a,,b' }, 'tokenIds'],
     ['a condition without a value', { addressId: 'a', categoryField: 'city' }, 'categoryField'],
     [
@@ -948,13 +948,13 @@ describe('faults', () => {
       { addressId: 'a', minimumAmount: '2', maximumAmount: '1.5' },
       'minimumAmount',
     ],
-    ['an amount that is a number only', { addressId: 'a', minimumAmount: '1e3' }, 'minimumAmount'],
+    ['an amount with an exponent', { addressId: 'a', minimumAmount: '1e3' }, 'minimumAmount'],
     ['an unknown format', { addressId: 'a', format: 'docx' }, 'format'],
     ['a misspelt parameter', { addressId: 'a', tokenId: 'x' }, 'tokenId'],
     ['an unknown grouping', { addressId: 'a', groupBy: 'year' }, 'groupBy'],
     ['an unknown comparison', { addressId: 'a', comparison: 'constructor' }, 'comparison'],
-    ['a zone that objects have', { addressId: 'a', timezone: 'constructor' }, 'timezone'],
-    ['a status that objects have', { addressId: 'a', statuses: '__proto__' }, 'statuses'],
+    ['a member of every object as a zone', { addressId: 'a', timezone: 'constructor' }, 'timezone'],
+    ['a member of every object as a status', { addressId: 'a', statuses: '__proto__' }, 'statuses'],
     ['more ids than one report takes', { addressId: 'a', tokenIds: manyValues('t') }, 'tokenIds'],
     ['more conditions than one report takes', { addressId: 'a', categoryField: manyValues('k:') }, 'categoryField'],
   ])('refuses %s', async (_, query, field) => {
@@ -962,7 +962,7 @@ describe('faults', () => {
     expect([status, body.details?.[0]?.field]).toEqual([400, field])
   })
 
-  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('ignores %s', async (name) => {
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('refuses the name %s', async (name) => {
     const parameter = await world.owner.get(
       `/vaults/${world.vault.code}/reports/address_activity?addressId=${world.own.id}&${name}=1`,
     )
@@ -974,7 +974,7 @@ describe('faults', () => {
     expect((await world.get('category_analytics', { ...interval(), categoryKey: name })).status).toBe(404)
   })
 
-  it('accepts two hundred ids, and no longer list by repetition either', async () => {
+  it('accepts two hundred ids, and refuses a longer list of repeated parameters', async () => {
     const ids = Array.from({ length: 201 }, (_, i) => `t${i}`)
     const body = await world.report('address_activity', { ...ofOwn(), tokenIds: ids.slice(1).join(',') })
     expect(body.summary.operationsCount).toBe(0)

@@ -25,11 +25,11 @@ describe('the access to the content of a file', () => {
     ['one group less', member(), member({ seen_group_ids: [] }), false],
     ['one category less', member(), member({ seen_category_rights: [] }), false],
     ['administrator then and now', admin, { ...admin, seen_group_ids: [] }, true],
-    ['administrator no more', admin, member(), false],
-    ['administrator by now', member(), { ...admin, seen_group_ids: [] }, true],
-    ['a file of which nobody knows', nobody, admin, false],
-    ['nothing, then and now', member({ seen_shared_ids: [] }), member({ seen_shared_ids: [] }), true],
-  ])('%s', (_, made, now, sees) => {
+    ['administrator then, not now', admin, member(), false],
+    ['administrator now, not then', member(), { ...admin, seen_group_ids: [] }, true],
+    ['a file without a stored access', nobody, admin, false],
+    ['no shared address then and now', member({ seen_shared_ids: [] }), member({ seen_shared_ids: [] }), true],
+  ])('is compared with the present access of the requester: %s', (_, made, now, sees) => {
     expect(coversSnapshot(now, made)).toBe(sees)
   })
 

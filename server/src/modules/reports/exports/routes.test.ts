@@ -349,7 +349,7 @@ describe('a report as a file', () => {
     ['a page of a file', 'account_statement', { format: 'csv', cursor: 'MTc2ODAuY21pOGgyazFw' }, 'cursor'],
     ['an unknown zone', 'transaction_activity', { format: 'pdf', timezone: 'Mars/Olympus' }, 'timezone'],
     ['an inverted interval', 'asset_movement', { format: 'xlsx', from: '2027-01-01' }, 'from'],
-    ['both scopes', 'address_activity', { format: 'csv', folderId: 'f' }, 'addressId'],
+    ['an address and a folder', 'address_activity', { format: 'csv', folderId: 'f' }, 'addressId'],
     ['an unknown exception', 'operations_exceptions', { format: 'csv', exceptions: 'nothing' }, 'exceptions'],
     [
       'a field that no category has',
@@ -474,12 +474,12 @@ describe('an export', () => {
     ['a parameter of another report', 'approval_activity', { groupBy: 'day' }, 'groupBy'],
     ['a parameter of no report', 'approval_activity', { everything: true }, 'everything'],
     ['a page', 'account_statement', { limit: 1 }, 'limit'],
-    ['what the report needs', 'account_statement', { tokenId: undefined }, 'tokenId'],
+    ['no value for what the report needs', 'account_statement', { tokenId: undefined }, 'tokenId'],
     ['a list as text', 'transaction_activity', { statuses: 'confirmed' }, 'statuses'],
     ['an inverted interval', 'transaction_activity', { from: '2027-01-01' }, 'from'],
     ['an unknown zone', 'transaction_activity', { timezone: 'Mars/Olympus' }, 'timezone'],
     ['another currency', 'transaction_activity', { baseCurrency: 'EUR' }, 'baseCurrency'],
-    ['both scopes', 'address_activity', { folderId: 'f' }, 'addressId'],
+    ['an address and a folder', 'address_activity', { folderId: 'f' }, 'addressId'],
     ['days over ten years', 'transaction_activity', { groupBy: 'day', from: '2010-01-01' }, 'to'],
   ])('%s is a 400 that names it, and orders nothing', async (_, type, body, field) => {
     const answer = await order(type, body)
@@ -544,7 +544,7 @@ describe('an export', () => {
     expect((await fetchFile(`exports/${id}/download`)).status).toBe(404)
   })
 
-  it('of an empty report is a file, too', async () => {
+  it('is made of an empty report, too', async () => {
     const id = await made('account_statement', { ...quiet, tables: 'all' })
     const tables = tablesOf((await fetchFile(`exports/${id}/download`)).bytes)
     expect(tables.get('lines.csv')).toHaveLength(1)

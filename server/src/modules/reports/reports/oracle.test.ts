@@ -148,7 +148,7 @@ const requests = fc.record({
     fc.record({ isInFolder: fc.constant(true) }),
   ),
 })
-type Asked = typeof requests extends fc.Arbitrary<infer Value> ? Value : never
+type Wanted = typeof requests extends fc.Arbitrary<infer Value> ? Value : never
 type Filter = {
   assets?: string
   minimumAmount?: string
@@ -276,7 +276,7 @@ async function write(operation: Operation): Promise<void> {
   }
 }
 
-function queryOf(wanted: Asked, start: number, folderId: string): Record<string, string> {
+function queryOf(wanted: Wanted, start: number, folderId: string): Record<string, string> {
   const { reader, statuses, filter, breakdownBy, includeInternal, ...plain } = wanted
   const { assets, minimumAmount, maximumAmount, sideIndex, isInitiatedByOwner, category, ...rest }: Filter = filter
   const { condition, conditionCategory, isInFolder } = rest
@@ -305,16 +305,16 @@ function queryOf(wanted: Asked, start: number, folderId: string): Record<string,
 
 const isIn = (date: Date | null, from: string, to: string) =>
   date !== null && date >= new Date(from) && date < new Date(to)
-const dateOf = (operation: Operation, { dateBasis }: Asked) =>
+const dateOf = (operation: Operation, { dateBasis }: Wanted) =>
   ({ createdAt: operation.at, blockchainAt: operation.blockchainAt, confirmedAt: operation.confirmedAt })[dateBasis]
 
-function isVisible({ place, type, byOwner }: Operation, { reader }: Asked): boolean {
+function isVisible({ place, type, byOwner }: Operation, { reader }: Wanted): boolean {
   if (reader === 'admin' || reader === 'sharer') return true
   const [isOwners, ordered] = [place !== 'foreign', type === 'transfer']
   return reader === 'adminForOther' ? !isOwners || (ordered && !byOwner) : isOwners || (ordered && byOwner)
 }
 
-function isWanted(operation: Operation, wanted: Asked, folder: Folder): boolean {
+function isWanted(operation: Operation, wanted: Wanted, folder: Folder): boolean {
   const filter: Filter = wanted.filter
   const units = (text: string) => {
     const [whole = '', fraction = ''] = text.split('.')
@@ -356,9 +356,9 @@ function halfEven(dividend: bigint, divisor: bigint): bigint {
 
 const cents = (usd: string) => BigInt(usd.replace('.', ''))
 const sum = <Item>(items: Item[], of: (item: Item) => bigint) => items.reduce((total, item) => total + of(item), 0n)
-const isCounted = ({ status }: { status: string }, { statuses }: Asked) =>
+const isCounted = ({ status }: { status: string }, { statuses }: Wanted) =>
   statuses === undefined ? status === 'confirmed' : true
-const grossOf = (operations: Operation[], wanted: Asked) =>
+const grossOf = (operations: Operation[], wanted: Wanted) =>
   sum(
     operations.filter((operation) => isCounted(operation, wanted)),
     centsOf,
@@ -370,7 +370,7 @@ const feesUsdOf = (operations: Operation[]) =>
 
 const count = <Item>(items: Item[], is: (item: Item) => boolean) => items.filter(is).length
 
-function expectNaive(body: Body, operations: Operation[], wanted: Asked): void {
+function expectNaive(body: Body, operations: Operation[], wanted: Wanted): void {
   const counted = operations.filter((operation) => isCounted(operation, wanted))
   const incoming = counted.filter(({ type }) => type === 'deposit')
   const outgoing = counted.filter(({ type }) => type === 'transfer')
@@ -474,7 +474,7 @@ function expectQuality(
   body: Body,
   all: Operation[],
   operations: Operation[],
-  wanted: Asked,
+  wanted: Wanted,
   { from, to }: Record<string, string>,
 ): void {
   const { historical, current } = {
@@ -513,7 +513,7 @@ function expectQuality(
   })
 }
 
-function expectOwners(body: Body, operations: Operation[], wanted: Asked, readerId: string): void {
+function expectOwners(body: Body, operations: Operation[], wanted: Wanted, readerId: string): void {
   if (wanted.breakdownBy === undefined) {
     expect(body).not.toHaveProperty('byAddressOwner')
     return
@@ -534,7 +534,7 @@ function expectOwners(body: Body, operations: Operation[], wanted: Asked, reader
   expect(rows.sort(byText)).toEqual(naive.sort(byText))
 }
 
-function expectComparison({ comparison }: Body, all: Operation[], operations: Operation[], wanted: Asked): void {
+function expectComparison({ comparison }: Body, all: Operation[], operations: Operation[], wanted: Wanted): void {
   expect(comparison.mode).toBe(wanted.comparison)
   if (wanted.comparison === 'none') {
     expect(comparison.previousFrom).toBeNull()
@@ -570,7 +570,7 @@ function expectComparison({ comparison }: Body, all: Operation[], operations: Op
 }
 
 /** The entries of every breakdown add up to the whole. */
-function expectAgreement(body: Body, wanted: Asked): void {
+function expectAgreement(body: Body, wanted: Wanted): void {
   const { summary } = body
   const gross = cents(summary.grossTurnoverUsd)
   const usdOf = <Field extends string>(rows: Record<Field, string>[], field: Field) =>
@@ -627,7 +627,7 @@ function expectTimeline(
   body: Body,
   operations: Operation[],
   { from, to, timezone, groupBy }: Record<string, string>,
-  wanted: Asked,
+  wanted: Wanted,
 ): void {
   const at = (operation: Operation) => dateOf(operation, wanted)!
   const { timeline } = body
