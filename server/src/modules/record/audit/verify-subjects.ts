@@ -5,7 +5,7 @@ import { auditVerifyPageSubjectsMax, differencesNamedMax } from '../../../lib/li
 import { listRecordsOf } from './queries.ts'
 import type { TargetRecord } from './record.ts'
 
-/** A transfer, payout or request whose rows differ from its audit records. */
+/** A transfer, payout, approval request or hold whose rows differ from its audit records. */
 export type SubjectDifference = { vaultId: string; targetType: string; targetId: string; detail: string }
 export type SubjectReport = { checked: number; differences: SubjectDifference[] }
 
