@@ -35,7 +35,7 @@ export const ReportObservation = Closed(
         'The observation in a sentence, with its figures.',
       ),
     ),
-    /** The unit of `currentValue` and `comparisonValue`. */
+    /** The name implies the unit of `currentValue` and `comparisonValue`. */
     metric: saidAs('code', described(Text('grossTurnoverUsd'), 'Name of the observed figure.')),
     currentValue: described(
       Type.Union([Figure('90000.00'), Type.Number()]),
