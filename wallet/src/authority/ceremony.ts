@@ -18,7 +18,7 @@ import { toText } from './refusal.ts'
 import { AuthorityStore, openAuthorities, type Pending } from './store.ts'
 import { untoldWarning } from './tell-contacts.ts'
 
-/** The ceremony at the wallet service (docs/security/ceremony.md): it needs neither the service nor its database. */
+/** The ceremony at the wallet service (docs/security/ceremony.md). It needs neither Strongroom nor the database of Strongroom. */
 
 type Place = { pool: pg.Pool; directory: string | undefined; around: Surroundings; print(line: string): void }
 

@@ -1,6 +1,6 @@
 import type { AnyAuthority } from './documents.ts'
 
-/** Of an authority of format 1, which says nothing about it. */
+/** The delay of an authority of format 1, which names no delay. */
 const delayHoursOfFormat1 = 24
 const hourMilliseconds = 3_600_000
 

@@ -138,7 +138,7 @@ const votesMax = 50
 export const SignedVotes = Type.Array(SignedVote, { maxItems: votesMax })
 export const SignedVotes1 = Type.Array(SignedVote1, { maxItems: votesMax })
 
-/** Rows of a payout, and levels of the tree over so many. */
+/** The highest number of rows of a payout, and of levels of the tree over that many rows. */
 const rowsMax = 1_000
 const levelsMax = 10
 
@@ -226,7 +226,7 @@ const ruleParts = {
   network: Network,
   contractAddress: ContractAddress,
   initiators: Id,
-  perDay: Type.Union([Amount, Type.Null()], { description: 'The most within 24 hours; null: no limit.' }),
+  perDay: Type.Union([Amount, Type.Null()], { description: 'Maximum amount within 24 hours, or null for no limit.' }),
   floors: Type.Array(
     Type.Object(
       {
@@ -240,12 +240,12 @@ const ruleParts = {
     { maxItems: 20 },
   ),
 }
-const rulesOptions = { maxItems: 200, description: 'One for each token that may leave.' }
+const rulesOptions = { maxItems: 200, description: 'One rule for each token that may leave the vault.' }
 
 const authorityParts = {
   vaultId: Id,
   version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-  previous: Type.Union([Hash, Type.Null()], { description: 'Hash of the version before; null of version 1.' }),
+  previous: Type.Union([Hash, Type.Null()], { description: 'Hash of the version before; null for version 1.' }),
   keys,
   groups: Type.Array(Type.Object({ id: Id, persons: Type.Array(Id, { maxItems: 200 }) }, strict), {
     minItems: 1,
@@ -271,16 +271,16 @@ export const Authority = Type.Object(
     format: Type.Literal('strongroom-authority-2'),
     ...authorityParts,
     trustsServicePage: Type.Boolean({
-      description: 'Permits passkeys that belong to another page than that of the wallet service.',
+      description: 'Permits passkeys of pages other than the page of the wallet service.',
     }),
     delayHours: Type.Integer({
       minimum: 0,
       maximum: delayHoursMax,
-      description: 'Time for which the next version waits after it was signed, before it comes into force.',
+      description: 'Hours between the signing of the next version and its coming into force.',
     }),
     contacts: Type.Array(Type.Object({ person: Id, email: Email }, strict), {
       maxItems: 200,
-      description: 'Whom the wallet service tells of a next version.',
+      description: 'People whom the wallet service notifies of a next version.',
     }),
     rules: Type.Array(
       Type.Object(
@@ -299,7 +299,7 @@ export const Authority = Type.Object(
 export type Authority = Static<typeof Authority>
 export type AuthorityKey = Authority['keys'][number]
 
-/** An authority as it was written before format 2. One that is in force stays so; only one of format 2 may follow. */
+/** An authority as it was written before format 2. If it is in force, it stays in force; only an authority of format 2 may follow it. */
 export const Authority1 = Type.Object(
   {
     format: Type.Literal('strongroom-authority-1'),

@@ -82,5 +82,5 @@ export class SigningJournal {
 export const aboveFeeLimit = (limit: string) =>
   `ABOVE_MAX_FEE: people signed that at most ${limit} are paid in fees, or it is the limit of an order without maxFee`
 
-/** A line that adds to an earlier one comes after it. */
+/** A later entry of an order completes the earlier entry, so the latest entry counts. */
 const latestOf = (entries: Entry[], order: string) => entries.findLast((entry) => entry.order === order)

@@ -33,7 +33,7 @@ export function parseAuthorization(value: unknown): Authorization {
   checkTime('expiresAt', order.expiresAt)
   checkTimes(parsed.votes)
   const sums = batch?.payout.sums ?? []
-  once(
+  assertUnique(
     'sums of the payout',
     sums.map(({ network, contractAddress }) => `${network} ${contractAddress}`),
   )
@@ -90,7 +90,7 @@ function checkAuthority(parsed: AnyAuthority) {
   checkAddresses(parsed)
   const votersOf = checkGroups(parsed)
   checkVotes('change', parsed.change, votersOf)
-  once(
+  assertUnique(
     'rules',
     parsed.rules.map(({ network, contractAddress }) => `${network} ${contractAddress}`),
   )
@@ -102,11 +102,11 @@ function checkAuthority(parsed: AnyAuthority) {
 }
 
 function checkKeys({ keys }: AnyAuthority) {
-  once(
+  assertUnique(
     'keys',
     keys.map(({ id }) => id),
   )
-  once(
+  assertUnique(
     'keys',
     keys.map(({ publicKey }) => publicKey),
   )
@@ -118,7 +118,7 @@ function checkKeys({ keys }: AnyAuthority) {
 }
 
 function checkAddresses({ addresses, rules }: AnyAuthority) {
-  once(
+  assertUnique(
     'addresses',
     addresses.map(({ network, address }) => `${network} ${address}`),
   )
@@ -130,14 +130,14 @@ function checkAddresses({ addresses, rules }: AnyAuthority) {
 
 /** Returns the number of persons with a key, by group. */
 function checkGroups({ groups, keys }: AnyAuthority): Map<string, number> {
-  once(
+  assertUnique(
     'groups',
     groups.map(({ id }) => id),
   )
   const haveKey = new Set(keys.map(({ person }) => person))
   return new Map(
     groups.map(({ id, persons }) => {
-      once(`persons of the group ${id}`, persons)
+      assertUnique(`persons of the group ${id}`, persons)
       return [id, persons.filter((person) => haveKey.has(person)).length]
     }),
   )
@@ -151,7 +151,7 @@ function checkVotes(where: string, requirement: { group: string; votes: number }
   }
 }
 
-function once(what: string, names: string[]) {
+function assertUnique(what: string, names: string[]) {
   if (new Set(names).size < names.length) fail(`${what} has an entry twice`)
 }
 

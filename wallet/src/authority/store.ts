@@ -19,11 +19,11 @@ export type Pending = Present & { inForceAt: string; signedBy: string[] }
 /** A version that was signed, and the one before it. */
 export type Change = { before: AnyAuthority; next: Present; inForceAt: string }
 
-/** A version with the votes of the version before, and when it came or comes into force: at once, if it does not say. */
+/** A version with the votes by keys of the version before. Without `inForceAt`, it came into force at once. */
 type Link = { authority: unknown; votes: unknown; inForceAt?: string }
 type Cancelled = { hash: string; votes: unknown; at: string }
 
-/** All versions of an authority, oldest first, of which the last one may wait, and those that were cancelled. */
+/** All versions of an authority, oldest first, and the cancelled versions. Only the last version may wait. */
 type Chain = { versions: Link[]; cancelled?: Cancelled[] }
 
 type Loaded = { stamp: string; chain: Chain; links: { present: Present; inForceAt: number }[] }
@@ -52,7 +52,7 @@ export class AuthorityStore {
     this.told = new ToldFiles(directory)
   }
 
-  /** @throws AuthorityUnavailableError when the file is there and is not what this service wrote */
+  /** Reads the version in force; null without a file. @throws AuthorityUnavailableError when the file fails its checks */
   async read(clientId: string): Promise<Present | null> {
     const loaded = await this.#load(clientId)
     return loaded === null ? null : inForceOf(loaded).at(-1)!.present
@@ -63,13 +63,13 @@ export class AuthorityStore {
     const loaded = await this.#load(clientId)
     const last = loaded?.links[inForceOf(loaded).length]
     if (last === undefined) return null
-    // All of them verify: the file was refused otherwise.
+    // All votes verify, because a file with an invalid vote is refused.
     const { votes } = parseKept(loaded!.chain.versions.at(-1)!)
     const signedBy = [...new Set(votes.map(({ vote }) => vote.person))]
     return { ...last.present, inForceAt: new Date(last.inForceAt).toISOString(), signedBy }
   }
 
-  /** The versions that wait, or came into force after this time; version 1 and those of earlier releases have no such time. */
+  /** Lists the versions that wait, or came into force after `since`. Version 1 and versions of earlier releases have no such time. */
   async listChanges(clientId: string, since: number): Promise<Change[]> {
     const links = (await this.#load(clientId))?.links ?? []
     return links.flatMap(({ present, inForceAt }, index) => {
@@ -85,7 +85,7 @@ export class AuthorityStore {
     return cancelled.some((version) => version.hash === hash)
   }
 
-  /** The hash of that version; null when the file has no such version. */
+  /** Returns the hash of a version; null when the file has no such version. */
   async hashOfVersion(clientId: string, version: number): Promise<string | null> {
     return (await this.#load(clientId))?.links[version - 1]?.present.hash ?? null
   }
@@ -102,7 +102,7 @@ export class AuthorityStore {
     await this.#write(clientId, { ...chain, versions: [...chain.versions, { ...signed, inForceAt }] })
   }
 
-  /** Takes the version that waits out of the file; the caller has verified the votes and holds the lock of the client. */
+  /** Removes the waiting version from the file; the caller has verified the votes and holds the lock of the client. */
   async cancel(clientId: string, cancelled: Cancelled): Promise<void> {
     const { chain, links } = await this.#demand(clientId)
     if (links.at(-1)?.present.hash !== cancelled.hash) throw new AuthorityUnavailableError('another version waits')
@@ -147,7 +147,7 @@ export class AuthorityStore {
     }
   }
 
-  /** Complete and durable before anybody can read it: a crash leaves the old file or the new one. */
+  /** Writes a file completely and durably before it replaces the old file, so that a crash leaves the old file or the new file. */
   async #write(clientId: string, chain: Chain): Promise<void> {
     const file = this.#fileOf(clientId)
     const temporary = `${file}.${process.pid}.tmp`
@@ -174,7 +174,7 @@ export class AuthorityStore {
   }
 }
 
-/** Returns null without a directory. One that is missing may be a mount that failed: protection must not end with it. */
+/** Returns null without a directory. Throws for a missing directory: it may be a failed mount, which must not end the protection. */
 export async function openAuthorities(directory: string | undefined): Promise<AuthorityStore | null> {
   if (directory === undefined) return null
   const found = await stat(directory).catch(() => null)

@@ -88,7 +88,7 @@ async function listChanges(store: AuthorityStore, clientId: string, now: Date): 
   }
 }
 
-/** Those of the version before, too: people who change the authority do not choose who is told. */
+/** Lists the contacts of both versions, so that the people who change the authority do not choose who is notified. */
 function recipientsOf({ before, next }: { before: AnyAuthority; next: { authority: AnyAuthority } }): string[] {
   return [...new Set([before, next.authority].flatMap(contactsOf).map(({ email }) => email))]
 }

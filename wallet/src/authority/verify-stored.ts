@@ -49,8 +49,8 @@ export async function refusalOfStored(
 type Signing = Fees & { nonce: number; kind: Transaction['kind'] }
 
 /**
- * Notes outside of the database that a transaction of an order, which was verified before, is about to be signed with the
- * nonce; or why it has to wait. It never fails for this: it may have been paid already.
+ * Notes outside of the database that a transaction of an order is about to be signed with the nonce. Returns null, or the reason why the
+ * transfer must wait. It must not fail for this reason, because it may have been paid already. The caller has verified the order.
  */
 export async function claimSigning(
   tx: pg.PoolClient,

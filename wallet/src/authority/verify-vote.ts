@@ -23,7 +23,7 @@ export function isSignedBy(key: AuthorityKey, signed: AnySignedVote): boolean {
   return assertion !== null && isSignature(publicKey, assertion, signature)
 }
 
-/** The bytes that the authenticator signed, or null when the page, the challenge, the RP ID or a flag is not the expected. */
+/** Returns the bytes that the authenticator signed; null when the origin, the challenge, the RP ID or a flag is not as expected. */
 function readAssertion(
   { rpId, origins }: Extract<AuthorityKey, { kind: 'passkey' }>,
   { authenticatorData, clientDataJSON }: AnySignedVote,

@@ -50,7 +50,7 @@ export const AccountKey = Type.Object(
   { additionalProperties: false, title: 'AccountKey' },
 )
 
-/** The public key of an account, from which the addresses below it follow, signed together with the challenge. */
+/** Returns the public key of an account, from which the addresses below it follow, signed together with the challenge. */
 export async function showAccountKey(
   { keyring, chain }: { keyring: Keyring; chain: Chain },
   clientId: string,

@@ -14,11 +14,11 @@ export type Keyring = {
    */
   salt: Buffer
   sealMnemonic(clientId: string, mnemonic: string): Buffer
-  /** The same bytes, and the same object, for the paths that were used last. */
+  /** Returns the private key of a path. Recently used paths give the same object, so that a cache can use it as its key. */
   privateKey(clientId: string, bip32Path: string): Promise<Uint8Array>
   /** The extended public key of the path, and the fingerprint of the key at the root, by which wallets know it (BIP-32). */
   xpub(clientId: string, bip32Path: string): Promise<{ xpub: string; fingerprint: number }>
-  /** Signs what the client shows about its keys, with a key of its own that signs nothing else. */
+  /** Signs statements about the keys of a client, with a key of the client that signs nothing else. */
   attest(clientId: string, text: string): Promise<Attestation>
 }
 
@@ -149,8 +149,8 @@ async function checkedKey(row: KeyringRow, passphrase: string, name = 'WALLET_PA
 }
 
 /**
- * Seals the mnemonic of every client again under a new passphrase, all or none. The keys and addresses stay the same. A
- * process that runs holds opened keys, and goes on with them until it is restarted.
+ * Seals the mnemonics of all clients again under a new passphrase, in one transaction. The keys and addresses stay the same. A
+ * running process holds opened keys, and uses them until it is restarted.
  * @returns the number of clients; null when the new passphrase opens the key store already
  * @throws WrongPassphraseError
  */
@@ -159,7 +159,7 @@ export async function changePassphrase(
   { previous, next }: { previous: string; next: string },
 ): Promise<number | null> {
   return await inTransaction(pool, async (tx) => {
-    // A transaction that stores a client now is waited for (clients.ts), and is refused afterwards.
+    // This waits for transactions that store a client now (clients.ts). Later ones are refused.
     const { rows } = await tx.query<KeyringRow>('select salt, scrypt_cost, sealed_check from wallet.keyring for update')
     const row = rows[0]
     if (!row) throw new WrongPassphraseError('there is no key store in this database')

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { rpIdOf, type SigningConfig } from './settings.ts'
 
-/** `origin` is where its browsers ask from. */
+/** `origin`: the origin that requests of the page carry. */
 export type SigningPage = { html: string; headers: Record<string, string>; origin: string }
 
 /** `scripts/build-page.js` makes script and style from `wallet/page/`. */
 const assets = new URL('./assets/', import.meta.url)
 
 /**
- * One document with its script and its style in it: nothing else is loaded, and the policy admits exactly these two by their
- * hashes.
+ * Builds the page as one document that contains its script and its style. The page loads nothing else, and its policy admits exactly
+ * this script and this style, by their hashes.
  */
 export async function buildSigningPage(config: SigningConfig): Promise<SigningPage> {
   const [style, script] = await Promise.all([readAsset('sign.css'), readAsset('sign.js')])
@@ -22,7 +22,7 @@ type Assets = { style: string; script: string }
 
 const readAsset = (name: string) => readFile(new URL(name, assets), 'utf8')
 
-/** Origins and hosts, as the settings admit them, have no character that means something in HTML. */
+/** The settings admit only origins and hosts without characters that have a meaning in HTML, so nothing is escaped here. */
 function documentOf(config: SigningConfig, { style, script }: Assets): string {
   const rpId = rpIdOf(config)
   return `<!doctype html>
@@ -42,7 +42,7 @@ function documentOf(config: SigningConfig, { style, script }: Assets): string {
 `
 }
 
-/** Paths at which the page asks for the authority in force, and brings signatures that stop an order or a version that waits. */
+/** Paths at which the page reads the authority in force, and sends signatures that stop an order or cancel a waiting version. */
 export const paths = { authority: '/sign/authority', stop: '/sign/stop', cancel: '/sign/authority/cancel' }
 
 function headersOf({ origin }: SigningConfig, { style, script }: Assets): Record<string, string> {

@@ -13,25 +13,25 @@ import { paths, type SigningPage } from './page.ts'
 type Parts = { pool: pg.Pool; authorities: AuthorityStore | null; page: SigningPage }
 
 const VaultId = Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' })
-const Question = Type.Object(
+const AuthorityQuery = Type.Object(
   {
     vaultId: VaultId,
-    hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Of the version in force, as who asks knows it.' }),
-    next: Type.Optional(Type.Object({}, { description: 'A document that is to follow it.' })),
+    hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Hash of the version in force, as the caller knows it.' }),
+    next: Type.Optional(Type.Object({}, { description: 'The document of the next version, to check its form.' })),
   },
   { additionalProperties: false },
 )
-const Brought = Type.Object(
+const VoteBody = Type.Object(
   { vaultId: VaultId, vote: Type.Unknown({ description: 'A signed vote `reject` or `cancel`.' }) },
   { additionalProperties: false },
 )
-/** A signed vote with the longest signature, key id and client data that are read. */
+/** Fits a signed vote with the longest permitted signature, key id and client data. */
 const voteBytesMax = 16 * 1024
 
 /**
- * The page for signatures, what it asks, and what it brings. Nothing of it needs a token: browsers of people come here. An
- * authority is shown to those who know the id of its vault and its hash, as its members do. A signature that stops something
- * counts from any sender, so that it does not depend on the service.
+ * Adds the routes of the page for signatures. They need no token, because browsers of people call them. A caller who knows the id of a
+ * vault and the hash of its authority, as its members do, may read the authority. A signature that stops something counts from any
+ * sender, so that it does not depend on the service.
  */
 export function signingRoutes(app: FastifyInstance, { pool, authorities, page }: Parts): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
@@ -41,7 +41,7 @@ export function signingRoutes(app: FastifyInstance, { pool, authorities, page }:
   const onRequest = async ({ headers }: FastifyRequest) => {
     if (headers.origin !== page.origin) throw new WalletError(403, 'Only the page for signatures asks this')
   }
-  routes.post(paths.authority, { schema: { body: Question }, onRequest }, async ({ body }, reply) => {
+  routes.post(paths.authority, { schema: { body: AuthorityQuery }, onRequest }, async ({ body }, reply) => {
     const { vaultId, hash, next } = body
     const { present } = await findVault(vaultId)
     if (present.hash !== hash) throw new WalletError(409, 'Another version is in force')
@@ -50,12 +50,12 @@ export function signingRoutes(app: FastifyInstance, { pool, authorities, page }:
     return { authority: present.authority, pending: present.pending }
   })
 
-  const brought = { schema: { body: Brought }, onRequest, bodyLimit: voteBytesMax }
-  routes.post(paths.stop, brought, async ({ body: { vaultId, vote } }) => {
+  const ofVote = { schema: { body: VoteBody }, onRequest, bodyLimit: voteBytesMax }
+  routes.post(paths.stop, ofVote, async ({ body: { vaultId, vote } }) => {
     const { clientId } = await findVault(vaultId)
     return await stopOrders(pool, authorities, clientId, [vote])
   })
-  routes.post(paths.cancel, brought, async ({ body: { vaultId, vote } }) => {
+  routes.post(paths.cancel, ofVote, async ({ body: { vaultId, vote } }) => {
     const { clientId } = await findVault(vaultId)
     return await rejectPending(pool, authorities, clientId, vote)
   })
@@ -70,12 +70,12 @@ function assertReadable(next: object): void {
   }
 }
 
-/** Somebody who asks for vaults that do not exist makes the files be looked through no more often than this. */
+/** The shortest time between two searches through all authorities, so that requests for unknown vaults stay cheap. */
 const searchMilliseconds = 1_000
 
 /**
- * Finds the authority in force that names a vault. Two clients that name the same vault are answered as none, with a 404. While
- * an authority cannot be read, a vault that is not found may be its vault: the answer is a 503.
+ * Returns a function that finds the authority in force that names a vault. If two clients name the same vault, the answer is a 404,
+ * as if no client named it. While an authority cannot be read, a vault that is not found may be its vault: the answer is a 503.
  */
 function vaultFinder(pool: pg.Pool, authorities: AuthorityStore | null) {
   let clientOf = new Map<string, string | null>()

@@ -34,7 +34,7 @@ export function readSigning(environment: Environment, faults: string[]): { signi
 
 export const rpIdOf = ({ origin }: SigningConfig): string => new URL(origin).hostname
 
-/** Browsers permit passkeys on pages over https, and on localhost. An IP address cannot be an RP ID. */
+/** Returns true for an origin on which browsers permit passkeys: https, or localhost. An IP address cannot be an RP ID. */
 function isPageOrigin(value: string): boolean {
   if (!URL.canParse(value)) return false
   const { origin, protocol, hostname } = new URL(value)

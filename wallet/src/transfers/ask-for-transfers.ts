@@ -8,7 +8,7 @@ import type { TransferRow } from './transfer-row.ts'
 
 type Parts = { pool: pg.Pool; chain: Chain; log: Logger }
 
-/** Every transfer with a transaction that is in no final block. */
+/** Lists every transfer whose transaction is in no final block. */
 export async function listInFlight(pool: pg.Pool, network: string): Promise<TransferRow[]> {
   const { rows } = await pool.query<TransferRow>(
     `select t.* from wallet.in_flight f join wallet.transfers t on t.client_id = f.client_id and t.id = f.id
@@ -19,8 +19,8 @@ export async function listInFlight(pool: pg.Pool, network: string): Promise<Tran
 }
 
 /**
- * Asks the node for each of the transfers, in batches. What is in a block up to `lastBlock` is noted, and settled if it is deep
- * enough: no later block may come soon. A transaction that the node does not know is sent again.
+ * Asks the node for each of the transfers, in batches. Notes the transactions in blocks up to `lastBlock`, and settles those that are
+ * deep enough, because the next block may be long in coming. A transaction that the node does not know is sent again.
  * @throws when the node does not answer
  */
 export async function askForTransfers(parts: Parts, rows: TransferRow[], lastBlock: bigint): Promise<void> {
@@ -37,7 +37,7 @@ async function askForSome({ pool, chain, log }: Parts, rows: TransferRow[], last
   const mined: Mined[] = []
   const lost: TransferRow[] = []
   const blocks = new Map<bigint, Promise<Block>>()
-  /** null: it is above what was followed, or not in the chain any more. */
+  /** Returns null for a block above `lastBlock`, and for a block that is not in the chain any more. */
   const blockOf = async ({ blockNumber, blockHash }: Exclude<Found, string>) => {
     if (blockNumber > lastBlock) return null
     if (!blocks.has(blockNumber)) blocks.set(blockNumber, chain.readBlock(blockNumber))
@@ -48,7 +48,7 @@ async function askForSome({ pool, chain, log }: Parts, rows: TransferRow[], last
     const place = found[position]!
     const block = typeof place === 'string' ? null : await blockOf(place)
     if (block !== null) mined.push({ row, ...(place as Exclude<Found, string>), block })
-    // It was in a block that the chain does not have any more, or the node does not know it. One never broadcast is being sent.
+    // Lost: the chain has left its block, or the node does not know it. A transaction that was never broadcast is being sent.
     else if (row.block_number !== null || (place === 'unknown' && row.status === 'broadcast')) lost.push(row)
   }
   for (const { id, tx_hash: txHash } of lost)
@@ -70,7 +70,7 @@ export class Rotation {
     this.#roundMilliseconds = roundSeconds * 1000
   }
 
-  /** Starts a round that does not spread its questions: the node may be another one, which knows nothing of before. */
+  /** Starts a round without pauses: after an outage, the node may be another node, which does not know the transactions. */
   hurry(): void {
     this.#after = '0'
     this.#nextAt = 0
@@ -81,7 +81,7 @@ export class Rotation {
     return Date.now() >= this.#nextAt
   }
 
-  /** Asks for the next ones if it is time. Returns true when more of them are due at once. */
+  /** Asks for the next transfers if it is time. Returns true when more transfers are due at once. */
   async turn(parts: Parts, lastBlock: bigint): Promise<boolean> {
     if (!this.isDue()) return false
     const now = Date.now()

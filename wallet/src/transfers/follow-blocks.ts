@@ -40,7 +40,7 @@ async function walk({ pool, chain, log }: Parts, from: Followed, headBlock: bigi
   return last < headBlock
 }
 
-/** Without walking the blocks between: the node is asked for each transfer in flight. */
+/** Moves to the head without reading the blocks between, and asks the node for each transfer in flight. */
 async function leap({ pool, chain, log }: Parts, from: Followed | null, headBlock: bigint): Promise<boolean> {
   const { hash } = await chain.readBlock(headBlock)
   chain.known.clear()
@@ -53,7 +53,7 @@ async function leap({ pool, chain, log }: Parts, from: Followed | null, headBloc
   return false
 }
 
-/** Another process may be ahead of the height that was read, or the node behind that of another; otherwise the chain is shorter. */
+/** The height is below the followed block: another process is ahead, the node is behind another node, or the chain is shorter now. */
 async function fallBack(parts: Parts, from: Followed): Promise<boolean> {
   const { chain } = parts
   const height = await chain.readHeight()

@@ -99,7 +99,7 @@ async function isOrdered(tx: pg.PoolClient, clientId: string, id: string): Promi
   return rowCount === 1
 }
 
-/** Stores an order under the lock of its id. Returns null if the id was ordered before. `until` null: the order is of this moment. */
+/** Stores an order under the lock of its id. Returns null if the id was ordered before. `until`: its time, or null for now. */
 async function store(
   tx: pg.PoolClient,
   clientId: string,

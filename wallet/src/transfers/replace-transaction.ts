@@ -20,8 +20,8 @@ type Kind = Exclude<Transaction['kind'], 'child'>
  * Signs another transaction in the place of the transfer's newest one, with a higher fee, and stores it; the sending loop
  * broadcasts it. `payment` repeats what the newest transaction does, `cancellation` moves nothing. Whichever is mined
  * decides, so the amount moves at most once. Nothing happens when the newest transaction is another than the caller
- * knows, so that a repetition starts nothing. A child leaves the newest transaction as it is, so that nothing happens until a block came
- * after it, which could have it.
+ * knows, so that a repetition starts nothing. A child does not change the newest transaction, so nothing happens either until a block
+ * came after the child, which could contain it.
  *
  * @throws 409 with a code and a sentence when it is impossible now
  */
@@ -44,8 +44,8 @@ export async function replaceTransaction(
   const limit = maxFee === undefined ? permitted.limit : readAmount(maxFee, 'maxFee')
   if (permitted.isSigned && permitted.limit !== null && limit !== null && limit > permitted.limit)
     throw refused(aboveFeeLimit(permitted.limit.toString()))
-  const of = { newest, tip: transactions[0]!, count: transactions.length }
-  const replacement = await chain.openReplacement(pool, transfer, of)
+  const replaced = { newest, tip: transactions[0]!, count: transactions.length }
+  const replacement = await chain.openReplacement(pool, transfer, replaced)
   const plan = isOpen(transfer) ? await replacement.plan(wanted, limit) : { refusal: endedRefusal }
   if ('refusal' in plan) throw refused(plan.refusal)
   const unsigned = plan.kind !== 'cancellation' ? await findUnsigned(parts, transfer) : null
@@ -74,8 +74,8 @@ export async function quoteReplacement(parts: Parts, transfer: TransferRow): Pro
     const cancelOnChain = isQueued ? { maxFee: '0' } : { refusal: endedRefusal }
     return { txHash: null, speedUp: { refusal: isQueued ? notSignedRefusal : endedRefusal }, cancelOnChain }
   }
-  const of = { newest, tip: transactions[0]!, count: transactions.length }
-  const replacement = await parts.chain.openReplacement(parts.pool, transfer, of)
+  const replaced = { newest, tip: transactions[0]!, count: transactions.length }
+  const replacement = await parts.chain.openReplacement(parts.pool, transfer, replaced)
   const quote = async (kind: Kind) => {
     const permitted = await readPermitted(parts, transfer, newest.kind === 'cancellation' ? newest.kind : kind)
     if ('refusal' in permitted) return permitted
@@ -153,7 +153,7 @@ async function storeReplacement(
   )
   const row = rows[0]
   const current = newestOf((await listTransactions(tx, [transfer]))(transfer))
-  // Somebody else replaced it, or it ended: the state says so.
+  // Another request replaced the transaction, or the transfer ended: the answer shows its state.
   if (row === undefined || current?.hash !== newest.hash) return
   const short = await replacement.reserve(tx, plan)
   if (short !== null) throw refused(short)

@@ -14,9 +14,9 @@ const lockedMilliseconds = 200
 type SignedRow = { row: TransferRow; raw: string; hash: string }
 
 /**
- * One pass over the transfers that are due: sign what is unsigned, broadcast what is signed. What is true for all of them is read
- * once, and calls to the node travel together. Returns true when more may be due, or in how many milliseconds the next one is; false:
- * none waits.
+ * One pass over the transfers that are due: signs those without a transaction, and broadcasts the transactions. State that all transfers
+ * share is read once, and calls to the node travel together. Returns true when more transfers may be due, otherwise the milliseconds until
+ * the next transfer is due, or false when no transfer waits.
  */
 export async function sendTransfers(parts: Parts): Promise<boolean | number> {
   const { pool, chain } = parts
@@ -95,8 +95,8 @@ const noteFailed = ({ log }: Parts, { id }: TransferRow, reason: string) =>
   log.warn({ transferId: id, reason }, 'transfer failed before it was signed')
 
 /**
- * Broadcasts in the order of the nonces, many in one request. One that the node has never taken and refuses stops those behind it
- * that were not sent with it. Returns why those behind must wait, null when they need not.
+ * Broadcasts in the order of the nonces, many transactions in one request. If the node refuses a transaction that it has never taken, the
+ * transactions of later requests wait. Returns the reason for which they wait; null when they need not wait.
  */
 async function broadcastInOrder(parts: Parts, signed: SignedRow[]): Promise<string | null> {
   const { pool, chain, log } = parts
@@ -133,7 +133,7 @@ async function noteRefused(parts: Parts, row: TransferRow, reason: string): Prom
   return isReplaced
 }
 
-/** Returns the milliseconds until the next transfer is due; null if no transfer waits. One that is due may be claimed already. */
+/** Returns the milliseconds until the next transfer is due; null if no transfer waits. A transfer that is due may be claimed already. */
 async function findNextDue(pool: pg.Pool, network: string): Promise<number | null> {
   const { rows } = await pool.query<{ milliseconds: number }>({
     name: 'next-transfer-due',
@@ -169,7 +169,7 @@ async function claimDue(pool: pg.Pool, network: string): Promise<TransferRow[]> 
   return rows.sort(bySigningOrder)
 }
 
-/** Signed ones first and by nonce, because a later nonce cannot be mined before an earlier one; then the oldest order. */
+/** Signed transfers first, by nonce, because a later nonce cannot be mined before an earlier nonce; then the others, oldest first. */
 function bySigningOrder(a: TransferRow, b: TransferRow): number {
   if (a.nonce !== null && b.nonce !== null) return Number(a.nonce) - Number(b.nonce)
   if (a.nonce !== null || b.nonce !== null) return a.nonce === null ? 1 : -1

@@ -25,7 +25,7 @@ export type Signer = {
   keyring: Keyring
   authorities: AuthorityStore | null
   chain: Chain
-  /** Where a test stops the process. */
+  /** Called at each point of sending, so that a test can stop the process there. */
   at?: ((point: SendPoint) => Promise<void>) | undefined
 }
 
@@ -35,8 +35,8 @@ export type SendPoint = (typeof sendPoints)[number]
 
 /**
  * Signs queued transfers of an address in their order and stores places, bytes and hashes in one transaction, before anyone may
- * broadcast them. In a protected client each has a transaction of its own, because the journal keeps the nonce of an order even
- * when the transaction is rolled back.
+ * broadcast them. In a protected client each transfer has a database transaction of its own, because the journal keeps the nonce of an
+ * order even when that transaction is rolled back.
  */
 export async function signTransfers(
   signer: Signer,
@@ -86,7 +86,10 @@ export async function isAnyProtected(
   }
 }
 
-/** In a protected client: returns the reason if the signatures do not cover the stored order. It fails, or waits for its authority. */
+/**
+ * Checks the signatures of a stored order. Returns null if they cover it, or if its client is not protected. Otherwise the transfer fails,
+ * or waits if it may have been signed before or its authority cannot be read.
+ */
 export async function findUnauthorized(
   { db, authorities, chain }: Pick<Signer, 'authorities' | 'chain'> & { db: pg.Pool | pg.PoolClient },
   transfer: TransferRow,
@@ -107,8 +110,8 @@ export async function findUnauthorized(
 }
 
 /**
- * The key that signs for a transfer. It may have to be read, so it is opened before the transaction: transactions that
- * each hold a connection and wait for one more would use up the pool.
+ * Opens the key that signs for a transfer. This may read the database, so it happens before the transaction: transactions that each hold a
+ * connection and wait for another connection would use up the pool.
  */
 export async function openKey(
   { chain, keyring }: { chain: Chain; keyring: Keyring },
@@ -172,7 +175,7 @@ const becameProtected = 'AUTHORITY_UNAVAILABLE: the client was protected while t
 const waitingFor = (signable: Signable[], reason: string): Map<TransferRow, SignOutcome> =>
   new Map(signable.map(({ transfer }) => [transfer, { kind: 'wait', reason }]))
 
-/** Locks the transfers that were not signed or ended meanwhile, in the order of their creation. */
+/** Locks the transfers that are still queued and unsigned, in the order of their creation, and returns them. */
 async function lockUnsigned(tx: pg.PoolClient, signable: Signable[]): Promise<Signable[]> {
   const { rows } = await tx.query<{ client_id: string; id: string }>(
     `select t.client_id, t.id from wallet.transfers t
@@ -184,6 +187,7 @@ async function lockUnsigned(tx: pg.PoolClient, signable: Signable[]): Promise<Si
   return signable.filter(({ transfer: { client_id, id } }) => open.has(`${client_id} ${id}`))
 }
 
+/** Fails a transfer that has no transaction. Returns false if it was signed or ended meanwhile. */
 export async function failUnsigned(
   db: pg.Pool | pg.PoolClient,
   transfer: TransferRow,

@@ -59,7 +59,7 @@ export async function storeFirst(tx: pg.PoolClient, firsts: First[]): Promise<vo
   )
 }
 
-/** Stores another transaction of a transfer, before anyone may broadcast it. From then on this one is sent, a child in addition. */
+/** Stores another transaction of a transfer, before anyone may broadcast it. It is sent instead of the earlier one, a child in addition. */
 export async function storeTransaction(
   tx: pg.PoolClient,
   { client_id, id }: Pick<TransferRow, 'client_id' | 'id'>,

@@ -41,17 +41,17 @@ export type PresentedRow = TransferRow & {
 } & Depth &
   Place
 
-/** Of the block below the newest one; a block on top of it changes no row. */
+/** Depth of the block below the newest followed block. It is computed, so that a new block changes no row. */
 type Depth = { depth: number }
 
-/** SQL: the column of Depth, of a transfer `t` and what was followed of its chain, `f`. */
+/** SQL: the column of Depth, for a transfer `t` and the row `f` of wallet.follows for its network. */
 export const depthColumn = `case when t.status = 'broadcast' and t.block_number is not null
   then greatest(f.block - t.block_number + 1, 1)::int else t.confirmations end as depth`
 
-/** On networks with outputs, once it is signed: what all transactions of it spend, and if the present one pays the recipient. */
+/** Of a signed transfer on networks with outputs: the output that all its transactions spend, and if the present one pays the recipient. */
 type Place = { anchor: { txHash: string; index: number } | null; pays: boolean | null }
 
-/** SQL: the columns of Place, of a transfer `t`. */
+/** SQL: the columns of Place, for a transfer `t`. */
 export const placeColumns = `(
     select json_build_object('txHash', a.tx_hash, 'index', a.index) from wallet.transaction_inputs a
     where a.client_id = t.client_id and a.id = t.id and a.number = 0 and a.position = 0
