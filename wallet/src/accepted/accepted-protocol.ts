@@ -46,7 +46,7 @@ const AcceptedEvent = Type.Object(
     txHash: TxHash,
     index: Type.Integer({ minimum: 0 }),
     occurrence: Type.Integer({ minimum: 0 }),
-    isOrphan: Type.Boolean({ description: 'true of DEPOSIT_ORPHANED, false of TOPUP.' }),
+    isOrphan: Type.Boolean({ description: 'true for DEPOSIT_ORPHANED, false for TOPUP.' }),
   },
   strict,
 )
@@ -82,7 +82,7 @@ export const Accepted = Type.Object(
       Type.String({
         pattern: '^[A-Za-z0-9_-]{1,100}$',
         description:
-          'Names the database of the wallet service: another after a restore, also where all entries are there, and after a promotion.',
+          'Mark of the database of the wallet service. It changes after a restore, even if no entry was lost, and after a promotion.',
         examples: ['0cc175b9c0f1b6a831c399e269772661'],
       }),
     ),

@@ -4,7 +4,7 @@ import { acceptedMax } from '../limits.ts'
 import type { DepositEvent } from '../protocol.ts'
 import type { Accepted, AcceptedQuery, FoundTransaction } from './accepted-protocol.ts'
 
-/** An entry with the number and the digest of all up to it. Number 0 is before the first entry. */
+/** The position of an entry: its number, and the digest of all entries up to it. Number 0 is before the first entry. */
 type Place = { number: string; digest: string }
 type Row = Place & {
   kind: 'transfer' | 'address' | 'event' | 'transaction'
@@ -71,9 +71,9 @@ function toEntry({ kind, key, address, body, found }: Row): Accepted['entries'][
   }
   const { kind: event, tx } = JSON.parse(body!) as DepositEvent
   const { network, asset, toAddress, txHash, index, occurrence } = tx
-  // An event of a version that counted no orphaned deposits is the first one.
-  const of = { network, asset, toAddress, txHash, index, occurrence: occurrence ?? 0 }
-  return { kind, id: key, ...of, isOrphan: event === 'DEPOSIT_ORPHANED' }
+  // Events of releases that did not count orphaned deposits have the occurrence 0.
+  const deposit = { network, asset, toAddress, txHash, index, occurrence: occurrence ?? 0 }
+  return { kind, id: key, ...deposit, isOrphan: event === 'DEPOSIT_ORPHANED' }
 }
 
 const toCursor = ({ number, digest }: Place): string => Buffer.from(`${number} ${digest}`).toString('base64url')

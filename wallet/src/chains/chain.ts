@@ -31,7 +31,7 @@ type Forms = {
   coinDecimals: number
   /** True if people can sign orders on the network, so that a protected client can pay there. */
   hasSignedOrders: boolean
-  /** An address that this service may have derived. */
+  /** Reads an address that this service may have derived. */
   readAddress(field: string, value: string): string
   readRecipient(value: string): string
   readContract(field: string, value: string): string
@@ -52,7 +52,7 @@ type Reading = {
   readHeight(): Promise<bigint>
   readBlock(number: bigint): Promise<Block>
   /** Balance in the smallest unit at the newest block; `contract` null is the coin of the network. */
-  readBalance(of: { address: string; contract: string | null }): Promise<{ balance: bigint; blockNumber: bigint }>
+  readBalance(holding: { address: string; contract: string | null }): Promise<{ balance: bigint; blockNumber: bigint }>
   readDecimals(contract: string): Promise<number>
   /** The decimals of a token that was received, kept in the database; null when the token has no decimals that a ledger can use. */
   findDecimals(pool: pg.Pool, contract: string): Promise<number | null>
@@ -97,7 +97,7 @@ type Sending = {
   openKey(keyring: Keyring, clientId: string, path: ParsedPath): Promise<Key>
   /** Reads the state that all transfers of a pass share. Throws when the node is down or serves another network. */
   openPass(): Promise<Pass>
-  /** Signs with the place that was reserved. */
+  /** Signs a payment with the nonce or the outputs that were reserved. */
   signPayment(key: Key, assigned: Assigned): Promise<Signed>
   /** Stores what the signed bytes spend, in the database transaction that stores them. */
   storePlaces(tx: pg.PoolClient, signed: (Assigned & Signed)[]): Promise<void>
@@ -111,7 +111,7 @@ export type Pass = { openSender(pool: pg.Pool, transfer: TransferRow): Promise<S
 
 /** An address that pays in a pass. */
 export type Sender = {
-  /** Asks the node what only it knows of a transfer, and changes nothing. */
+  /** Asks the node if a transfer is possible and what it costs. Changes nothing. */
   plan(transfer: TransferRow): Promise<Planned>
   /**
    * Reserves what makes a transfer's payment happen at most once, in the database transaction that stores the signed bytes. The
@@ -129,18 +129,18 @@ export type BroadcastOutcome =
 
 type Replacing = {
   /** Reads what the replacement of the newest transaction of a transfer depends on. */
-  openReplacement(pool: pg.Pool, transfer: TransferRow, of: Replaced): Promise<Replacement>
-  /** The final transaction that took the place of the transfer's; null when none is seen. */
+  openReplacement(pool: pg.Pool, transfer: TransferRow, replaced: Replaced): Promise<Replacement>
+  /** Finds the final transaction that took the place of the transfer; null when there is none. */
   findRival(transfer: PresentedRow): Promise<Rival | null>
 }
 
 /**
- * A final transaction with which no transaction of a transfer can be mined any more. `outputs`, on networks with outputs: the first is
- * spent by every transaction of the transfer, each further one by the transaction that has the one before, and the last by this one.
+ * A final transaction after which no transaction of a transfer can be mined. `outputs`, on networks with outputs: every transaction of the
+ * transfer spends the first output, the transaction that created an output spends the next, and the final transaction spends the last.
  */
 export type Rival = { hash: string; outputs?: { txHash: string; index: number }[] }
 
-/** `newest` may be replaced; `tip` is the child that was signed last, or the same. */
+/** `newest` may be replaced. `tip` is the child that was signed last, or `newest`. `count` is the number of transactions. */
 export type Replaced = { newest: Transaction; tip: Transaction; count: number }
 
 /** Begins a refusal that a person may overrule by another limit. */
@@ -169,7 +169,7 @@ type Following = {
   readSeenBlocks(first: bigint, last: bigint): Promise<SeenBlock[]>
   /** Keeps the newest blocks that were followed. */
   remember(blocks: SeenBlock[]): void
-  /** The transfers whose transactions are in the blocks, and those whose place was taken by another transaction. */
+  /** Returns the transfers whose transactions are in the blocks, and the transfers whose place another transaction took. */
   findInBlocks(pool: pg.Pool, blocks: SeenBlock[]): Promise<{ mined: Mined[]; passed: TransferRow[] }>
   /** Looks up the transactions of a transfer, which are listed newest first. At most one of them is in the chain. */
   findTransfer(transfer: TransferRow, transactions: Transaction[]): Promise<Found>
@@ -188,7 +188,7 @@ export type Movement = {
   fromAddress: string | null
   toAddress: string
   amount: bigint
-  /** True for what returns to the owner of all that was spent: it can be spent again, and is no deposit. */
+  /** True for an output that returns to the owner of all spent outputs: it can be spent again, and is not a deposit. */
   isReturned?: boolean
 }
 export type BlockMovement = { txHash: string; movement: Movement; block: Block }
@@ -197,8 +197,8 @@ type Watching = {
   /** Reads the blocks of a range. `headBlock` is the newest one. */
   readRange(range: { first: bigint; last: bigint; headBlock: bigint }): Promise<BlockRange>
   /**
-   * Notes in the database transaction that stores deposits what further payments may spend, and what the blocks spent. Returns transactions
-   * of addresses of this wallet that it has no record of, where they are known only then.
+   * Stores the outputs that further payments may spend, and the outputs that the blocks spent, in the database transaction that stores the
+   * deposits. Returns transactions of addresses of this wallet that it has no record of, if they are found only here.
    */
   noteRange(
     tx: pg.PoolClient,
@@ -221,7 +221,7 @@ export type BlockRange = {
   blocks: SeenBlock[]
   /** Lists the movements to addresses of this wallet, in the order of the chain. */
   listMovements(listOwn: (addresses: Set<string>) => Promise<Set<string>>): Promise<BlockMovement[]>
-  /** Transactions of addresses of this wallet that it has no record of. */
+  /** Lists transactions of addresses of this wallet that it has no record of. */
   listUnknown(pool: pg.Pool, log: Logger): Promise<UnknownTransaction[]>
 }
 

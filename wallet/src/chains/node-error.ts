@@ -3,7 +3,7 @@ export class NodeError extends Error {
   readonly isOfNode = true
 }
 
-/** The errors of viem have this shape, by which they are told, so that the library is loaded for EVM networks only. */
+/** The shape by which errors of viem are recognised, so that the library is loaded for EVM networks only. */
 type LibraryError = Error & { shortMessage: string; details?: string; walk: unknown }
 
 /** Returns true if a node of a network did not answer, or refused a call. */
@@ -14,7 +14,7 @@ export function isNodeError(error: unknown): error is NodeError | LibraryError {
 const isOfLibrary = (error: unknown): error is LibraryError =>
   error instanceof Error && 'shortMessage' in error && 'walk' in error
 
-/** A sentence for logs and failure reasons, without the dump of the request, which has the node's URL and so perhaps a key. */
+/** Returns a sentence for logs and failure reasons, without the request, whose URL may hold a key. */
 export function describeNodeError(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error'
   const text = isOfLibrary(error) ? sentenceOf(error) : error.message

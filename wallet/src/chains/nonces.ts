@@ -3,7 +3,7 @@ import type { TransferRow } from '../transfers/transfer-row.ts'
 
 type Sender = Pick<TransferRow, 'network' | 'from_address'>
 
-/** One row per (network, address) is the queue in which all processes wait for the next nonce. */
+/** Locks and returns the next nonce of an address. All processes wait for the lock of its row. */
 export async function lockNonce(tx: pg.PoolClient, { network, from_address }: Sender): Promise<number> {
   await tx.query('insert into wallet.nonces (network, address) values ($1, $2) on conflict do nothing', [
     network,

@@ -10,13 +10,13 @@ class StandbyError extends Error {
   }
 }
 
-/** The host that took writes last, by the URL with all of them. */
+/** The URL of the host that took writes last, by the URL with all hosts. */
 const primaries = new Map<string, string>()
 const connectMilliseconds = 5_000
 
 /**
- * A connection to the host that takes writes, when its URL names several; with one host it is a plain connection. A failed
- * attempt lets the next one ask all hosts.
+ * A connection to the host that takes writes, if its URL names several hosts; with one host, a plain connection. After a failed
+ * attempt, the next attempt asks all hosts.
  */
 export class DatabaseClient extends pg.Client {
   readonly #url: string
@@ -63,8 +63,8 @@ export class DatabaseClient extends pg.Client {
 const askAgainMilliseconds = 250
 
 /**
- * Asks all hosts at once. While one of them is silent, the others are asked again, because a standby may take its place meanwhile.
- * @throws the failure to reach one, or StandbyError when all are standbys
+ * Asks all hosts at once. While a host is silent, the others are asked again, because a standby may take its place meanwhile.
+ * @throws the failure to reach a host, or StandbyError when all hosts are standbys
  */
 async function findPrimary(url: string): Promise<string> {
   const hosts = urlsOfHosts(url)

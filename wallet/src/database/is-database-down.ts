@@ -1,8 +1,8 @@
 import { UnconfirmedCommitError } from './unconfirmed-commit.ts'
 
 /**
- * True for an error that a later attempt may not meet: faults of the connection, an answer that is overdue, a commit that no
- * standby confirmed, a standby itself (25006), and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (shutdown).
+ * Returns true for an error that a later attempt may avoid: faults of the connection, an overdue answer, a commit that no standby
+ * confirmed, a standby itself (25006), and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (shutdown).
  */
 export function isDatabaseDown(error: Error & { code?: unknown }): boolean {
   const { code, message } = error

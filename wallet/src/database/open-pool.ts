@@ -21,8 +21,8 @@ export function openPool(databaseUrl: string, log: Logger): pg.Pool {
     application_name: 'strongroom-wallet',
   })
   const noteLoss = (error: Error) => log.warn({ error: error.message }, 'database connection lost')
-  // Without a listener, an error of a connection ends the process. The pool tells those of idle connections, and each
-  // connection in use its own.
+  // Without a listener, an error of a connection ends the process. The pool reports errors of idle connections, and a
+  // connection in use reports its own errors.
   pool.on('error', noteLoss)
   pool.on('connect', (client) => {
     client.on('error', noteLoss)

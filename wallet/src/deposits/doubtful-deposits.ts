@@ -17,8 +17,8 @@ export async function markDoubtful(tx: pg.PoolClient, network: string): Promise<
 }
 
 /**
- * Puts the deposits in doubt for which the chain has another block now than the one that had them, and no longer watches
- * those that are deeper than `watchDepth` below these blocks.
+ * Puts the deposits in doubt whose block the chain has replaced, and no longer watches the deposits that are deeper than `watchDepth`
+ * below these blocks.
  */
 export async function noteReadBlocks(
   tx: pg.PoolClient,
@@ -51,8 +51,8 @@ type Doubtful = {
 type Place = { number: bigint; hash: string } | null
 
 /**
- * Looks deposits in doubt up, and reports those that are not deep enough in the chain any more. A deposit above `headBlock`
- * stays in doubt: a node that is behind proves nothing. Gives the number of events that were stored, and if more are in doubt.
+ * Looks up deposits in doubt, and reports the deposits that are not deep enough in the chain any more. A deposit above `headBlock`
+ * stays in doubt: a node that is behind proves nothing. Returns the number of stored events, and if more deposits may be in doubt.
  */
 export async function reportOrphans(
   { pool, chain, log }: { pool: pg.Pool; chain: Chain; log: Logger },

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 
 /**
- * Lets the blocks from `block` on be read again with the next block: deposits to addresses that were watched only afterwards, as after a
- * restore, are found. Nothing is reported twice. Returns false if the network is unknown, or its blocks were not read that far.
+ * Makes the watcher read the blocks from `block` on again. This finds deposits to addresses that were watched only later, for example
+ * after a restore. Nothing is reported twice. Returns false if the network is unknown, or its blocks were not read that far.
  */
 export async function rescan(pool: pg.Pool, { network, block }: { network: string; block: number }): Promise<boolean> {
   const { rowCount } = await pool.query(

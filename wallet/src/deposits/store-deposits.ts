@@ -5,26 +5,26 @@ import type { DepositEvent, DepositTransaction } from '../protocol.ts'
 
 /** A deposit that is deep enough in the chain. */
 export type FoundDeposit = {
-  /** Of `eventKey`. */
+  /** The result of `eventKey`. */
   key: string
   network: string
   block: { number: bigint; hash: string }
   /** In the smallest unit of the token. */
   amount: bigint
-  /** It is kept, and nobody is told. */
+  /** True for change that returned to its owner: it is stored, but not reported. */
   isReturned: boolean
   tx: DepositTransaction
   confirmations: number
 }
 
-/** The key under which a movement is the same one, whatever block it is in. */
+/** Returns the key of a movement, which stays the same when the movement is mined in another block. */
 export const eventKey = ({ network, txHash, movement }: { network: string; txHash: string; movement: Movement }) =>
   [network, txHash, movement.toAddress, movement.contract ?? 'native', movement.index].join('|')
 
 type Known = { key: string; amount: string; tx: DepositTransaction; occurrence: number; is_orphaned: boolean }
 
 /**
- * Stores deposits with the block that has them, and the events that are due for them. A deposit that is known is not told
+ * Stores deposits with the block that has them, and the events that are due for them. A known deposit is not reported
  * twice, unless it was reported as orphaned in between. Returns the number of new events.
  */
 export async function storeDeposits(tx: pg.PoolClient, deposits: FoundDeposit[]): Promise<number> {
@@ -42,7 +42,7 @@ export async function storeDeposits(tx: pg.PoolClient, deposits: FoundDeposit[])
     if (isAnother && !before.is_orphaned) events.push(toOrphaned(before))
     const occurrence = before === undefined ? 0 : before.occurrence + (before.is_orphaned || isAnother ? 1 : 0)
     occurrences.push(occurrence)
-    // Of a deposit that was not reported before, or came back; an earlier version kept no blocks, only what it had sent.
+    // Reports a deposit that is new or came back. Earlier releases stored only events, whose keys prevent a second report.
     if (occurrence !== before?.occurrence && !deposit.isReturned) events.push(toTopUp(deposit, occurrence))
   }
   await tx.query(
@@ -73,7 +73,7 @@ async function lockKnown(tx: pg.PoolClient, keys: string[]): Promise<Map<string,
   return new Map(rows.map((row) => [row.key, row]))
 }
 
-/** An event under the key of which there is one at most, and its body. */
+/** An event and its key. There is at most one event under a key. */
 type DueEvent = { key: string; event: DepositEvent }
 
 function toTopUp({ key, tx, confirmations }: FoundDeposit, occurrence: number): DueEvent {

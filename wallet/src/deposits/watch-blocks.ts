@@ -21,7 +21,7 @@ export type WatchOutcome = { moreBlocks: boolean; events: number }
  */
 export async function watchBlocks(parts: Parts, headBlock: bigint): Promise<WatchOutcome> {
   const read = await readNextBlocks(parts, headBlock)
-  // Last, so that a transaction that cannot be looked up keeps no deposit from being reported.
+  // Orphans come last, so that a failing look-up does not delay the report of deposits.
   const orphans = await reportOrphans(parts, headBlock)
   return { moreBlocks: read.moreBlocks || orphans.isMore, events: read.events + orphans.events }
 }
@@ -93,7 +93,7 @@ async function moveCursor(
   return rowCount === 1
 }
 
-/** Reads the last blocks again, and looks their deposits up. Deposits that the chain still has are not reported again. */
+/** Sets the cursor back, so that the last blocks are read again, and puts deposits in doubt. Known deposits are not reported again. */
 async function goBack(
   { pool, chain, log }: Parts,
   { cursor, from, why }: { cursor: Cursor; from: bigint; why: string },

@@ -29,7 +29,7 @@ export async function readFullBlock(node: Source, height: bigint): Promise<UtxoB
   return { ...header, transactions: answer.tx.map((entry) => transactionOf(entry, node.parameters)) }
 }
 
-/** Reads the head of the block that was asked for. @throws NodeOutage for the head of another block */
+/** Reads the header of a block. @throws NodeOutage for the header of another block than the expected block */
 function headerOf(answer: unknown, expected: { hash: string; height?: bigint }): SeenBlock {
   if (!isRecord(answer)) throw malformed('a block')
   const [number, hash, timestamp] = [countOf(answer.height), hashOf(answer.hash), countOf(answer.time)]
@@ -69,7 +69,7 @@ const isOfChain = (part: unknown): boolean => !isRecord(part) || part.ismweb !==
 /** The code of a transaction that a node does not know, and of a block that it does not have. */
 const unknownCode = -5
 
-/** Looks a transaction up in blocks and in the pool; null when the node does not know it. */
+/** Looks up a transaction in blocks and in the pool; null when the node does not know it. */
 export async function findTransaction({ rpc, parameters }: Source, hash: string): Promise<FoundTransaction | null> {
   try {
     const answer = await rpc.call('getrawtransaction', [hash, true])
@@ -85,7 +85,7 @@ export async function findTransaction({ rpc, parameters }: Source, hash: string)
   }
 }
 
-/** The block of this hash, if it is in the chain that the node follows; the index may still name one that was left. */
+/** Finds the block with this hash; null for a block that the chain has left, which the index of the node may still name. */
 export async function findBlock({ rpc }: Source, hash: string): Promise<SeenBlock | null> {
   const answer = await rpc.call('getblockheader', [hash])
   if (!isRecord(answer)) throw malformed('a block')

@@ -4,8 +4,8 @@ import { findBlock, findTransaction } from './blocks.ts'
 import type { UtxoNode } from './utxo-node.ts'
 
 /**
- * Sends signed bytes to the node, and the children of the transaction after it. A payment that it refuses holds up none of the others:
- * they spend other outputs, or are refused themselves.
+ * Sends signed bytes to the node, and then the children of the transaction. A refused payment does not hold up other payments: they
+ * spend other outputs, or are refused themselves.
  */
 export async function broadcast(node: UtxoNode, { raw, hash }: Signed): Promise<BroadcastOutcome> {
   try {
@@ -18,7 +18,7 @@ export async function broadcast(node: UtxoNode, { raw, hash }: Signed): Promise<
   }
 }
 
-/** Sends signed bytes, whose fee `check.ts` compared with the limits here. The limit of the node would refuse fees that people signed. */
+/** Sends without the fee limit of the node, which would refuse fees that people signed: `check.ts` has compared the fee with our limits. */
 const send = ({ rpc }: UtxoNode, raw: string) => rpc.call('sendrawtransaction', [raw, 0])
 
 /** Returns true if the node has the transaction in a block or in its pool; false also when it does not answer. */

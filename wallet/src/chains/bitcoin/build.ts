@@ -7,14 +7,14 @@ import type { Coin } from './sizes.ts'
 export type Plan = {
   /** The compressed public key of the sender. */
   publicKey: Uint8Array
-  /** All of them are outputs of the sender. The first is the anchor. */
+  /** Outputs of the sender. The first is the anchor. */
   coins: Coin[]
   payment: { toAddress: string; amount: bigint } | null
-  /** Returns to the sender; 0 if there is none. */
+  /** Amount that returns to the sender; 0 without change. */
   change: bigint
 }
 
-/** `digests`: what the sender's key signs, for each input. */
+/** `digests`: the hashes that the key of the sender signs, one for each input. */
 export type Unsigned = { transaction: Transaction; digests: Uint8Array[]; publicKey: Uint8Array }
 
 export type Signed = { raw: string; txHash: string; size: number }

@@ -8,7 +8,7 @@ import type { Coin } from './sizes.ts'
 export type Ordered = {
   fromAddress: string
   payment: { toAddress: string; amount: bigint } | null
-  /** The outputs of the sender that may be spent; the transaction spends all of them and the first of them first. */
+  /** The outputs of the sender that the transaction must spend: all of them, and the first as its first input. */
   coins: Coin[]
   maxFee: bigint | null
   /** Units for 1,000 virtual bytes. */

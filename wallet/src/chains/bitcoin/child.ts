@@ -20,8 +20,8 @@ type ChildPlan = ReplacementPlan & { kind: 'child'; coin: Coin; change: bigint; 
 const ancestorsMax = 24
 
 /**
- * Where nodes replace nothing, a payment is sped up by its child: it returns the change of the payment to the sender, and pays for both.
- * Nothing cancels a payment there.
+ * Where nodes do not replace transactions, a payment is sped up by a child, which returns the change of the payment to the sender and pays
+ * for both. A payment cannot be cancelled there.
  */
 export async function openChild(node: UtxoNode, transfer: TransferRow, { tip, count }: Replaced): Promise<Replacement> {
   const { pool, parameters, feeRateMax } = node
@@ -84,7 +84,7 @@ export async function openChild(node: UtxoNode, transfer: TransferRow, { tip, co
   }
 }
 
-/** The transactions in the pool up to this one: their number, size and fees; null when the node does not have it there. */
+/** Reads number, size and fees of a transaction with its unmined ancestors; null when it is not in the pool of the node. */
 async function readWaiting(node: UtxoNode, hash: string): Promise<{ count: number; size: number; fee: bigint } | null> {
   try {
     const entry = await node.rpc.call('getmempoolentry', [hash])
@@ -103,7 +103,7 @@ async function readWaiting(node: UtxoNode, hash: string): Promise<{ count: numbe
   }
 }
 
-/** The fees of the payment and of its children so far. */
+/** Returns the fees of the payment and of its children so far. */
 async function readPaid(pool: pg.Pool, { client_id, id, amount }: TransferRow): Promise<bigint> {
   const { rows } = await pool.query<{ tx_hash: string; kind: string }>(
     'select tx_hash, kind from wallet.transactions where client_id = $1 and id = $2',

@@ -100,13 +100,13 @@ function dividerOf({ amount, script, changeScript, feeRate, maxFee }: Spending, 
     const smaller = sizeOf(count, [script])
     const least = feeOf(feeRate, smaller)
     if (rest < least) return null
-    // One more input makes a change of it, where the limit does not permit it as a fee.
+    // The limit does not permit the rest as a fee. With one more input, the rest can be change.
     if (maxFee !== null && least <= maxFee && rest > maxFee) return null
     return { fee: rest, change: 0n, size: smaller }
   }
 }
 
-/** A limit of the fee may refuse the smallest, so that a few more are tried before the largest. */
+/** The fee limit may refuse the smallest output that is enough, so a few more are tried before the largest outputs. */
 const triedMax = 50
 
 function smallestEnough(
@@ -151,7 +151,7 @@ function refusalOf(ascending: BigUint64Array, { amount, script, feeRate }: Spend
   const rest = sumOf(ascending) - amount
   const fee = feeOfAll(ascending.length)
   if (rest < fee) return { refusal: 'INSUFFICIENT_FUNDS', missing: fee - rest, left }
-  // All together are enough, and yet nothing fits: the limit is below what would be left over.
+  // All outputs together are enough, but the rest would be a fee above the limit.
   if (ascending.length <= inputsMax) return { refusal: 'FEE_ABOVE_MAX', least: rest }
   const most = sumOf(ascending.slice(-inputsMax)) - feeOfAll(inputsMax)
   return { refusal: 'TOO_MANY_OUTPUTS', most, left }
@@ -173,7 +173,7 @@ function withAmounts(coins: Coin[], amounts: bigint[]): Coin[] {
   return chosen
 }
 
-/** Returns the position of the first amount that is not below the least one. */
+/** Returns the position of the first amount that is `least` or more. */
 function positionOf(ascending: BigUint64Array, least: bigint): number {
   let low = 0
   let high = ascending.length

@@ -5,8 +5,8 @@ import type { UtxoBlock } from './utxo-block.ts'
 import type { UtxoNode } from './utxo-node.ts'
 
 /**
- * Stores what the transactions of deposits in these blocks spent, and forgets what is deeper than deposits are watched. A reward spends
- * nothing.
+ * Stores the outputs that the transactions of deposits in these blocks spent, and deletes the outputs of blocks below `watchDepth`. A
+ * reward spends no output.
  */
 export async function storeSources(
   tx: pg.PoolClient,

@@ -9,8 +9,8 @@ import { feeOf, sizeOf } from './sizes.ts'
 import type { UtxoNode } from './utxo-node.ts'
 
 /**
- * Selects the outputs as for a payment, so that the fee is exact. What the address cannot pay now is estimated as a payment of one output.
- * A rate above the settings is that of the node: such a payment waits.
+ * Selects the outputs as for a payment, so that the fee is exact. An amount that the address cannot pay now is estimated as a payment with
+ * one output. If the node takes only rates above the settings, its rate is used, although such a payment waits.
  */
 export async function estimateFee(node: UtxoNode, payment: Payment, wanted: FeeLevel = defaultFeeLevel) {
   const { network, rpc, parameters } = node

@@ -8,7 +8,7 @@ export type FeeRates = Record<FeeLevel, bigint>
 export type FeeSettings = {
   /** The rates when the node has no estimate: nodes that are young or see few transactions have none. */
   feeRates: FeeRates
-  /** No rate is higher, wherever it comes from. */
+  /** The highest rate, whatever its source. */
   feeRateMax: bigint
 }
 

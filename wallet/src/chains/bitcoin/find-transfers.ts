@@ -10,7 +10,7 @@ import type { UtxoNode } from './utxo-node.ts'
 type Db = pg.Pool | pg.PoolClient
 type MinedHash = { mined_kind: Transaction['kind']; mined_raw: string; mined_hash: string; has_child: boolean }
 
-/** The transfers whose transactions are in the blocks, and those whose outputs another transaction in them spent. */
+/** Returns the transfers whose transactions are in the blocks, and the transfers whose outputs another transaction there spent. */
 export async function findInBlocks(
   { network, pool }: UtxoNode,
   blocks: UtxoBlock[],
@@ -29,7 +29,7 @@ export async function findInBlocks(
   const mined: Mined[] = []
   const passed = await findPassed(pool, network, blocks)
   for (const { mined_kind, mined_raw, mined_hash, has_child, ...row } of rows) {
-    // It is settled when its children are mined too, so it is asked for, and once if a block has several of them.
+    // A transfer with a child is settled when its children are mined too, so the node is asked about it, once for all its transactions.
     if (has_child && !passed.some((other) => other.client_id === row.client_id && other.id === row.id)) passed.push(row)
     if (has_child) continue
     const { block, transaction } = places.get(mined_hash)!
@@ -121,7 +121,7 @@ async function outcomeOf(
   return { transaction, fee: BigInt(rows[0].total) - paid, failure }
 }
 
-/** After the chain went back to a block: forgets what was spent from it on, and marks payments, ended ones too, that are in no block. */
+/** After the chain went back: forgets spending from block `from` on, and marks payments in no block, even ended ones, to be sent again. */
 export async function resendLost(node: UtxoNode, from: bigint): Promise<number> {
   const { network, pool } = node
   for (const table of ['coins', 'deposit_sources'])

@@ -7,18 +7,18 @@ type Db = pg.Pool | pg.PoolClient
 type CoinRow = { tx_hash: string; index: number; amount: string }
 type Sender = Pick<TransferRow, 'network' | 'from_address'>
 
-/** Own payments of an address in a row that no block has. Nodes refuse more than 25. */
+/** The highest number of unmined payments of an address in a row. Nodes refuse more than 25. */
 const unminedMax = 20
 
-/** SQL: a child has the output `c`. */
+/** SQL condition: `c` is an output of a child. */
 const isOfChild = "exists (select from wallet.transactions k where k.tx_hash = c.tx_hash and k.kind = 'child')"
 
 /** The outputs that an address can pay with now, and the sum of change that waits for its transaction to be sent or mined. */
 export type OwnCoins = { coins: (Coin & { isMined: boolean })[]; waiting: bigint }
 
 /**
- * Lists the outputs that the address may spend: reported deposits of which nobody doubts, and the change of own transactions that a
- * node has taken. Change that no block has is left while too many payments of the address wait.
+ * Lists the outputs that the address may spend: reported deposits that are not in doubt, and the change of its transactions that a node
+ * has taken. Unmined change is left out while too many payments of the address wait.
  */
 export async function listCoins(db: Db, { network, from_address }: Sender): Promise<OwnCoins> {
   const { rows } = await db.query<CoinRow & { is_ready: boolean; is_mined: boolean }>(
@@ -72,7 +72,7 @@ export async function listInputs(db: Db, hash: string): Promise<{ coins: Coin[];
   return { coins, change: change?.amount ?? 0n }
 }
 
-/** The output of an own transaction that returns to its sender. */
+/** Lists the output of a transaction of this wallet that returns to its sender; an empty list without change. */
 export async function listChange(db: Db, hash: string): Promise<Coin[]> {
   const { rows } = await db.query<CoinRow>(
     'select tx_hash, index, amount from wallet.coins where tx_hash = $1 and change_of is not null',
@@ -85,8 +85,8 @@ export async function listChange(db: Db, hash: string): Promise<Coin[]> {
 export type Later = { id: string; isOwn: boolean; isChange: boolean }
 
 /**
- * Another transfer that spends an output of one of the transactions of this one: its change, or what it paid to an address of any client
- * and what that spent on before the chain went back. Null when none does.
+ * Finds another transfer that spends an output of a transaction of this transfer: its change, or what it paid to an address of any client,
+ * which spent it before the chain went back. Returns null when no transfer does.
  */
 export async function findLater(
   db: Db,
@@ -125,7 +125,7 @@ export async function holdInputs(tx: pg.PoolClient, { client_id, id }: TransferR
   return rowCount === 0
 }
 
-/** Gives outputs back that an ended transfer took and its mined transaction did not spend, and those of one that can never be mined. */
+/** Gives back outputs that an ended transfer took and did not spend, and the outputs of transfers that can never be mined. */
 export async function giveBack(tx: pg.PoolClient, network: string): Promise<void> {
   await tx.query(
     `update wallet.coins c set taken_by = null from wallet.transfers t
@@ -167,7 +167,7 @@ export async function storeSpending(tx: pg.PoolClient, { transfer, hash, coins, 
   )
 }
 
-/** Reads what the chain has for an address, as far as it was reported or signed here. */
+/** Reads the balance of an address on the chain, from the deposits that were reported and the change that was signed here. */
 export async function readOwnBalance(db: Db, network: string, address: string): Promise<bigint> {
   const { rows } = await db.query<{ balance: string }>(
     `select coalesce(sum(c.amount), 0)::text as balance from wallet.coins c

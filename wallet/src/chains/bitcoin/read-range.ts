@@ -5,10 +5,10 @@ import { findBlock, findTransaction, readFullBlock } from './blocks.ts'
 import type { Outpoint, UtxoBlock, UtxoTransaction } from './utxo-block.ts'
 import type { UtxoNode } from './utxo-node.ts'
 
-/** A block's reward can be spent in the block that is so many above it. */
+/** The reward of a block can be spent this many blocks above it. */
 const rewardDepth = 100n
 
-/** Blocks between one that counts and one whose reward does. Some are read twice while the watcher catches up. */
+/** The distance from a block that becomes final to the block whose reward becomes spendable. Some blocks are read twice at first. */
 const lagOf = (confirmations: number) => max(rewardDepth - BigInt(confirmations) + 1n, 0n)
 
 type ListOwn = Parameters<BlockRange['listMovements']>[0]
@@ -26,7 +26,7 @@ export async function readRange(
       ...(await listIncoming(node, blocks, listOwn)),
       ...(await listRewards(node, rewards, listOwn)),
     ],
-    // They are found when the deposits of the blocks are stored, which they may spend.
+    // `noteRange` finds them, after the deposits of the blocks, which they may spend, are stored.
     listUnknown: async () => [],
   }
 }
@@ -44,7 +44,7 @@ export const readSeenBlocks = readBlocks
 
 const isReward = ({ spends }: UtxoTransaction) => spends.length === 0
 
-/** Lists payments of others to own addresses. Leaves out the change of own transactions; marks that of forgotten ones. */
+/** Lists payments to addresses of clients, without the change of known transactions. Marks the change of unknown transactions. */
 async function listIncoming(node: UtxoNode, blocks: UtxoBlock[], listOwn: ListOwn): Promise<BlockMovement[]> {
   const paying = blocks.flatMap((block) =>
     block.transactions.filter((transaction) => !isReward(transaction)).map((transaction) => ({ block, transaction })),
@@ -81,7 +81,7 @@ const movementOf = (index: number, amount: bigint, toAddress: string, fromAddres
 
 const addressesOf = ({ outputs }: UtxoTransaction) => outputs.flatMap(({ address }) => address ?? [])
 
-/** The senders of those of the transactions that were signed here. */
+/** Returns the senders of the transactions that were signed here, by hash. */
 async function listSenders(pool: pg.Pool, hashes: string[]): Promise<Map<string, string>> {
   const { rows } = await pool.query<{ tx_hash: string; from_address: string }>(
     `select v.tx_hash, t.from_address from wallet.transactions v
@@ -91,7 +91,7 @@ async function listSenders(pool: pg.Pool, hashes: string[]): Promise<Map<string,
   return new Map(rows.map(({ tx_hash, from_address }) => [tx_hash, from_address]))
 }
 
-/** The address that all inputs have; null when they have several, or one that no address stands for. */
+/** Returns the address of all inputs; null when they have several addresses, or a script without an address. */
 async function readSender(node: UtxoNode, spends: Outpoint[]): Promise<string | null> {
   const addresses = new Set<string | null>()
   for (const { txHash, index } of spends) {
@@ -145,7 +145,7 @@ export async function noteSpent(tx: pg.PoolClient, network: string, blocks: Utxo
     )
 }
 
-/** The block that has a transaction; null when none in the chain has it. */
+/** Finds the block that contains a transaction; null when no block of the chain contains it. */
 export async function findMined(node: UtxoNode, hash: string) {
   const found = await findTransaction(node, hash)
   const block = found?.blockHash == null ? null : await findBlock(node, found.blockHash)

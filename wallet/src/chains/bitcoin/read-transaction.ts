@@ -4,7 +4,7 @@ import { findBlock, findTransaction } from './blocks.ts'
 import { feeOfTransaction, readSpent, senderOf } from './spent.ts'
 import { readHeight, type UtxoNode } from './utxo-node.ts'
 
-/** The present state of a transaction; null when the node does not know it. */
+/** Reads the present state of a transaction; null when the node does not know it. */
 export async function readTransaction(node: UtxoNode, hash: string): Promise<TransactionState | null> {
   const headBlock = await readHeight(node)
   const found = await findTransaction(node, hash)

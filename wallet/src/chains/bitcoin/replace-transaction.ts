@@ -59,7 +59,7 @@ export async function openReplacement(
     while (true) {
       const size = sizeOf(coins.length, scripts)
       const least = evicted.fee + feeOf(parameters.relayRate, size)
-      // The rate of what is replaced must be exceeded as well.
+      // The rate of the replaced transaction must be exceeded as well.
       const faster = feeOf((evicted.rate * 5n) / 4n + 1n, size)
       const fee = max(max(least, faster), feeOf(usual.rate, size))
       if (fee > feeOf(high.rate, size) * pointlessFeeFactor && evicted.fee > 0n)
@@ -101,13 +101,13 @@ export async function openReplacement(
 
 export const passedBy = (rival: string) => `ALREADY_MINED: ${rival} spends what the transactions of the transfer need`
 
-/** The id of a transfer of another client is not told. */
+/** Does not reveal the id of a transfer of another client. */
 export const laterFirst = ({ id, isOwn }: Later) =>
   `LATER_FIRST: ${isOwn ? id : 'a payment of another vault'} spends an output of this transfer, and would be lost with it`
 
 function scriptsOf({ parameters }: UtxoNode, { from_address, to_address }: TransferRow, kind: Kind): Uint8Array[] {
   const [sender, recipient] = [readAddress(from_address, parameters), readAddress(to_address, parameters)]
-  if (sender === null || recipient === null) throw new Error('an address of the transfer is none of the network')
+  if (sender === null || recipient === null) throw new Error('an address of the transfer is not an address of the network')
   return kind === 'payment' ? [recipient.script, sender.script] : [sender.script]
 }
 
@@ -123,7 +123,7 @@ export async function isInBlock(node: UtxoNode, pool: pg.Pool, { client_id, id }
   return false
 }
 
-/** Reads what the transaction pays with all that depends on it in the pool, and the rate that it pays itself. */
+/** Reads the fees of the transaction and of all transactions in the pool that depend on it, and the rate of the transaction alone. */
 async function readEvicted(
   node: UtxoNode,
   newest: Transaction,
@@ -132,7 +132,7 @@ async function readEvicted(
 ): Promise<{ fee: bigint; rate: bigint }> {
   const fee = sumOf(coins) - change - (newest.kind === 'payment' ? BigInt(amount) : 0n)
   const size = BigInt(Math.ceil(newest.raw.length / 2))
-  // In bytes the transaction is longer than in virtual bytes, so its rate is taken from the node where it has one.
+  // A transaction has more bytes than virtual bytes, so the rate is taken from the node if it has the transaction.
   const present = { fee, rate: (fee * 1_000n) / size }
   try {
     const entry = await node.rpc.call('getmempoolentry', [newest.hash])

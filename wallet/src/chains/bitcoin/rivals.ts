@@ -11,8 +11,8 @@ type Needed = Outpoint & { below: Needed | null }
 type NeededRow = { spender: string; tx_hash: string; index: number; rival: string | null; replaced: Outpoint | null }
 
 /**
- * The final transaction that made all transactions of a transfer impossible: it spent one of the outputs that they spend, or it was mined
- * in place of the transaction that has such an output. Its `outputs` lead from the transfer to what it spent.
+ * Finds the final transaction that made all transactions of a transfer impossible: it spent one of the outputs that they spend, or it was
+ * mined in place of the transaction that created such an output. Its `outputs` lead from the transfer to the output that it spent.
  */
 export async function findRival(pool: pg.Pool, transfer: Transfer): Promise<Rival | null> {
   const { client_id, id } = transfer
@@ -46,8 +46,8 @@ async function findShortest(pool: pg.Pool, { client_id, id }: Transfer): Promise
 }
 
 /**
- * Lists what the transactions spend, with the final transaction that spent it or that was mined in place of the transaction that has it.
- * `replaced` is what the latter spent, as every transaction of its transfer does, or the transaction of the deposit did.
+ * Lists the outputs that the transactions spend, with the final transaction that spent the output, or that was mined in place of the
+ * transaction that created it. In the second case, `replaced` is an output that both of these transactions spend.
  */
 async function listNeeded(pool: pg.Pool, hashes: string[]): Promise<NeededRow[]> {
   const { rows } = await pool.query<NeededRow>(

@@ -2,8 +2,8 @@ import { nodeTimeoutMilliseconds } from '../../limits.ts'
 import { NodeError } from '../node-error.ts'
 
 /**
- * Calls of a node. A node that does not answer, or answers something else than the protocol has, is an outage: nobody knows
- * what happened. A refusal is an answer.
+ * Calls of a node. No answer, or an answer that is not of the protocol, is an outage: nobody knows what happened. A refusal is an
+ * answer.
  */
 export type Rpc = { call(method: string, parameters?: unknown[]): Promise<unknown> }
 
@@ -118,7 +118,7 @@ export function readJson(text: string): unknown {
 const numberForm = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,3})?$/
 /** All networks of this family divide their coin by 10^8. */
 const decimals = 8
-/** No network of this family has more than this: 2^63 units. */
+/** No network of this family has more units than 2^63. */
 const unitsMax = 2n ** 63n - 1n
 
 /**

@@ -39,7 +39,7 @@ export async function openPass(node: UtxoNode): Promise<Pass> {
   }
 }
 
-/** Says if the address can pay at all. The outputs are chosen again when they are taken, because other payments take some before. */
+/** Plans a payment. The outputs are selected again when they are taken, because other payments may take some of them first. */
 function planPayment(node: UtxoNode, transfer: TransferRow, present: OwnCoins, rate: Rate): Planned {
   if ('refusal' in rate) return { kind: 'tooDear', reason: reasonOfRate(node, rate.least) }
   const selection = selectFor(node, paymentOf(transfer), present, {
@@ -72,7 +72,7 @@ export function selectFor(
   { rate, least, level, maxFee }: Wanted,
 ): Selection | Refusal {
   const [sender, recipient] = [readAddress(fromAddress, parameters), readAddress(toAddress, parameters)]
-  if (sender === null || recipient === null) throw new Error('an address of the transfer is none of the network')
+  if (sender === null || recipient === null) throw new Error('an address of the transfer is not an address of the network')
   const spending = { amount, script: recipient.script, changeScript: sender.script, feeRate: rate, maxFee }
   const limits = { dustRate: parameters.dustRate, feeRateMin: least, spendMin }
   return selectCoins(coins, { ...spending, gathersSmall: level === 'low' }, limits)
@@ -146,7 +146,7 @@ async function reserveCoins(
 
 type Signing = { transfer: TransferRow; isPayment: boolean; coins: Coin[]; change: bigint; maxFee: bigint | null }
 
-/** Builds, signs, and reads the bytes again before anybody stores them. */
+/** Builds and signs a transaction. @throws when its bytes differ from the order, before anybody stores them */
 export async function sign(
   { parameters, feeRateMax }: UtxoNode,
   key: UtxoKey,

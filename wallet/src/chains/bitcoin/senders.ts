@@ -5,7 +5,7 @@ import { lockNonce } from '../nonces.ts'
 type Sender = Pick<TransferRow, 'network' | 'from_address'>
 
 /**
- * Locks the outputs of an address. Gives the number of its next payment, and a transaction that somebody else signed with its key and
+ * Locks the outputs of an address. Returns the number of its next payment, and a transaction that somebody else signed with its key and
  * that no operator has accepted.
  */
 export async function lockSender(tx: pg.PoolClient, sender: Sender): Promise<{ next: number; unknown: string | null }> {

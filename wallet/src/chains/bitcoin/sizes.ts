@@ -1,6 +1,6 @@
 import { outputBytes } from './addresses.ts'
 
-/** An output that an own address can spend. `txHash` has 64 hex digits, as nodes write it. */
+/** An output that an address of a client can spend. `txHash` has 64 hex digits, as nodes write it. */
 export type Coin = { txHash: string; index: number; amount: bigint }
 
 /**

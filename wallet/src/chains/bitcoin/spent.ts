@@ -4,10 +4,10 @@ import { NodeOutage } from './rpc.ts'
 import type { Outpoint, UtxoTransaction } from './utxo-block.ts'
 import type { UtxoNode } from './utxo-node.ts'
 
-/** An output that a transaction spends. `address` is null for a script that no address stands for. */
+/** An output that a transaction spends. `address` is null for a script without an address. */
 export type Spent = Outpoint & { amount: bigint; address: string | null }
 
-/** Looks up what a transaction spends, in its order. @throws NodeOutage for a node that does not know one of the outputs */
+/** Looks up the outputs that a transaction spends, in its order. @throws NodeOutage for a node that does not know one of the outputs */
 export async function readSpent(node: UtxoNode, { spends }: UtxoTransaction): Promise<Spent[]> {
   const found: Spent[] = []
   await eachLimited([...spends.entries()], async ([position, { txHash, index }]) => {
@@ -27,7 +27,7 @@ export function feeOfTransaction({ outputs }: UtxoTransaction, spent: Spent[]): 
 
 const sumOf = (parts: { amount: bigint }[]) => parts.reduce((sum, { amount }) => sum + amount, 0n)
 
-/** The owner of all that a transaction spends; null when there are several, or one without an address. */
+/** Returns the address of all spent outputs; null when they have several addresses, or a script without an address. */
 export function senderOf(spent: Spent[]): string | null {
   const addresses = new Set(spent.map(({ address }) => address))
   return addresses.size === 1 ? [...addresses][0]! : null

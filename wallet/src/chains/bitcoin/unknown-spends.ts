@@ -6,8 +6,8 @@ import type { UtxoBlock, UtxoTransaction } from './utxo-block.ts'
 type Spent = { client_id: string; address: string; spender: string; amount: string; next: string }
 
 /**
- * Finds transactions of these final blocks that spent outputs of clients and were not signed here: the database is older, or somebody else
- * has the key. Each address that paid is named, with what left it. The deposits of the blocks are stored before.
+ * Finds transactions of these final blocks that spent outputs of clients and were not signed here: the database was restored to an earlier
+ * time, or somebody else has the key. Returns an entry for each address that paid. The caller has stored the deposits of the blocks.
  */
 export async function findUnknownSpends(
   tx: pg.PoolClient,
@@ -55,9 +55,9 @@ export async function findUnknownSpends(
 type Part = { payments: Movement[]; fee: bigint }
 
 /**
- * Divides what a transaction pays among the addresses that paid, in their order; what they do not reach to is paid by strangers. What
- * returns to the only payer left nothing; what returns to one of several is reported as a deposit, and was paid. The fee is all that no
- * address got.
+ * Divides the outputs of a transaction among the addresses that paid, in their order. Amounts beyond those of the payers were paid by
+ * strangers. An output that returns to the only payer is not a payment; an output that returns to one of several payers is a deposit and
+ * a payment. The fee of a payer is the amount that is left.
  */
 function divide({ hash, outputs }: UtxoTransaction, payers: Spent[], returned: Set<string>): Part[] {
   const isReturned = ({ index }: { index: number }) => returned.has(`${hash}:${index}`)

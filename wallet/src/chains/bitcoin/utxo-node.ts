@@ -8,7 +8,7 @@ import type { UtxoBlock } from './utxo-block.ts'
 
 /** One configured network and the client of its node. `reach`, `known` and `scan` are state of the follower. */
 export type UtxoNode = UtxoConfig & {
-  /** Its tables say which outputs belong to whom; a node does not. */
+  /** The database. Its tables say which outputs belong to which client; a node cannot. */
   pool: pg.Pool
   network: string
   parameters: UtxoParameters

@@ -1,7 +1,7 @@
 import type { Address, Hex, TransactionReceipt } from 'viem'
 import type { Movement, SeenBlock } from '../chain.ts'
 
-/** A block of the chain, and what a transaction in it needs to be recognised and judged. */
+/** A block of the chain, with the data that recognises its transactions and tells their outcome. */
 export type EvmBlock = SeenBlock & {
   /** null: the node does not give the receipts of a whole block. */
   movements: { txHash: Hex; movement: Movement }[] | null

@@ -4,7 +4,7 @@ import { describeNodeError } from '../node-error.ts'
 import type { Node } from './node.ts'
 
 /**
- * Sends signed bytes to the node, with those that are sent at the same moment in one request. Sending the same bytes twice is
+ * Sends signed bytes to the node. Transactions that are sent at the same moment travel in one request. Sending the same bytes twice is
  * harmless, so in doubt they are sent again.
  */
 export async function broadcastTransaction(chain: Node, transaction: Signed): Promise<BroadcastOutcome> {

@@ -13,8 +13,8 @@ export type FeeLimit = { gas: bigint; maxFee: bigint | null }
 export const defaultFeeLevel: FeeLevel = 'medium'
 
 /**
- * In quarters of the present base fee and of the usual tip. A base fee rises by at most 1/8 per block: twice as much covers
- * six full blocks in a row.
+ * The caps of each level, in quarters of the present base fee and of the usual tip. A base fee rises by at most 1/8 per block: twice
+ * the base fee covers six full blocks in a row.
  */
 const quarters: Record<FeeLevel, { base: bigint; tip: bigint }> = {
   low: { base: 5n, tip: 2n },

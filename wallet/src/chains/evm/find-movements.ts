@@ -4,8 +4,8 @@ import type { Movement } from '../chain.ts'
 type MinedTransaction = { from: Address; to: Address | null; value: bigint }
 
 /**
- * All movements of value in one transaction; none when it reverted. Pure. The index of a movement is its position among the Transfer
- * logs of the transaction, 0 for the coin: it survives a reorganisation, a block-wide index does not.
+ * Lists all movements of value in one transaction; none when it reverted. Pure. The index of a movement is its position among the Transfer
+ * logs of the transaction, or 0 for the coin. A reorganisation may change the index within the block, but not this index.
  */
 export function findMovements(
   transaction: MinedTransaction,

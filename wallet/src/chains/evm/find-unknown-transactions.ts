@@ -11,8 +11,8 @@ type Parts = { pool: pg.Pool; chain: Node; log: Logger }
 type Stranger = { client_id: string; hash: Hex; sender: string; nonce: string }
 
 /**
- * Finds those of the transactions that addresses of clients sent, and that were not signed here: the database was restored to an earlier
- * time, or somebody else has the key. A transaction is stored before it is broadcast, so one of this wallet service is never among them.
+ * Finds the transactions that addresses of clients sent and that were not signed here: the database was restored to an earlier time, or
+ * somebody else has the key. This wallet service stores its transactions before it broadcasts them, so they are never among these.
  */
 export async function findUnknownTransactions(
   { pool, chain, log }: Parts,

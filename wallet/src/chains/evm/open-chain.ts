@@ -29,7 +29,7 @@ export function openChain(network: string, config: EvmConfig): Node & Chain {
   return Object.assign(node, functionsOf(node))
 }
 
-/** Addresses and hashes that come here were read by this family, or are those that it stored. */
+/** The functions receive only addresses and hashes that this family has parsed or stored, so the casts of types are safe. */
 const functionsOf = (node: Node): Omit<Chain, keyof Node> => ({
   kind: {
     type: 'evm',
@@ -61,7 +61,7 @@ const functionsOf = (node: Node): Omit<Chain, keyof Node> => ({
   storePlaces: async () => undefined,
   broadcast: (transaction) => broadcastTransaction(node, transaction),
   isKnown: (hash) => isKnown(node, hash),
-  openReplacement: (pool, transfer, of) => openReplacement(node, pool, transfer, of),
+  openReplacement: (pool, transfer, replaced) => openReplacement(node, pool, transfer, replaced),
   findRival: (transfer) => findRival(node, transfer),
   readSeenBlocks: (first, last) => readSeenBlocks(node, first, last),
   remember: (blocks: EvmBlock[]) => rememberBlocks(node, blocks),
@@ -79,7 +79,7 @@ async function estimateFee(node: Node, payment: Payment, level: FeeLevel = defau
   return { fee: gas * (price.baseFeePerGas + caps.maxPriorityFeePerGas), maxFee: gas * caps.maxFeePerGas }
 }
 
-/** The final transaction that used the nonce of the transfer, if it is none of its own. Past blocks are searched only for what was sent. */
+/** Finds the final transaction of somebody else that used the nonce of the transfer. Searches only for transfers that were sent. */
 async function findRival(node: Node, { status, from_address, nonce, tx_hashes }: PresentedRow): Promise<Rival | null> {
   if (nonce === null || status === 'queued') return null
   const hash = await findNonceUse(node, from_address as Address, Number(nonce))

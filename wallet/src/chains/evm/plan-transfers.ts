@@ -10,7 +10,7 @@ import { callOf, type EvmPayment, estimateGas, withReserve } from './price-trans
 export type GasPlan = { kind: 'possible'; gas: bigint } & FeeCaps & Plan
 type PlannedGas = GasPlan | Exclude<Planned, { kind: 'possible' }>
 
-/** Asks the node what only it knows of a transfer: whether the call succeeds, and its gas. @throws when it does not answer */
+/** Asks the node if a transfer succeeds and how much gas it needs, and computes its fees. @throws when the node does not answer */
 export async function planTransfer(
   chain: Node,
   transfer: TransferRow,
@@ -46,8 +46,8 @@ async function gasOf(chain: Node, movement: EvmPayment): Promise<Needed> {
 }
 
 /**
- * The gas that another transfer of the token needed within the minute, if a simulation succeeds with no more than that; a
- * recipient that never had the token needs more, and has its own estimate. Of many at once the others wait for the first.
+ * Returns the gas that another transfer of the token needed within the minute, if a simulation succeeds with it. Otherwise asks for an
+ * estimate: a recipient that never had the token needs more gas. Of many transfers at once, the others wait for the first estimate.
  */
 async function gasOfToken(chain: Node, movement: EvmPayment, contract: Address): Promise<Needed> {
   const { tokenAsked } = chain
@@ -85,7 +85,7 @@ async function estimateToken(chain: Node, movement: EvmPayment, contract: Addres
   return { gas: withReserve(estimate.gas) }
 }
 
-/** Another address and amount have other bytes, which cost a little more or less than these. */
+/** The gas for the call data depends a little on the address and the amount. */
 const withCallData = (gas: bigint) => (gas * 105n) / 100n
 
 const tokenRefuses = 'TOKEN_REFUSED: the token answers that it would not transfer'
@@ -114,7 +114,7 @@ async function simulate(
   }
 }
 
-/** The first word is zero; an answer shorter than a word is not valid. */
+/** Returns true if the first word is zero. A shorter answer has no first word. */
 const isFalse = (answer: Hex | undefined) => answer !== undefined && /^0x0{64}/.test(answer)
 
 export function movementOf(row: TransferRow): EvmPayment {

@@ -17,8 +17,8 @@ export function callOf({ toAddress, contractAddress, amount }: EvmPayment): { to
 export type GasEstimate = { possible: true; gas: bigint } | { possible: false; gas: bigint; reason: string }
 
 /**
- * Gas that the transfer needs. A refusal by the chain is returned as data with a usual amount of gas; a node that does not
- * answer throws.
+ * Estimates the gas of a transfer. A refusal by the chain is returned as data with a usual amount of gas.
+ * @throws when the node does not answer
  */
 export async function estimateGas(chain: Node, movement: EvmPayment): Promise<GasEstimate> {
   const { to, value, data } = callOf(movement)
@@ -38,7 +38,7 @@ export async function estimateGas(chain: Node, movement: EvmPayment): Promise<Ga
   }
 }
 
-/** The price of a unit of gas in wei (EIP-1559) at the newest block. */
+/** Reads the price of a unit of gas in wei (EIP-1559) at the newest block. */
 export async function readGasPrice(chain: Node): Promise<GasPrice> {
   const [block, priorityFeePerGas] = await Promise.all([chain.batched.getBlock(), readTip(chain)])
   return { baseFeePerGas: baseFeeOf(chain, block), priorityFeePerGas }

@@ -3,7 +3,7 @@ import { WalletError } from '../../errors.ts'
 import type { Node } from './node.ts'
 import { isContractFault } from './node-faults.ts'
 
-/** Balance in the smallest unit at the newest block; `contract` null is the coin of the network. */
+/** Reads a balance in the smallest unit at the newest block; `contract` null is the coin of the network. */
 export async function readBalance(chain: Node, { address, contract }: { address: Address; contract: Address | null }) {
   const blockNumber = await chain.client.getBlockNumber()
   if (contract === null) return { balance: await chain.client.getBalance({ address, blockNumber }), blockNumber }

@@ -4,7 +4,7 @@ import { tokenDecimalsMax } from '../../limits.ts'
 import type { Node } from './node.ts'
 import { isExecutionFault } from './node-faults.ts'
 
-/** Decimals of a token, read once per contract; null when the contract reports none that a ledger could use. */
+/** Reads the decimals of a token, once per contract; null when the contract reports no decimals that a ledger could use. */
 export async function readDecimals(pool: pg.Pool, chain: Node, contract: Address): Promise<number | null> {
   const { rows } = await pool.query<{ decimals: number }>(
     'select decimals from wallet.token_decimals where network = $1 and contract_address = $2',
@@ -21,10 +21,10 @@ export async function readDecimals(pool: pg.Pool, chain: Node, contract: Address
   return decimals
 }
 
-/** Anyone can send tokens of a contract that uses all the gas it gets; this is plenty for an honest one, including proxies. */
+/** Anyone can send tokens of a contract that uses all the gas it gets; this is enough for an honest contract, including proxies. */
 const gasMax = 200_000n
 
-/** Null is final: only failures of the contract itself count, while a node that does not answer throws. */
+/** Returns null only for a failure of the contract itself, which is final. @throws when the node does not answer */
 async function askContract(chain: Node, contract: Address): Promise<number | null> {
   try {
     const call = encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' })

@@ -20,7 +20,7 @@ import { recallBlocks } from './seen-block.ts'
 type FullBlock = Block<bigint, true, 'latest'>
 type ListOwn = Parameters<BlockRange['listMovements']>[0]
 
-/** Takes the blocks that are known with all their receipts. Of others the receipts are read of those transactions alone that count. */
+/** Reads a range of blocks, from memory if they are known with all receipts. Otherwise reads only the receipts of deposits. */
 export async function readRange(
   chain: Node,
   { first, last, headBlock }: { first: bigint; last: bigint; headBlock: bigint },
@@ -45,13 +45,13 @@ async function readBlocks(chain: Node, first: bigint, last: bigint): Promise<Ful
   return numbers.map((number) => blocks.get(number)!)
 }
 
-/** The transactions of a block, whether it was read anew or is known. */
+/** Returns the transactions of a block, which was read now or is known. */
 const sentIn = (block: KnownBlock | FullBlock): SentTransaction[] =>
   'sent' in block
     ? block.sent
     : block.transactions.map(({ hash, from, nonce }) => ({ hash, from: getAddress(from), nonce }))
 
-/** Movements to own addresses in blocks that were read with the receipts of all their transactions. */
+/** Lists movements to addresses of clients in blocks that were read with the receipts of all their transactions. */
 async function recallIncoming(blocks: KnownBlock[], listOwn: ListOwn): Promise<BlockMovement[]> {
   const moved = blocks.flatMap((block) => (block.movements ?? []).map((entry) => ({ ...entry, block })))
   const known = await listOwn(new Set(moved.map(({ movement }) => movement.toAddress)))
@@ -76,7 +76,7 @@ async function findIncoming(chain: Node, blocks: FullBlock[], listOwn: ListOwn):
 
 type Candidate = { transaction: Transaction; block: FullBlock; known: Set<string> }
 
-/** Transactions that name an own address as recipient, of the coin or in a Transfer log; their receipts are read next. */
+/** Lists the transactions that pay an address of a client, with the coin or in a Transfer log. Their receipts are read next. */
 async function findCandidates(chain: Node, blocks: FullBlock[], listOwn: ListOwn): Promise<Candidate[]> {
   const logs = await readTransferLogs(chain, blocks)
   const recipients = new Map<Hex, Set<Address>>()
@@ -114,7 +114,7 @@ function addTo(sets: Map<Hex, Set<Address>>, key: Hex, address: Address) {
 
 type MinedTransaction = { number: bigint; hash: string; listMovements(): Promise<Movement[]> }
 
-/** The block that has a transaction; null when none has it. */
+/** Finds the block that contains a transaction; null when no block contains it. */
 export async function findMined(chain: Node, hash: Hex): Promise<MinedTransaction | null> {
   const receipt = await chain.client.getTransactionReceipt({ hash }).catch((error: unknown) => {
     if (error instanceof TransactionReceiptNotFoundError) return null

@@ -43,8 +43,8 @@ export async function readTransaction(chain: Node, hash: Hex): Promise<Transacti
 }
 
 /**
- * The final transaction that used a nonce of an address, or null while no transaction is final. Needs the state of past blocks, which
- * a node may have dropped: then it throws.
+ * Finds the final transaction that used a nonce of an address; null while no such transaction is final.
+ * @throws when the node has dropped the state of past blocks
  */
 export async function findNonceUse(chain: Node, address: Address, nonce: number): Promise<Hex | null> {
   const headBlock = await readHead(chain)
@@ -52,7 +52,7 @@ export async function findNonceUse(chain: Node, address: Address, nonce: number)
   const isUsedAt = async (blockNumber: bigint) =>
     (await chain.client.getTransactionCount({ address, blockNumber })) > nonce
   if (finalBlock < 0n || !(await isUsedAt(finalBlock))) return null
-  // Used at `used`, and not at `unused`: first wider and wider steps back, then halves.
+  // The nonce is used at `used`, and not at `unused`. The steps back double until they reach an unused block; then the interval is halved.
   let used = finalBlock
   let unused = -1n
   for (let step = 1n; used - step >= 0n; step *= 2n) {
