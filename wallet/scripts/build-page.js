@@ -1,5 +1,5 @@
-// Makes the page for signatures: joins its modules to the one script that the page carries, and puts it with its style where the
-// wallet service reads them, beside the sources and beside the compiled files. It writes nothing that has not changed.
+// Makes the page for signatures: joins its modules to the one script of the page, and puts script and style where the wallet service
+// reads them, beside the sources and beside the compiled files. It writes only files whose content has changed.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
@@ -18,10 +18,10 @@ for (const place of ['src', 'dist']) {
 }
 
 function put(file, content) {
-  if (readNothing(file) !== content) writeFileSync(file, content)
+  if (readOrNull(file) !== content) writeFileSync(file, content)
 }
 
-function readNothing(file) {
+function readOrNull(file) {
   try {
     return readFileSync(file, 'utf8')
   } catch {

@@ -7,7 +7,7 @@ import type { Keyring } from './keys/keyring.ts'
 type AddressOrder = { coinType: number; derivationPath: string }
 type Parts = { pool: pg.Pool; keyring: Keyring; chain: Chain }
 
-/** Derives the address of the path and watches it from now on; the same path always gives the same address. */
+/** Derives the address of a path, and watches the address from now on. The same path always gives the same address. */
 export async function deriveAddress(
   { pool, keyring, chain }: Parts,
   clientId: string,
@@ -22,7 +22,7 @@ export async function deriveAddress(
   return address
 }
 
-/** Refuses a path that does not parse, or whose coin type is another one than that of the order or of the network. */
+/** Parses a path. Refuses a path whose coin type differs from the coin type of the order or of the network. */
 export function readPath(
   { derivationPath, coinType }: AddressOrder,
   chain?: Pick<Chain, 'network' | 'coinType'>,
@@ -36,7 +36,7 @@ export function readPath(
   return path
 }
 
-/** A client may query its own addresses only. */
+/** Throws a 404 for an address that does not belong to the client. */
 export async function assertOwnAddress(
   pool: pg.Pool,
   clientId: string,

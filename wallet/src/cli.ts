@@ -177,7 +177,7 @@ authority
   .argument('<file>')
   .option(
     '--fingerprint <digits>',
-    'its first eight digits or more, as another screen shows it, instead of being asked',
+    'the first eight digits or more of the fingerprint, as another screen shows it; without it, the command asks',
   )
   .description('pin version 1 of the authority; from then on the client is protected')
   .action((name: string, file: string, { fingerprint }: { fingerprint?: string }) =>
@@ -208,7 +208,9 @@ authority
   .argument('<client>')
   .argument('<file>')
   .argument('<votes-file>')
-  .description('take the next version, with signed votes of the version before; it waits as long as that one says')
+  .description(
+    'take the next version, with votes signed by keys of the version before; it waits for the delay of that version',
+  )
   .action((name: string, file: string, votesFile: string) =>
     orExit(() =>
       withStore(async (pool, _passphrase, directory) => {
@@ -265,7 +267,7 @@ program
     ),
   )
 
-/** A connection that stays open would keep the process from its end. */
+/** Nodes that are closed at the end: an open connection would keep the process running. */
 const nodes: { close(): Promise<void> }[] = []
 await program.parseAsync()
 await Promise.all(nodes.map((node) => node.close()))

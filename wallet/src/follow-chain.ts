@@ -9,9 +9,9 @@ import { followBlocks } from './transfers/follow-blocks.ts'
 type Parts = { pool: pg.Pool; chain: Chain; heads: Heads; log: Logger; onEvents(): void; onBlock(): void }
 
 /**
- * Gives the pass that follows a chain: it asks for the height, and for no more than that while the chain stands still. A new
- * block is looked through for transfers and deposits. The pass returns true when another one must follow at once. `onBlock` is called
- * when there may be something to send: after a block, after an outage, and when transactions were asked for, which may be lost.
+ * Returns the pass that follows a chain. It reads the height, and nothing else while the chain stands still. It searches a new block for
+ * transfers and deposits. The pass returns true when another pass must follow at once. It calls `onBlock` when there may be something to
+ * send: after a block, after an outage, and after it asked for transactions, which may be lost.
  */
 export function followChain({ pool, chain, heads, log, onEvents, onBlock }: Parts): () => Promise<boolean> {
   const rotation = new Rotation(chain.askAgainSeconds ?? askAgainSecondsDefault)

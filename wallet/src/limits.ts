@@ -45,7 +45,7 @@ export const nodeBatchMax = 100
 
 /** Changes that one answer lists. */
 export const changesMax = 1000
-/** Entries that one answer lists of what was accepted. */
+/** Accepted orders, addresses and events that one answer lists. */
 export const acceptedMax = 1000
 /** Events that one request sends again. */
 export const replayedMax = 500
@@ -64,9 +64,9 @@ export const pointlessFeeFactor = 5n
  * signed first: room for a network that gets dearer, and a limit for an attacker who has only the secret.
  */
 export const unsignedFeeFactor = 2n
-/** Outputs that the answer about a transaction lists. The caller reads at most 64 KiB of it, which are about 390 of them. */
+/** Outputs that the answer about a transaction lists. The caller reads at most 64 KiB, which are about 390 outputs. */
 export const spentOutputsMax = 380
-/** Outputs that lead from a transfer to what took its place. Nodes refuse more than 25 transactions in a row that no block has. */
+/** Outputs that lead from a transfer to the transaction that took its place. Nodes refuse more than 25 unmined transactions in a row. */
 export const rivalOutputsMax = 100
 /** Transactions that one transfer may have; each replacement is one more. */
 export const variantsMax = 50
@@ -100,9 +100,9 @@ export const webhookBackoffSecondsMax = 300
 /** The longest pause of the deliveries. New deposits and failed deliveries wake them earlier. */
 export const webhookPollMilliseconds = 5_000
 
-/** The time limit of PostgreSQL for a statement, and how much longer its answer is awaited. */
+/** The time limit of PostgreSQL for a statement, and the further time for which its answer is awaited. */
 export const databaseStatementMilliseconds = 30_000
 export const databasePatienceMilliseconds = 10_000
 
-/** The opened accounts that are kept in memory, as the keys are from which they are derived. */
+/** Private keys of paths that the key store keeps in memory. */
 export const accountsKeptMax = 1_000

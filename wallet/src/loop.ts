@@ -21,8 +21,8 @@ type Options = {
 }
 
 /**
- * Repeats `pass` every `everyMilliseconds`; a pass that returns true is repeated at once, one that returns a number after so many
- * milliseconds at the latest, one that throws after a longer pause.
+ * Repeats `pass` every `everyMilliseconds`. After a pass that returns true, the next pass follows at once; after a pass that returns a
+ * number, within that many milliseconds; after a pass that throws, after a longer pause.
  */
 export function startLoop(
   log: Logger,

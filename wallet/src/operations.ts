@@ -65,16 +65,16 @@ export const operations = {
     method: 'get',
     path: '/transfers/changes',
     summary:
-      'The transfers whose state changed after a cursor; waits for the first change if it may. 410: begin again without a cursor. ' +
-      'Optional for a wallet service.',
+      'Lists the transfers whose state changed after a cursor. With `wait`, it waits for the first change. 410: begin again without a ' +
+      'cursor. Optional for a wallet service.',
     schema: { querystring: ChangesQuery, response: { 200: Changes, 410: ErrorBody, ...common } },
   },
   listAccepted: {
     method: 'get',
     path: '/accepted',
     summary:
-      'Lists what was accepted of the client, in this order: transfers, addresses, and events that it has taken. 410: entries up to the ' +
-      'cursor were lost. Optional for a wallet service.',
+      'Lists the transfers, addresses and delivered events of the client, in the order in which they were accepted. 410: entries up to ' +
+      'the cursor were lost. Optional for a wallet service.',
     schema: { querystring: AcceptedQuery, response: { 200: Accepted, 410: ErrorBody, ...common } },
   },
   replayEvents: {
@@ -98,7 +98,7 @@ export const operations = {
   speedUp: {
     method: 'post',
     path: '/transfers/:id/speed-up',
-    summary: 'Replaces the transaction of a transfer by the same with a higher fee, under the same nonce.',
+    summary: 'Replaces the transaction of a transfer by the same payment with a higher fee and the same nonce.',
     schema: {
       params: TransferParams,
       body: Replacement,
@@ -108,7 +108,7 @@ export const operations = {
   cancelOnChain: {
     method: 'post',
     path: '/transfers/:id/cancel-on-chain',
-    summary: 'Replaces the transaction of a transfer by one that moves nothing, under the same nonce.',
+    summary: 'Replaces the transaction of a transfer by a transaction with the same nonce that moves nothing.',
     schema: {
       params: TransferParams,
       body: Replacement,
@@ -129,15 +129,15 @@ export const operations = {
   getAuthority: {
     method: 'get',
     path: '/authority',
-    summary: 'The authority of a protected vault: whose signatures this service asks for. 404: it is not protected.',
+    summary: 'The authority of a protected vault, which names its signers. 404: the vault is not protected.',
     schema: { response: { 200: PresentAuthority, 404: ErrorBody, ...common } },
   },
   updateAuthority: {
     method: 'post',
     path: '/authority',
     summary:
-      'Takes the next version of the authority, which the version before must have signed. It comes into force after the delay of the ' +
-      'version before. The present one again, or the one that waits, changes nothing. 409: another one waits.',
+      'Takes the next version of the authority, signed as the version before requires. It comes into force after the delay of the ' +
+      'version before. A repetition of the present or the waiting version changes nothing. 409: another version waits.',
     schema: {
       body: AuthorityUpdate,
       response: { 200: PresentAuthority, 403: ErrorBody, 404: ErrorBody, 409: ErrorBody, ...common },
@@ -147,8 +147,8 @@ export const operations = {
     method: 'post',
     path: '/authority/cancel',
     summary:
-      'Cancels the version that waits, which one fewer than would have had to sign it must have rejected. Again: no change. ' +
-      '404: none waits.',
+      'Cancels the waiting version. The rejections of one person fewer than must sign a version are needed. A repetition changes ' +
+      'nothing. 404: no version waits.',
     schema: {
       body: AuthorityCancellation,
       response: { 200: PresentAuthority, 403: ErrorBody, 404: ErrorBody, ...common },
@@ -158,19 +158,20 @@ export const operations = {
     method: 'post',
     path: '/stops',
     summary:
-      'Stops orders and payouts for good that a person of the authority rejects or cancels with a signature. Again: no change.',
+      'Stops orders and payouts for good, by a signed rejection or cancellation of a person of the authority. A repetition changes ' +
+      'nothing.',
     schema: { body: Stops, response: { 200: Stopped, 403: ErrorBody, 404: ErrorBody, ...common } },
   },
   getBalance: {
     method: 'get',
     path: '/balances',
-    summary: 'Balance of an own address as the chain has it.',
+    summary: 'Balance of an address of the client on the chain.',
     schema: { querystring: BalanceQuery, response: { 200: Balance, 404: ErrorBody, 409: ErrorBody, ...common } },
   },
   estimateFee: {
     method: 'post',
     path: '/fees',
-    summary: 'Estimates the fee of a transfer from an own address; changes nothing.',
+    summary: 'Estimates the fee of a transfer from an address of the client; changes nothing.',
     schema: { body: FeeQuestion, response: { 200: FeeEstimate, 404: ErrorBody, ...common } },
   },
 } as const

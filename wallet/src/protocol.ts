@@ -35,7 +35,7 @@ export const DerivationPath = Type.String({
     "m/84'/<coinType>'/<n>'/<n>….",
   examples: ['m/44/60/0/0/0'],
 })
-/** The network's family decides about the form of what visible characters name: an address, a contract, a hash. */
+/** Visible characters. The family of the network decides the form of an address, a contract or a hash. */
 const visiblePattern = '^[!-~]{1,128}$'
 export const Address = Type.String({
   pattern: visiblePattern,
@@ -44,9 +44,8 @@ export const Address = Type.String({
     'Litecoin. A wrong checksum is refused.',
   examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'],
 })
-/** The address that paid, where one is known. */
 const Payer = Type.Union([Address, Type.Null()], {
-  description: 'Address that paid; null where several did, or one that has no notation.',
+  description: 'Address that paid; null when several addresses paid, or a script without an address.',
 })
 export const ContractAddress = Type.Union([Address, Type.Null()], {
   description:
@@ -114,12 +113,12 @@ export const TransferOrder = Type.Object(
     amount: Amount,
     feeLevel: Type.Optional(FeeLevel),
     maxFee: Type.Optional(MaxFee),
-    // Read apart from the request, because what cannot be read is refused with a code.
+    // The authority parses it, so that a document that cannot be read is refused with a code.
     authorization: Type.Optional(
       Type.Unknown({
         description:
-          'In a protected vault: the order that people signed, the version of the authority and the signed votes, and of a row ' +
-          'of a payout its place in what they signed, as docs/signed-orders.md has them.',
+          'In a protected vault: the order that people signed, the version of the authority, the signed votes, and for a row of a ' +
+          'payout its place in the signed payout. docs/signed-orders.md describes these.',
       }),
     ),
   },
@@ -138,8 +137,8 @@ export const TransferStatus = Type.Object(
     ),
     txHash: Type.Union([Type.String(), Type.Null()], {
       description:
-        'Hash of the transaction; known as soon as it is signed and stored, which is before it is broadcast. Another one ' +
-        'after a replacement.',
+        'Hash of the transaction; known as soon as the transaction is signed and stored, which is before it is broadcast. A ' +
+        'replacement changes it.',
     }),
     txHashes: Type.Array(Type.String(), {
       description: 'Hashes of all transactions that were signed for the transfer, oldest first; at most one is mined.',
@@ -147,8 +146,8 @@ export const TransferStatus = Type.Object(
     index: Type.Optional(
       Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
         description:
-          'Output of the transaction that pays the recipient, on networks with outputs; null when it pays nobody, as a cancellation. ' +
-          'Left out until it is signed.',
+          'On networks with outputs: position of the output that pays the recipient; null for a cancellation, which pays nobody. ' +
+          'Left out until the transfer is signed.',
       }),
     ),
     anchor: Type.Optional(
@@ -157,18 +156,18 @@ export const TransferStatus = Type.Object(
         {
           ...strict,
           description:
-            'Output that every transaction of the transfer spends, on networks with outputs, so that at most one of them is mined. ' +
-            'Left out until it is signed.',
+            'On networks with outputs: the output that every transaction of the transfer spends, so that at most one of them is ' +
+            'mined. Left out until the transfer is signed.',
         },
       ),
     ),
     waitsFor: Type.Union([TransferId, Type.Null()], {
-      description: 'The transfer of the same address whose transaction must be mined before; null when there is none.',
+      description: 'The transfer of the same address whose transaction must be mined first; null when there is none.',
     }),
     fee: Type.Union([Amount, Type.Null()], {
       description:
-        'All that left the payer besides the amount, in the smallest unit of the coin of the network; null until the transaction ' +
-        'is in a block.',
+        'Everything that left the payer in addition to the amount, in the smallest unit of the coin of the network; null until ' +
+        'the transaction is in a block.',
     }),
     feePaidBy: Type.Union([Address, Type.Null()], {
       description: 'Address that paid the fee; null until the fee is known.',
@@ -185,7 +184,7 @@ export const TransferStatus = Type.Object(
     waitingReason: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
         description:
-          'While it is queued: why it could not be signed or sent at the last attempt; null: it was not tried yet.',
+          'While the transfer is queued: the reason why the last attempt to sign or send it failed; null before the first attempt.',
         examples: ['UNKNOWN_TRANSACTIONS: the chain has transactions of the address that this service does not know'],
       }),
     ),
@@ -203,16 +202,16 @@ export const TransferStatus = Type.Object(
               minItems: 1,
               maxItems: rivalOutputsMax,
               description:
-                'On networks with outputs: the first is spent by every transaction of the transfer, each further one by the ' +
-                'transaction that has the one before, and the last by `hash`.',
+                'On networks with outputs: every transaction of the transfer spends the first output, the transaction that created ' +
+                'an output spends the next output, and the transaction `hash` spends the last output.',
             }),
           ),
         },
         {
           ...strict,
           description:
-            'Present when a final transaction that is not of this transfer used its nonce, spent one of its outputs, or took the ' +
-            'place of a transaction that it builds on: the transfer can never be mined.',
+            'Present when the transfer can never be mined, because another final transaction used its nonce, spent an ' +
+            'output that it needs, or took the place of a transaction whose output it needs.',
         },
       ),
     ),
@@ -227,8 +226,8 @@ export const Replacement = Type.Object(
   {
     txHash: Type.Union([TxHash, Type.Null()], {
       description:
-        'The transaction to replace: the newest one of the transfer. If it is another one by now, nothing is signed and ' +
-        'the state is answered. null: there is none yet.',
+        'The newest transaction of the transfer, which is to be replaced; null when the transfer has no transaction yet. If the ' +
+        'newest transaction is another one, nothing is signed, and the answer is the state of the transfer.',
     }),
     maxFee: Type.Optional(MaxFee),
   },
@@ -251,13 +250,13 @@ const ReplacementCost = Type.Union(
     Type.Object(
       {
         refusal: Type.String({
-          description: 'Why it would be a 409: a code in capitals, then a colon and a sentence.',
+          description: 'Reason for which the answer would be a 409: a code in capitals, then a colon and a sentence.',
           examples: ['ABOVE_MAX_FEE: the order permits less than a replacement must pay'],
         }),
         maxFee: Type.Optional(
           Type.String({
             pattern: '^[0-9]+$',
-            description: 'With ABOVE_MAX_FEE: what it could cost if that were permitted.',
+            description: 'With ABOVE_MAX_FEE: the highest cost of the replacement if the limit permitted it.',
             examples: ['47250000000000'],
           }),
         ),
@@ -290,7 +289,7 @@ export const TransactionState = Type.Object(
       description: 'Sender of the transaction; null on networks whose transactions have none.',
     }),
     nonce: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
-      description: 'Nonce of the sender; null on networks without.',
+      description: 'Nonce of the sender; null on networks without nonces.',
     }),
     confirmations: Type.Integer({
       minimum: 0,
@@ -303,7 +302,7 @@ export const TransactionState = Type.Object(
     payments: Type.Array(
       Type.Object(
         {
-          index: Type.Integer({ minimum: 0, description: 'As in the webhook.' }),
+          index: Type.Integer({ minimum: 0, description: 'Index of the payment, as in the webhook.' }),
           fromAddress: Payer,
           toAddress: Address,
           contractAddress: ContractAddress,
@@ -320,7 +319,7 @@ export const TransactionState = Type.Object(
             txHash: TxHash,
             index: OutputIndex,
             address: Type.Union([Address, Type.Null()], {
-              description: 'Its owner; null for a script without address.',
+              description: 'Address that owned the output; null for a script without an address.',
             }),
             amount: Amount,
           },
@@ -329,7 +328,8 @@ export const TransactionState = Type.Object(
         {
           maxItems: spentOutputsMax,
           description:
-            'Outputs that it spends, on networks with outputs; left out when there are more, and of a transaction that spends none.',
+            'On networks with outputs: the outputs that the transaction spends; left out when there are more than ' +
+            `${spentOutputsMax}, or none.`,
         },
       ),
     ),
@@ -340,13 +340,13 @@ export type TransactionState = Static<typeof TransactionState>
 
 export const AuthorityUpdate = Type.Object(
   {
-    authority: Type.Unknown({ description: 'The next version, in the form in which GET answers the present one.' }),
-    votes: Type.Unknown({ description: 'Signed votes on its hash, as docs/signed-orders.md has them.' }),
+    authority: Type.Unknown({ description: 'The next version, in the form of GET /authority.' }),
+    votes: Type.Unknown({ description: 'Signed votes on the next version (docs/signed-orders.md).' }),
   },
   { ...strict, title: 'AuthorityUpdate' },
 )
 export const AuthorityCancellation = Type.Object(
-  { votes: Type.Unknown({ description: 'Signed votes `reject` on its hash, as docs/signed-orders.md has them.' }) },
+  { votes: Type.Unknown({ description: 'Signed votes `reject` on the waiting version (docs/signed-orders.md).' }) },
   { ...strict, title: 'AuthorityCancellation' },
 )
 const versionParts = {
@@ -362,7 +362,7 @@ export const PresentAuthority = Type.Object(
       description: 'The version that was signed and comes into force at `inForceAt`, unless it is cancelled.',
     }),
     warning: Type.Optional(
-      Type.String({ description: 'Why the wallet service does not tell the contacts of the version that waits.' }),
+      Type.String({ description: 'Reason why the wallet service cannot notify the contacts of the waiting version.' }),
     ),
   },
   { ...strict, title: 'PresentAuthority' },
@@ -417,15 +417,15 @@ const NetworkFeatures = Type.Object(
     derives: Type.Boolean({ description: 'GET /xpub shows keys from which addresses follow.' }),
     signsAddresses: Type.Boolean({ description: 'POST /addresses proves addresses with a signature.' }),
     replacement: Type.Union([Type.Literal('fee'), Type.Literal('child'), Type.Literal('none')], {
-      description: 'A waiting transaction is sped up by one that pays more, by its child, or not at all.',
+      description: 'A waiting transaction is sped up by a transaction with a higher fee, by its child, or not at all.',
     }),
-    feePayer: Type.Boolean({ description: 'Another own address can pay the fee.' }),
+    feePayer: Type.Boolean({ description: 'Another address of the client can pay the fee.' }),
     shared: Type.Boolean({ description: 'Transfers can share a transaction.' }),
   },
   strict,
 )
 const NetworkType = Type.Union([Type.Literal('evm'), Type.Literal('bitcoin'), Type.Literal('litecoin')], {
-  description: 'Family of networks, whose forms of addresses and hashes it has.',
+  description: 'Family of the network, which decides the form of its addresses and hashes.',
 })
 /** The part of the health of a network that is about its kind. */
 export type NetworkKind = { type: Static<typeof NetworkType>; features: Static<typeof NetworkFeatures> }
@@ -465,7 +465,8 @@ const depositTransaction = {
   index: Type.Integer({
     minimum: 0,
     description:
-      'Position among the Transfer logs of the transaction, and 0 for the coin; on networks with outputs that of the output.',
+      'On EVM networks: position among the Transfer logs of the transaction, or 0 for the coin. On networks with outputs: position ' +
+      'of the output.',
   }),
   fromAddress: Payer,
   blockTime: Type.String({ format: 'date-time' }),
@@ -480,7 +481,7 @@ const DepositTransaction = Type.Object(depositTransaction, strict)
 /** The transaction in both deposit events. */
 export type DepositTransaction = Static<typeof DepositTransaction>
 
-/** The event that the wallet service posts to Strongroom when a deposit is final, also when it is final once more. */
+/** The event that the wallet service posts to Strongroom when a deposit is final, and again when it is final after it was orphaned. */
 export const TopUpEvent = Type.Object(
   {
     kind: Type.Literal('TOPUP'),
@@ -490,7 +491,7 @@ export const TopUpEvent = Type.Object(
   { ...strict, title: 'TopUpEvent' },
 )
 
-/** The event that it posts when the chain no longer has a deposit that it reported. */
+/** The event that the wallet service posts when the chain has lost a deposit that it reported. */
 export const DepositOrphanedEvent = Type.Object(
   {
     kind: Type.Literal('DEPOSIT_ORPHANED'),

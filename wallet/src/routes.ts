@@ -48,7 +48,7 @@ export type AppParts = {
 const typed = (app: FastifyInstance) => app.withTypeProvider<TypeBoxTypeProvider>()
 type Routes = ReturnType<typeof typed>
 
-/** Every operation of the protocol; all but the one for health need the token of a client. */
+/** Adds the routes of all operations of the protocol. All operations except `getHealth` need the token of a client. */
 export function protocolRoutes(app: FastifyInstance, parts: AppParts): void {
   app.decorateRequest('clientId', '')
   healthRoute(typed(app), parts)
@@ -83,7 +83,7 @@ function healthRoute(routes: Routes, { pool, chains }: AppParts): void {
   })
 }
 
-/** Addresses, and the keys of the accounts that they are derived from. */
+/** Adds the routes for addresses, and for the keys of the accounts from which they are derived. */
 function addressRoutes(routes: Routes, { pool, keyring, chains }: AppParts): void {
   routes.post(operations.deriveAddress.path, { schema: operations.deriveAddress.schema }, async (request) => {
     const chain = chainOf(chains, request.body.network)
@@ -127,7 +127,7 @@ function transferRoutes(routes: Routes, { pool, keyring, authorities, chains, fe
   })
 }
 
-/** Adds the routes by which the client compares its books with this service, after one of them was restored. */
+/** Adds the routes by which the client compares its books with this service, after either of them was restored. */
 function acceptedRoutes(routes: Routes, { pool, onReplay }: AppParts): void {
   routes.get(operations.listAccepted.path, { schema: operations.listAccepted.schema }, (request) =>
     listAccepted(pool, clientIdOf(request), request.query),

@@ -3,7 +3,7 @@ import { settings } from './settings.ts'
 
 type Environment = Record<string, string | undefined>
 
-/** The settings with each secret in place whose `NAME_FILE` names a file that holds it. */
+/** Returns the settings, with the secrets that are in files: the setting `NAME_FILE` names the file of the secret `NAME`. */
 export function readSecretFiles(environment: Environment, faults: string[]): Environment {
   const complete = { ...environment }
   for (const { name } of settings.filter(({ isSecret }) => isSecret === true)) {

@@ -12,7 +12,7 @@ export function sendError(error: FastifyError, { id }: FastifyRequest, reply: Fa
   return reply.code(answer.code).send(toErrorBody(answer, answer.code === 500 ? id : undefined))
 }
 
-/** The only place that maps an error to its answer. Of an unexpected error only the request id is sent. */
+/** Maps an error to its answer; nothing else does. The answer to an unexpected error has only the request id. */
 function toAnswer(error: FastifyError, log: Logger): WalletError {
   if (error instanceof WalletError) return error
   if (error.validation) {

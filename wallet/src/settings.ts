@@ -1,4 +1,4 @@
-/** `NAME_FILE` of a secret names a file that holds it. */
+/** A secret can be set in a file, which the setting `NAME_FILE` names. */
 export type Setting = { name: string; about: string; fallback: string; example: string; isSecret?: true }
 
 /** Every setting of `strongroom-wallet`. */

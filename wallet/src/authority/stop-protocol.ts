@@ -8,8 +8,8 @@ export const Stops = Type.Object(
   {
     votes: Type.Unknown({
       description:
-        'Signed votes `reject` or `cancel` on transfers and payouts, as docs/signed-orders.md has them, each by a person of a ' +
-        'group of the authority.',
+        'Signed votes `reject` or `cancel` on transfers and payouts, as docs/signed-orders.md describes them, each by a person of ' +
+        'a group of the authority.',
     }),
   },
   { ...strict, title: 'Stops' },

@@ -16,7 +16,7 @@ const VaultId = Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' })
 const AuthorityQuery = Type.Object(
   {
     vaultId: VaultId,
-    hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Hash of the version in force, as the caller knows it.' }),
+    hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Hash of the version in force, known to the caller.' }),
     next: Type.Optional(Type.Object({}, { description: 'The document of the next version, to check its form.' })),
   },
   { additionalProperties: false },

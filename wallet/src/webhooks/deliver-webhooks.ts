@@ -12,8 +12,8 @@ type Parts = { pool: pg.Pool; log: Logger; webhookUrl: string; webhookSecret: st
 type Delivery = { id: string; body: string; attempts: number }
 
 /**
- * One pass over the deliveries that are due; each stays due until the receiver has answered 2xx. Returns true when more may be due,
- * or in how many milliseconds the first of those is tried again that failed; false: none of them did.
+ * One pass over the deliveries that are due. A delivery stays due until the receiver has answered 2xx. Returns true when more deliveries
+ * may be due, otherwise the milliseconds until the first failed delivery is tried again, or false when none failed.
  */
 export async function deliverWebhooks(parts: Parts): Promise<boolean | number> {
   const due = await claimDue(parts.pool)
@@ -62,7 +62,7 @@ async function deliver({ pool, log, webhookUrl, webhookSecret }: Parts, delivery
   return seconds
 }
 
-/** Null on 2xx. Redirects are not followed: a signed deposit goes to the configured address only. */
+/** Sends a delivery. Returns null on 2xx, otherwise the fault. Follows no redirects: a signed deposit goes to the configured URL only. */
 async function post(url: string, secret: string, { id, body }: Delivery): Promise<string | null> {
   const signature = signWebhook(secret, { id, timestampSeconds: Math.floor(Date.now() / 1000), body })
   try {

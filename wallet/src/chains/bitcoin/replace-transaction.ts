@@ -107,7 +107,7 @@ export const laterFirst = ({ id, isOwn }: Later) =>
 
 function scriptsOf({ parameters }: UtxoNode, { from_address, to_address }: TransferRow, kind: Kind): Uint8Array[] {
   const [sender, recipient] = [readAddress(from_address, parameters), readAddress(to_address, parameters)]
-  if (sender === null || recipient === null) throw new Error('an address of the transfer is not an address of the network')
+  if (sender === null || recipient === null) throw new Error('an address of the transfer is of another network')
   return kind === 'payment' ? [recipient.script, sender.script] : [sender.script]
 }
 

@@ -72,7 +72,7 @@ export function selectFor(
   { rate, least, level, maxFee }: Wanted,
 ): Selection | Refusal {
   const [sender, recipient] = [readAddress(fromAddress, parameters), readAddress(toAddress, parameters)]
-  if (sender === null || recipient === null) throw new Error('an address of the transfer is not an address of the network')
+  if (sender === null || recipient === null) throw new Error('an address of the transfer is of another network')
   const spending = { amount, script: recipient.script, changeScript: sender.script, feeRate: rate, maxFee }
   const limits = { dustRate: parameters.dustRate, feeRateMin: least, spendMin }
   return selectCoins(coins, { ...spending, gathersSmall: level === 'low' }, limits)

@@ -79,7 +79,7 @@ async function estimateFee(node: Node, payment: Payment, level: FeeLevel = defau
   return { fee: gas * (price.baseFeePerGas + caps.maxPriorityFeePerGas), maxFee: gas * caps.maxFeePerGas }
 }
 
-/** Finds the final transaction of somebody else that used the nonce of the transfer. Searches only for transfers that were sent. */
+/** Finds another final transaction that used the nonce of the transfer. Past blocks are searched only for transfers that were sent. */
 async function findRival(node: Node, { status, from_address, nonce, tx_hashes }: PresentedRow): Promise<Rival | null> {
   if (nonce === null || status === 'queued') return null
   const hash = await findNonceUse(node, from_address as Address, Number(nonce))
