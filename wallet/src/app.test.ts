@@ -77,7 +77,7 @@ describe('the keys of accounts', () => {
     [{ challenge: 'short' }, 'challenge'],
     [{ network: 'unknown' }, 'network'],
     [{ extra: '1' }, 'extra'],
-  ])('%j is a 400', async (change, field) => {
+  ])('%j is refused with a 400', async (change, field) => {
     const { status, body } = await ask({ ...question, ...change })
     expect([status, body.details[0]!.field]).toEqual([400, field])
   })
@@ -87,7 +87,7 @@ describe('the keys of accounts', () => {
 })
 
 describe('addresses', () => {
-  test('the same path gives the same address, also after a restart, and another path another one', async () => {
+  test('the same path gives the same address, also after a restart, and another path gives another address', async () => {
     const first = await deriveTestAddress(wallet.url, 'm/44/60/0/0')
     const copies = await Promise.all(Array.from({ length: 5 }, () => deriveTestAddress(wallet.url, 'm/44/60/0/0')))
     expect(copies).toEqual(Array(5).fill(first))
@@ -110,7 +110,7 @@ describe('addresses', () => {
     [{ ...addressOrder, coinType: '60' }, 'coinType'],
     [{ ...addressOrder, extra: 1 }, 'extra'],
     [{ network: 'ethereum', coinType: 60 }, 'derivationPath'],
-  ])('%j is a 400 that names %s', async (body, field) => {
+  ])('%j is refused with a 400 that names %s', async (body, field) => {
     const answer = await call(wallet.url, '/addresses', { body })
     expect(answer).toMatchObject({ status: 400, body: { error: 'Bad Request', code: 400, details: [{ field }] } })
   })
@@ -158,7 +158,7 @@ describe('fees', () => {
 })
 
 describe('transfers', () => {
-  test('unknown ids are 404, and so are those of another client', async () => {
+  test('an unknown id and an id of another client are answered with a 404', async () => {
     const fromAddress = await deriveTestAddress(wallet.url, 'm/44/60/6/0')
     const order = { id: 'mine-1', derivationPath: 'm/44/60/6/0', fromAddress, toAddress: recipient, amount: '1' }
     expect((await orderTestTransfer(wallet.url, order)).status).toBe(202)
@@ -170,7 +170,7 @@ describe('transfers', () => {
     })
   })
 
-  test('an id of 128 characters can be ordered and asked for; a longer one is a 400 in both', async () => {
+  test('an id of 128 characters can be ordered and read; a longer id is refused with a 400 in both cases', async () => {
     const fromAddress = await deriveTestAddress(wallet.url, 'm/44/60/6/0')
     const order = { derivationPath: 'm/44/60/6/0', fromAddress, toAddress: recipient, amount: '1' }
     const id = 'x'.repeat(128)
@@ -225,7 +225,7 @@ describe('transfers', () => {
 })
 
 describe('errors', () => {
-  test.each([[null], ['wrong-token'], [''], ['a b']])('the token %j is a 401', async (token) => {
+  test.each([[null], ['wrong-token'], [''], ['a b']])('the token %j is refused with a 401', async (token) => {
     const answer = await call(wallet.url, '/addresses', { body: addressOrder, token })
     expect(answer).toMatchObject({
       status: 401,
@@ -238,7 +238,7 @@ describe('errors', () => {
     expect((await call(wallet.url, '/addresses', { body: { wrong: true }, token: null })).status).toBe(401)
   })
 
-  test('broken JSON, a body too large, an unknown route: the same form of error', async () => {
+  test('broken JSON, a body that is too large and an unknown route are answered in the same form of error', async () => {
     expect(await call(wallet.url, '/addresses', { body: '{"network":' })).toMatchObject({
       status: 400,
       body: { code: 400 },

@@ -35,7 +35,7 @@ import {
 import { webhookSecret } from './testing/webhook-receiver.ts'
 
 const folder = fileURLToPath(new URL('../', import.meta.url))
-/** The program that people run. Most cases start what it runs, joined to one file: a start of it takes a second of computing. */
+/** The program that people run. Its start takes a second of computing, so most cases start the same code, joined to one file. */
 const installed = `${folder}bin/strongroom-wallet.js`
 let program: string
 
@@ -113,7 +113,7 @@ test('serve reports its port, answers, and ends with code 0 on SIGTERM; its log 
   for (const secret of [vaultToken, testPassphrase, webhookSecret]) expect(wallet.output()).not.toContain(secret)
 })
 
-test('wrong settings end with one clear line and code 1', async () => {
+test('serve ends with one clear line and code 1 when settings are wrong', async () => {
   const { code, stderr } = await run(['serve'], { DATABASE_URL: database.url, WEBHOOK_SECRET: 'tiny' })
   expect(code).toBe(1)
   expect(stderr.trim().split('\n')).toHaveLength(1)
@@ -249,7 +249,7 @@ test('T23 T75 kill -9 between signing and storing, of a payment and of its repla
   await wallet.end('SIGTERM')
 })
 
-/** Kills the wallet while what it has just signed waits to be stored. */
+/** Kills the wallet while a transaction that it has just signed waits to be stored. */
 async function killWhileStoring(wallet: Awaited<ReturnType<typeof serve>>, request: () => Promise<unknown>) {
   const blocker = new pg.Client({ connectionString: database.url })
   await blocker.connect()
@@ -331,7 +331,7 @@ describe.skipIf(litecoinProgram === null)('Bitcoin', () => {
     return new HDKey({ versions, ...key }).publicExtendedKey
   }
 
-  test('a node of another network does not start, and one that is down does', async () => {
+  test('the service does not start with a node of another network, and starts with a node that is down', async () => {
     const right = environment.WALLET_CHAINS!
     const { genesis: _, ...main } = JSON.parse(right).bitcoin
     const other = { ...environment, WALLET_CHAINS: JSON.stringify({ bitcoin: main }) }
@@ -349,7 +349,7 @@ describe.skipIf(litecoinProgram === null)('Bitcoin', () => {
     }
   })
 
-  test('kill -9 between signing and storing, and after storing: one payment', async () => {
+  test('a service that is killed between signing and storing, and again after storing, pays once', async () => {
     let wallet = await serve()
     const { body } = await call<{ address: string }>(wallet.url, '/addresses', { body: place(9) })
     await faucet.pay(body.address, 1_000_000n)
@@ -405,7 +405,7 @@ test('several processes may start on a new database at the same time', async () 
   }
 })
 
-test('a database that does not answer ends with one clear line and code 1', async () => {
+test('serve ends with one clear line and code 1 when the database does not answer', async () => {
   const { code, stderr } = await withoutDatabase
   expect(code).toBe(1)
   expect(stderr.trim().split('\n')).toHaveLength(1)

@@ -76,7 +76,7 @@ test('a deposit is watched at least until it counts', () => {
   }
 })
 
-test('a network of a family that is not whole is refused', () => {
+test('a network of a family that this release does not support is refused', () => {
   const chain = { rpcUrl: 'http://127.0.0.1:8545', chainId: 1 }
   const typed = (type: unknown) => ({ WALLET_CHAINS: JSON.stringify({ coins: { ...chain, type } }) })
   expect(faultsOf(typed('solana'))).toContain(

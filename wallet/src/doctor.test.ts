@@ -15,7 +15,7 @@ import { openKeyring } from './keys/keyring.ts'
 import { createTestDatabase, type TestDatabase, testPassphrase } from './testing/database.ts'
 import { authority, follow, team } from './testing/signing.ts'
 
-/** Of which there is nothing to say. */
+/** An authority about which the doctor has no warning. */
 const sound = { ...authority, rules: authority.rules.slice(0, 1), trustsServicePage: false, delayHours: 24 }
 const around = { chains: new Map(), sendsMail: true }
 

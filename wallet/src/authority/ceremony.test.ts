@@ -116,7 +116,7 @@ test('T81 the pending version is shown with its signers, and with the people who
   const { rejections } = new AuthorityStore(directory)
   const clientId = (await findClientByName(pool, 'late'))!
   await rejections.note(clientId, kept)
-  // A line that somebody else wrote is nobody's vote, and neither is one of who is not asked.
+  // A line that somebody else wrote is not a vote, and neither is the vote of a person outside of the group.
   await rejections.note(clientId, { ...signVote(team.dora, about), signature: kept.signature })
   await rejections.note(clientId, signVote(team.ben, about))
   const after = await pending()

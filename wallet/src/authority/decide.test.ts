@@ -82,7 +82,7 @@ describe('T58 an order that differs from the signed order', () => {
     ['another coin type', { coinType: 61 }],
     ['a fee level that nobody signed', { feeLevel: 'high' }],
     ['a fee limit that nobody signed', { maxFee: 1n }],
-  ])('%s', (_what, ordered) => {
+  ])('is refused: %s', (_what, ordered) => {
     expect(codeOf({ ordered })).toBe('ORDER_DIFFERS')
   })
 
@@ -95,12 +95,12 @@ describe('T58 an order that differs from the signed order', () => {
     ['expiry', { expiresAt: '2027-01-31T09:30:00.000Z' }],
     ['version of the rules', { rulesVersion: 4 }],
     ['token', { tokenId: 'token-2' }],
-  ])('votes for another %s are put under this order', (_what, changes) => {
+  ])('is refused when votes for another %s are put under it', (_what, changes) => {
     const other = authorize({ ...order, ...changes }, { by: anna, approvers: [ben, carla] })
     expect(codeOf({ authorization: { ...other, order } })).toBe('ORDER_DIFFERS')
   })
 
-  test('an order for another vault, and votes for something else than a transfer', () => {
+  test('is refused when it is for another vault, or when a vote is not about a transfer', () => {
     const foreign = { ...order, vaultId: 'vault-2' }
     expect(codeOfSigned(foreign, authorize(foreign, { by: anna, approvers: [ben, carla] }))).toBe('ORDER_DIFFERS')
     const forRules = signVote(carla, { subject: 'approval_request', hash: hashOf(order), decision: 'approve' })
@@ -136,7 +136,7 @@ describe('T58 votes that do not count', () => {
     ],
     ['initiated by somebody else', [initiation(ben), approval(ben), approval(carla)], 'NOT_INITIATED'],
     ['none at all', [], 'NOT_INITIATED'],
-  ])('%s', (_what, votes, code) => {
+  ])('do not permit the order: %s', (_what, votes, code) => {
     expect(codeOf({ authorization: withVotes(votes) })).toBe(code)
   })
 
@@ -151,7 +151,7 @@ describe('T58 votes that do not count', () => {
     expect(codeOfSigned(byCarla, authorize(byCarla, { by: carla, approvers: [anna, ben] }))).toBe('NOT_INITIATED')
   })
 
-  test('each floor that the order exceeds asks for its own group, and a listed recipient for less', () => {
+  test('each floor that the order exceeds needs votes of its group, and a listed recipient needs fewer votes', () => {
     expect(codeOfSigned(large, authorize(large, { by: anna, approvers: [ben, carla] }))).toBe('VOTES_MISSING')
     expect(codeOfSigned(large, authorize(large, { by: anna, approvers: [ben, carla, dora] }))).toBe('ok')
     const known = { ...large, toAddress: listed }
@@ -191,7 +191,7 @@ describe('T58 signatures', () => {
     ['of another person’s key', () => ({ keyId: dora.entry.id }), 'KEY_UNKNOWN'],
     ['of a key that is not there', () => ({ keyId: stranger.entry.id }), 'KEY_UNKNOWN'],
     [
-      'of a key that is not there, under the id of one that is',
+      'of an unknown key under the id of a known key',
       () => ({ signature: approval(stranger).signature }),
       'SIGNATURE_INVALID',
     ],
@@ -211,13 +211,13 @@ describe('T58 signatures', () => {
       (vote) => ({ authenticatorData: respelt(vote.authenticatorData!) }),
       'SIGNATURE_INVALID',
     ],
-  ])('a vote %s', (_what, change, code) => {
+  ])('a vote %s does not count', (_what, change, code) => {
     const vote = approval(ben)
     const votes = JSON.parse(JSON.stringify([initiation(), { ...vote, ...change(vote) }, approval(carla)]))
     expect(codeOf({ authorization: withVotes(votes) })).toBe(code)
   })
 
-  test('one bit of a signature, of the vote or of the authenticator data', () => {
+  test('a changed bit of a signature, of authenticator data or of client data makes the vote invalid', () => {
     for (const field of ['signature', 'authenticatorData', 'clientDataJSON'] as const) {
       const vote = approval(ben)
       const bytes = Buffer.from(vote[field]!, 'base64url')
@@ -227,7 +227,7 @@ describe('T58 signatures', () => {
     }
   })
 
-  test('the vote of one person under the name of another', () => {
+  test('the vote of one person under the name of another does not count', () => {
     const vote = approval(ben)
     const renamed = { ...vote, vote: { ...vote.vote, person: 'carla' } }
     expect(codeOf({ authorization: withVotes([initiation(), vote, renamed]) })).toBe('KEY_UNKNOWN')
@@ -235,7 +235,7 @@ describe('T58 signatures', () => {
     expect(codeOf({ authorization: withVotes([initiation(), vote, rekeyed]) })).toBe('SIGNATURE_INVALID')
   })
 
-  test('an approval made of a rejection', () => {
+  test('an approval that was made of a rejection does not count', () => {
     const vote = signVote(carla, { hash: hashOf(order), decision: 'reject' })
     const turned = { ...vote, vote: { ...vote.vote, decision: 'approve' as const } }
     expect(codeOf({ authorization: withVotes([initiation(), approval(ben), turned]) })).toBe('SIGNATURE_INVALID')
@@ -255,19 +255,19 @@ describe('T58 signatures', () => {
 
 describe('T58 the authority', () => {
   const v2 = { ...authority, version: 2, previous: hashOf(authority) }
-  test('votes that were collected for another version', () => {
+  test('in force refuses votes that were collected for another version', () => {
     expect(codeOf({ authority: v2 })).toBe('AUTHORITY_VERSION_DIFFERS')
     expect(codeOf({ authorization: { ...valid(), authorityVersion: 2 } })).toBe('AUTHORITY_VERSION_DIFFERS')
   })
 
-  test('the vote of a key that was removed', () => {
+  test('in force refuses the vote of a key that was removed', () => {
     const keys = authority.keys.filter(({ id }) => id !== carla.entry.id)
     const under = { ...v2, keys }
     const authorization = authorize(order, { by: anna, approvers: [ben, carla], under })
     expect(codeOf({ authority: under, authorization })).toBe('KEY_UNKNOWN')
   })
 
-  test('votes of somebody who was shown another authority, such as one with other decimals, or none', () => {
+  test('in force refuses votes of people who were shown no authority, or another authority, such as with other decimals', () => {
     const rules = authority.rules.map((rule) => ({ ...rule, decimals: 6 }))
     for (const shown of [hashOf({ ...authority, rules }), null]) {
       const misled = signVote(ben, { hash: hashOf(order), decision: 'approve', authority: shown })
@@ -276,21 +276,21 @@ describe('T58 the authority', () => {
     }
   })
 
-  test('a token that no rule names, and one of another network', () => {
+  test('in force refuses a token that no rule names, and the coin of another network', () => {
     const other = { ...order, contractAddress: listed }
     expect(codeOfSigned(other, authorize(other, { by: anna, approvers: [ben, carla] }))).toBe('TOKEN_NOT_PERMITTED')
     const elsewhere = { ...order, network: 'polygon' }
     expect(codeOfSigned(elsewhere, authorize(elsewhere, { by: anna, approvers: [ben] }))).toBe('TOKEN_NOT_PERMITTED')
   })
 
-  test('an expired order, and the amount of a day', () => {
+  test('in force refuses an expired order, and an amount above the limit of a day', () => {
     expect(codeOf({ now: new Date('2026-01-31T09:30:00.000Z') })).toBe('ok')
     expect(codeOf({ now: new Date('2026-01-31T09:30:00.001Z') })).toBe('ORDER_EXPIRED')
     expect(codeOf({ lastDay: 8000n })).toBe('ok')
     expect(codeOf({ lastDay: 8001n })).toBe('PER_DAY_EXCEEDED')
   })
 
-  test('an order ends at most 30 days after its initiator signed it, and nobody signs in the future', () => {
+  test('in force refuses an order that ends more than 30 days after its initiator signed it, and votes of the future', () => {
     const ending = (expiresAt: string, signedAt: string) => {
       const signed = { ...order, expiresAt }
       return codeOfSigned(signed, authorize(signed, { by: anna, approvers: [ben, carla], signedAt }))
@@ -346,11 +346,11 @@ describe('T58 unreadable documents', () => {
       { ...good, votes: [{ ...good.votes[0], vote: { ...good.votes[0].vote, decision: 'yes' } }] },
     ],
     ['more votes than anybody asks for', { ...good, votes: Array(51).fill(good.votes[0]) }],
-  ])('%s', (_what, authorization) => {
+  ])('are refused as malformed: %s', (_what, authorization) => {
     expect(codeOf({ authorization })).toBe('AUTHORIZATION_MALFORMED')
   })
 
-  test('an order without authorization', () => {
+  test('differ from an absent authorization, which has a code of its own', () => {
     const situation = { ordered: orderedOf(order), authority, orderedLastDay: 0n, now }
     expect(refusalOfOrder({ ...situation, authorization: undefined })?.code).toBe('AUTHORIZATION_MISSING')
     expect(refusalOfOrder({ ...situation, authorization: null })?.code).toBe('AUTHORIZATION_MISSING')
@@ -404,7 +404,7 @@ describe('an authority that cannot be right', () => {
       /keys has an entry twice/,
     ],
     ['two keys with one id', { keys: [...authority.keys, { ...dora.entry, id: key.id }] }, /keys has an entry twice/],
-    ['a key that is none', { keys: [{ ...key, publicKey: 'A'.repeat(122) }] }, /neither of P-256 nor of Ed25519/],
+    ['a key that is not valid', { keys: [{ ...key, publicKey: 'A'.repeat(122) }] }, /neither of P-256 nor of Ed25519/],
     ['a point that is not on the curve', { keys: [{ ...key, publicKey: offCurve(key.publicKey) }] }, /neither/],
     ['a service with a P-256 key', { keys: [{ ...payroll.entry, publicKey: key.publicKey }] }, /must be of Ed25519/],
     ['a group twice', { groups: [...authority.groups, authority.groups[0]!] }, /groups has an entry twice/],
@@ -427,11 +427,11 @@ describe('an authority that cannot be right', () => {
     ['no vote asked for', { change: { group: 'officers', votes: 0 } }, /authority/],
     ['version 1 with a version before', { previous: 'a'.repeat(64) }, /previous/],
     ['a text that is half a character', { keys: [{ ...key, name: '\ud800' }] }, /surrogate|authority/],
-  ])('%s', (_what, changes, message) => {
+  ])('is refused: %s', (_what, changes, message) => {
     expect(() => parseAuthority({ ...authority, ...changes })).toThrow(message)
   })
 
-  test('one that does not fit into a request', () => {
+  test('is refused when it does not fit into a request', () => {
     const addresses = Array.from({ length: 700 }, (_, index) => ({
       network: 'ethereum',
       address: `0x${index.toString().padStart(40, '0')}`,

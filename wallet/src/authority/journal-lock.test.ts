@@ -42,7 +42,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-/** A row as a process of the wallet service reads it, of which the claim looks at these columns. */
+/** A row as a process of the wallet service reads it, with the columns that the claim reads. */
 const rowOf = (transferId: string, amount: string) =>
   ({
     client_id: clientId,
@@ -51,7 +51,7 @@ const rowOf = (transferId: string, amount: string) =>
     signed_order: authorize({ ...order, transferId, amount }, { by: team.anna }),
   }) as unknown as TransferRow
 
-/** Each claim as of a process of its own: with a store that has read nothing yet. */
+/** Claims as a process of its own does, with a store that has read nothing yet. */
 const claim = (row: TransferRow, nonce: number) =>
   inTransaction(pool, (tx) =>
     claimSigning(tx, new AuthorityStore(directory), row, { nonce, kind: 'payment', fee: 0n, unsignedLimit: 1n }),

@@ -53,7 +53,7 @@ describe('T58 orders of a protected client', () => {
     expect(await bench.nonceOf(fromAddress)).toBe(1)
   })
 
-  test('the same order again is its state, with other votes or none; another signed order under the id is a 409', async () => {
+  test('the same order again returns its state, with other votes or none; another signed order under the id is a 409', async () => {
     const { make, token } = await bench.protect('plain')
     const first = make('again', { amount: '1500' })
     expect((await bench.hand(token, first, authorize(first, { by: anna, approvers: [ben, carla] }))).status).toBe(202)
@@ -412,7 +412,7 @@ describe('T59 the version never goes back', () => {
     expect(rows[0]).toEqual({ authority_version: 2, authority_hash: hashOf(next.authority) })
   })
 
-  test('a file that is lost, older, forged or unreadable: nothing is signed until it is back', async () => {
+  test('nothing is signed while the file is lost, older, forged or unreadable', async () => {
     const { make, token, clientId, pinned } = await bench.protect('files')
     const file = await fileOf('files')
     const first = await readFile(file)
@@ -441,7 +441,7 @@ describe('T59 the version never goes back', () => {
       format: 'strongroom-authorities-1',
       versions: [{ authority: weak, votes: [] }, weakNext],
     })
-    // One whose versions verify, each by the one before, was not the one in force.
+    // The versions of this file verify, but the version in force is not among them.
     const versions = [{ authority: weak, votes: [] }, follow(weak, {}, [dora, emil])]
     const another = JSON.stringify({ format: 'strongroom-authorities-1', versions })
     for (const content of [null, first, forged, chained, another, '{', second.subarray(0, 400)]) {

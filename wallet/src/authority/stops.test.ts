@@ -34,7 +34,7 @@ describe('T58 a signed veto or cancellation at the wallet service', () => {
     const authorization = authorize(order, { by: anna, approvers: [ben, carla] })
     const handed = await bench.hand(token, order, authorization)
     expect(handed).toMatchObject({ status: 403, body: { details: expect.stringMatching(/^STOPPED: dora signed on /) } })
-    // Nothing of it is in the database: a writer to the database brings nothing back.
+    // The stop is not in the database, so a writer to the database cannot undo it.
     await bench.forge(clientId, order, authorization)
     expect((await bench.settled(token, 'early-1')).failureReason).toMatch(/^AUTHORIZATION_REFUSED: STOPPED: /)
     const file = await readFile(join(bench.directory, `${clientId}.stopped`), 'utf8')
@@ -127,7 +127,7 @@ describe('T58 a signed veto or cancellation at the wallet service', () => {
         body: { details: expect.stringMatching(/^ABOVE_MAX_FEE: /) },
       })
     }
-    // A veto says that one does not agree, and not that it is worth a fee.
+    // A veto rejects the payment, but does not agree to a higher fee for its cancellation.
     await sign(carla, 'reject')
     expect((await cancel()).status).toBe(409)
     await sign(carla, 'cancel')

@@ -5,7 +5,7 @@ import { authority } from '../testing/signing.ts'
 
 const present = authority as FullAuthority
 
-/** Every place of a document, as the names that lead there. */
+/** Lists every value of a document, as the path of names that leads to it. */
 function placesOf(value: unknown, path: string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [path]
   return Object.entries(value).flatMap(([name, member]) => placesOf(member, [...path, name]))
@@ -33,7 +33,7 @@ const other = (value: unknown): unknown => {
 
 const ofEachVersion = ['version', 'previous']
 
-test('whatever differs in the next authority stands in a sentence of its own', async () => {
+test('each difference of the next authority has a sentence of its own', async () => {
   const said = new Map<string, string>()
   for (const path of placesOf(present).filter(([name]) => !ofEachVersion.includes(name!))) {
     const sentences = (await differenceOf(present, changed(path))).join('\n')

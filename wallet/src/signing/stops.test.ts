@@ -18,7 +18,7 @@ beforeAll(async () => {
     signing: { origin, consoleOrigin: 'http://console.localhost' },
   })
   const late = { delayHours: 1, change: { group: 'officers', votes: 3 } }
-  // All of them before the first question: what is not known is looked for once a second.
+  // All vaults are protected before the first request, because unknown vaults are searched for once a second.
   vaults = {
     stopped: await bench.protect('stopped'),
     refused: await bench.protect('refused'),
@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench?.stop())
 
-/** Headers that a browser sends from a page; nobody gives it a token. */
+/** Sends a request as a browser does from a page of this origin, without a token. */
 async function bring(path: string, body: unknown, from: string | null = origin) {
   const headers = { 'content-type': 'application/json', ...(from === null ? {} : { origin: from }) }
   const answer = await fetch(bench.url() + path, {
@@ -57,7 +57,7 @@ describe('T58 a veto that its person brings to the wallet service', () => {
     expect((await bench.hand(token, make('stopped-2'))).status).toBe(202)
   })
 
-  test('counts from the page alone, as the signature of a person of this vault; else nothing is written', async () => {
+  test('counts only from the page and as the signature of a person of this vault; otherwise nothing is written', async () => {
     const { make, token, pinned, clientId } = vaults.refused
     const { vaultId } = pinned
     const order = make('refused-1')
@@ -105,7 +105,7 @@ describe('T58 a veto that its person brings to the wallet service', () => {
     await writeFile(file, '{')
     try {
       expect((await stop()).status).toBe(503)
-      // It may be the vault of the authority that cannot be read. Files are looked through once a second.
+      // The unreadable authority may name this vault. Files are searched once a second.
       await expect.poll(async () => (await unknown()).status).toBe(503)
     } finally {
       await writeFile(file, content)
@@ -136,7 +136,7 @@ describe('T81 votes against the next version that their people bring to the wall
   }
   const store = () => new AuthorityStore(bench.directory)
 
-  test('are kept until one fewer than its signers brought one, also through a restart, and then cancel it', async () => {
+  test('are kept, also through a restart, and cancel the version when one fewer than its signers have voted', async () => {
     const { clientId, token, next, reject, cancel } = await waiting(vaults.versions)
     for (const [wrong, code] of [
       [reject(dora, { decision: 'approve' }), 'ORDER_DIFFERS'],
@@ -155,7 +155,7 @@ describe('T81 votes against the next version that their people bring to the wall
     expect(await filesOf('.rejected')).toEqual([])
     for (const _again of [1, 2]) expect((await cancel(reject(dora))).body).toEqual({ given: 1, needed: 2 })
     expect((await store().readPending(clientId))?.version).toBe(2)
-    // Somebody who writes into the file brings no vote, and keeps nobody from bringing theirs.
+    // A line that somebody writes into the file is not a vote, and does not prevent the vote of its person.
     await bench.restart(() => store().rejections.note(clientId, { ...reject(emil), signature: reject(dora).signature }))
     expect((await cancel(reject(dora))).body).toEqual({ given: 1, needed: 2 })
     expect((await cancel(reject(anna))).body).toEqual({ given: 2, needed: 2 })
@@ -172,7 +172,7 @@ describe('T81 votes against the next version that their people bring to the wall
     )
   })
 
-  test('that come at once are counted all, and those against an earlier version no more', async () => {
+  test('are all counted when they come at once, and do not count against a later version', async () => {
     const { pinned, clientId, token, reject, cancel } = await waiting(vaults.slow)
     const answers = await Promise.all([cancel(reject(anna)), cancel(reject(dora)), cancel(reject(emil))])
     expect(answers.map(({ body }) => body.given).toSorted()).toEqual([1, 2, 2])

@@ -163,13 +163,13 @@ describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])(
       expect(await findTransaction(source, signed.txHash)).toMatchObject({ blockHash: other })
     })
 
-    it('a node of another network is an outage', async () => {
+    it('a node of another network is refused', async () => {
       await expect(checkNode({ network: 'x', rpc: node.rpc, parameters })).rejects.toThrow('another network')
     })
   },
 )
 
-describe('answers of another form are outages', () => {
+describe('in answers of another form', () => {
   const hash = 'ab'.repeat(32)
   const output = { n: 0, value: 1, scriptPubKey: { hex: '00' } }
   const transaction = { txid: hash, vin: [{ txid: hash, vout: 0 }], vout: [output], vsize: 100 }
@@ -198,7 +198,7 @@ describe('answers of another form are outages', () => {
       'a script of half a byte',
       { ...block, tx: [{ ...transaction, vout: [{ ...output, scriptPubKey: { hex: '0' } }] }] },
     ],
-  ])('a block with %s', async (_form, getblock) => {
+  ])('a block with %s is an outage', async (_form, getblock) => {
     await expect(readFullBlock(nodeWith({ getblockhash: hash, getblock }), 7n)).rejects.toBeInstanceOf(NodeOutage)
   })
 
@@ -217,14 +217,14 @@ describe('answers of another form are outages', () => {
   it.each<[string, unknown]>([
     ['another transaction', { ...transaction, txid: 'cd'.repeat(32) }],
     ['a block without a hash', { ...transaction, blockhash: 'x' }],
-  ])('a transaction with %s', async (_form, getrawtransaction) => {
+  ])('a transaction with %s is an outage', async (_form, getrawtransaction) => {
     await expect(findTransaction(nodeWith({ getrawtransaction }), hash)).rejects.toBeInstanceOf(NodeOutage)
   })
 
   it.each<[string, unknown]>([
     ['another hash', { ...block, hash: 'cd'.repeat(32), confirmations: 1 }],
     ['no time', { ...block, time: null, confirmations: 1 }],
-  ])('the head of a block with %s', async (_form, getblockheader) => {
+  ])('the header of a block with %s is an outage', async (_form, getblockheader) => {
     const node = nodeWith({ getblockhash: hash, getblockheader })
     await expect(findBlock(node, hash)).rejects.toBeInstanceOf(NodeOutage)
     await expect(readBlock(node, 7n)).rejects.toBeInstanceOf(NodeOutage)
@@ -239,7 +239,7 @@ describe('answers of another form are outages', () => {
     ['has no index of transactions', whole, {}],
     ['has no complete index of transactions', whole, { txindex: { synced: false } }],
     ['says nothing of its indexes', whole, null],
-  ])('a node that %s', async (_fault, getblockchaininfo, getindexinfo) => {
+  ])('a node that %s is an outage', async (_fault, getblockchaininfo, getindexinfo) => {
     const answers = { getblockhash: litecoin.genesis, getblockchaininfo, getindexinfo }
     await expect(checkNode(nodeWith(answers))).rejects.toBeInstanceOf(NodeOutage)
     await checkNode(nodeWith({ ...answers, getblockchaininfo: whole, getindexinfo: indexes }))

@@ -18,7 +18,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
   }, 60_000)
   afterAll(async () => await wallet?.stop())
 
-  /** An address with one deposit. */
+  /** Returns an address with these deposits. */
   async function fund(...amounts: bigint[]) {
     account += 1
     const derivationPath = `m/44/${wallet.parameters.coinType}/${account}/0`
@@ -72,7 +72,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     expect(balance).toBe(4_000_000n - BigInt(paid.fee!))
   })
 
-  test('payments go on with the change of those before, in no block yet', async () => {
+  test('payments spend the change of earlier payments that are in no block yet', async () => {
     const from = await fund(9_000_000n)
     for (let count = 0; count < 5; count += 1) {
       const order = { ...from, toAddress: wallet.recipient(1_000 + account), amount: 100_000n }
@@ -86,7 +86,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     expect(await wallet.booksOf(from.fromAddress)).toBe(await wallet.balanceOf(from.fromAddress))
   })
 
-  test('what the address cannot pay fails, and what it cannot pay yet waits', async () => {
+  test('a payment that the address cannot pay fails', async () => {
     const from = await fund(1_000_000n)
     const toAddress = wallet.recipient(account)
     await wallet.order(`much ${type}`, { ...from, toAddress, amount: 2_000_000n })
@@ -94,7 +94,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     expect((await wallet.read(`much ${type}`)).failure_reason).toMatch(/^INSUFFICIENT_FUNDS: .* need \d+ more/)
   })
 
-  test('a chain that goes back takes a payment and a deposit along, and both come again', async () => {
+  test('a payment and a deposit that a reorganisation removes are mined again', async () => {
     const from = await fund(4_000_000n)
     const toAddress = wallet.recipient(account)
     await wallet.order(`back ${type}`, { ...from, toAddress, amount: 500_000n })
@@ -111,7 +111,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     expect(await wallet.booksOf(from.fromAddress)).toBe(await wallet.balanceOf(from.fromAddress))
   })
 
-  test('two processes take an output for one payment', async () => {
+  test('two processes never take an output for two payments', async () => {
     const from = await fund(800_000n)
     await wallet.order(`one ${type}`, { ...from, toAddress: wallet.recipient(account), amount: 500_000n })
     await wallet.order(`two ${type}`, { ...from, toAddress: wallet.recipient(account), amount: 250_000n })

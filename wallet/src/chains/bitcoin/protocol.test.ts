@@ -29,7 +29,7 @@ const publicHash = {
   bitcoin: '1TYPjCiGbKiwP6r12cdkmVjySbQryonEV',
   litecoin: 'LKgVewWYMFZnCBo1BAbw2nZWBexh42rz2o',
 }
-/** Of the other network, of a test network, in mixed case, with a wrong checksum, and with a taproot program that is not a point. */
+/** Addresses of other networks, in mixed case, with a wrong checksum, and with a taproot program that is not a point. */
 const wrongAddresses = {
   bitcoin: [
     witness.litecoin,
@@ -102,7 +102,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
   const eventsOf = (toAddress: string) =>
     receiver.received.filter(({ event }) => event.tx.toAddress === toAddress).map(({ event }) => event)
 
-  /** A sender with one deposit of each amount, which were all reported. */
+  /** Returns a sender with a reported deposit of each amount. */
   async function fund(...amounts: bigint[]) {
     account += 1
     const derivationPath = `m/44/${coinType}/0/${account}`
@@ -136,7 +136,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
   const balanceOf = async (address: string) =>
     (await ask<{ balance: string }>(`/balances?network=${type}&address=${address}`)).body.balance
 
-  /** The passes that read the newest blocks may run on. */
+  /** Waits, because passes that read the newest blocks may still run. */
   const untilBooksAreRight = (address: string) =>
     waitFor(
       `the balance of ${address}`,
@@ -172,7 +172,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     [{ coinType: 60, derivationPath: 'm/44/60/0/0' }, 'coinType'],
     [{ derivationPath: 'm/44/60/0/0' }, 'derivationPath'],
     [{ derivationPath: `m/44'/${parametersOf[type].coinType}'/0'/0` }, 'derivationPath'],
-  ])('an address of %j is a 400 that names %s', async (change, field) => {
+  ])('an address of %j is refused with a 400 that names %s', async (change, field) => {
     const place = { network: type, coinType, derivationPath: `m/44/${coinType}/0/0` }
     const { status, body } = await ask<Faulty>('/addresses', { ...place, ...change })
     expect([status, body.details[0]!.field]).toEqual([400, field])
@@ -196,7 +196,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     [{ amount: '293' }, 'amount', `must be ${type === 'bitcoin' ? 294 : 2_940} or more`],
     [{ fromAddress: publicHash[type] }, 'fromAddress', 'is not a P2WPKH address'],
     [{ toAddress: 'sender' }, 'toAddress', 'is the sender'],
-  ])('an order with %j is a 400 that names %s, as is its preview', async (change, field, message) => {
+  ])('an order with %j and its preview are refused with a 400 that names %s', async (change, field, message) => {
     const from = await fund(1_000_000n)
     const changed = { toAddress: faucet.recipient(1), amount: '50000', ...change }
     const sent = { ...from, ...changed, ...(changed.toAddress === 'sender' ? { toAddress: from.fromAddress } : {}) }
@@ -215,7 +215,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     [`/balances?network=${type}&address=${'f'.repeat(40)}`, 'address'],
     [`/transactions/0x${'0'.repeat(64)}?network=${type}`, 'hash'],
     [`/xpub?network=${type}&derivationPath=m/44/60/0&challenge=${'A'.repeat(43)}`, 'derivationPath'],
-  ])('%s is a 400 that names %s', async (path, field) => {
+  ])('%s is refused with a 400 that names %s', async (path, field) => {
     const { status, body } = await ask<Faulty>(path)
     expect([status, body.details[0]!.field]).toEqual([400, field])
   })
@@ -325,7 +325,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     expect(await faucet.balanceOf(toAddress)).toBe(1_000_000n)
   })
 
-  test('a waiting payment is cancelled where nodes replace, and else the refusal says so', async () => {
+  test('a waiting payment is cancelled where nodes replace transactions, and refused elsewhere with the reason', async () => {
     const from = await fund(3_000_000n)
     const toAddress = faucet.recipient(14)
     const first = await order('taken-back', from, { toAddress, amount: '1000000' })
@@ -349,7 +349,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     expect(body.payments).toEqual([])
   })
 
-  test('what a later payment builds on is not replaced, and nothing is without change', async () => {
+  test('a payment whose change a later payment spends is not replaced, and neither is a payment without change', async () => {
     const from = await fund(3_000_000n)
     const change = { toAddress: faucet.recipient(15), amount: '100000' }
     const { txHash } = await order('earlier', from, change)
@@ -364,7 +364,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     await settle('whole')
   })
 
-  test('a chain that goes back takes a deposit and a payment along, which is told, and both come back', async () => {
+  test('a deposit that a reorganisation removes is reported as orphaned, and is mined again like a payment', async () => {
     const from = await fund(2_000_000n)
     await order('goes-back', from, { toAddress: faucet.recipient(16), amount: '500000' })
     await settle('goes-back')

@@ -102,7 +102,7 @@ describe.skipIf(litecoinProgram === null)('where nodes replace (Bitcoin)', () =>
     await expectBooks(from.fromAddress)
   })
 
-  test('what a later payment spends is not replaced, and nothing is when a block has it', async () => {
+  test('a payment whose change a later payment spends is not replaced, and neither is a mined payment', async () => {
     const from = await fund(3_000_000n)
     await send('earlier', from, 100_000n)
     await send('later', from, 100_000n)
@@ -205,7 +205,7 @@ describe.skipIf(litecoinProgram === null)('where nodes replace (Bitcoin)', () =>
     await expectBooks(from.fromAddress)
   })
 
-  test('the control: a replacement that chooses other outputs is refused here, and pays twice on the chain', async () => {
+  test('a replacement that spends other outputs is refused by the database, and would pay twice on the chain', async () => {
     const from = await fund(400_000n, 410_000n)
     await send('control', from, 300_000n)
     const { raw_transaction: first, client_id } = await wallet.read('control')
@@ -264,7 +264,7 @@ describe.skipIf(litecoinProgram === null)('where nodes replace nothing (Litecoin
     await expectBooks(from.fromAddress)
   })
 
-  test('a block that has both settles them once', async () => {
+  test('a block that contains parent and child settles the payment once', async () => {
     const from = await fund(3_000_000n)
     await send('both', from, 1_000_000n)
     const { speedUp } = await wallet.quote('both')

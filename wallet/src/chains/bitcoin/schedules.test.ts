@@ -100,7 +100,7 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
 
   const recipientOf = (seed: number, step: number) => wallet.recipient(seed * 100 + step)
 
-  /** Those that can never be mined stay open, until people release them. */
+  /** Ignores transfers that can never be mined: they stay open until people release them. */
   async function isAnyOpen(seed: number): Promise<boolean> {
     const { rowCount } = await wallet.pool.query(
       `select from wallet.transfers

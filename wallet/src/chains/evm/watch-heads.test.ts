@@ -23,7 +23,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** An interval at which nothing would be seen within the test. */
+/** An interval that is longer than the test. */
 const pollMilliseconds = 600_000
 
 async function followedBlock(): Promise<number> {
@@ -31,7 +31,7 @@ async function followedBlock(): Promise<number> {
   return Number(rows[0]?.block ?? -1)
 }
 
-test('a node behind a WebSocket tells each new block, and the height is not waited for', async () => {
+test('a node behind a WebSocket reports each new block before the next reading of the height', async () => {
   const rpcUrl = anvil.rpcUrl.replace('http:', 'ws:')
   const config = testConfig({ databaseUrl: database.url, rpcUrl })
   wallet = await startWallet({
@@ -40,8 +40,8 @@ test('a node behind a WebSocket tells each new block, and the height is not wait
   })
   const chain = controlChain(anvil.rpcUrl)
   const started = Date.now()
-  // Until it has subscribed it is told nothing.
-  await waitFor('the first block that is told', async () => {
+  // Before it has subscribed, it is not notified.
+  await waitFor('the first block that is reported', async () => {
     await chain.mine()
     return (await followedBlock()) > 0
   })
@@ -77,25 +77,25 @@ test('a connection that is lost is replaced at once, and no block is missed mean
       )
       paid.push(Number(blockNumber))
     }
-    /** Told, and not found by asking for the height at the interval. */
-    const isTold = async () => {
+    /** Returns true if the blocks were found before the next reading of the height, so that the node reported them. */
+    const isReported = async () => {
       const started = Date.now()
       await waitFor(`deposits of ${paid.length} blocks`, async () => (await depositedBlocks()).length === paid.length)
       return Date.now() - started < 4_000
     }
-    await waitFor('the first block that is told', async () => {
+    await waitFor('the first block that is reported', async () => {
       await pay()
       return (await depositedBlocks()).length > 0
     })
-    await isTold()
+    await isReported()
     for (let round = 0; round < 3; round += 1) {
       node.cut()
       await pay()
-      expect(await isTold()).toBe(true)
+      expect(await isReported()).toBe(true)
       await pay()
-      expect(await isTold()).toBe(true)
+      expect(await isReported()).toBe(true)
     }
-    // Nobody answers for a while: it is asked for again, with pauses.
+    // While no node answers, the wallet connects again, with pauses.
     node.control.isDown = true
     node.cut()
     for (let count = 0; count < 5; count += 1) await pay()
@@ -103,7 +103,7 @@ test('a connection that is lost is replaced at once, and no block is missed mean
     node.control.isDown = false
     await waitFor('the blocks of the outage', async () => (await depositedBlocks()).length === paid.length)
     await pay()
-    expect(await isTold()).toBe(true)
+    expect(await isReported()).toBe(true)
     expect(await depositedBlocks()).toEqual(paid)
   } finally {
     await cut.stop()
