@@ -54,7 +54,7 @@ const snapshot = () => chain.rpc<string>('evm_snapshot')
 const revert = (id: string) => chain.rpc('evm_revert', [id])
 const mine = (blocks: number) => chain.rpc('anvil_mine', [`0x${blocks.toString(16)}`])
 
-/** A signed payment: sent again after a reorganisation, it is the same transaction. */
+/** Signs a payment, which stays the same transaction when it is sent again after a reorganisation. */
 async function sign(to: Address, coins: string, data?: { to: Address; data: Hex }): Promise<Hex> {
   const nonce = await faucet.getTransactionCount({ address: faucet.account.address })
   const fees = { maxFeePerGas: parseGwei('100'), maxPriorityFeePerGas: parseGwei('1') }
@@ -82,7 +82,7 @@ async function toldOf(address: Address): Promise<string[]> {
 const untilTold = (address: Address, ...events: string[]) =>
   waitFor(events.join(', '), async () => JSON.stringify(await toldOf(address)) === JSON.stringify(events))
 
-/** Waits until every block is read that is deep enough, and nothing is in doubt or waits to be told. */
+/** Waits until every block that is deep enough is read, no deposit is in doubt, and every event is delivered. */
 async function settled(confirmations = 1) {
   const firstUnread = (await faucet.getBlockNumber()) - BigInt(confirmations) + 2n
   await waitFor('the watcher', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** Passes bytes on to a node, until it is told to cut the connections; it counts those that were made. */
+/** Starts a relay that passes bytes on to a node. It can cut the connections, and counts them. */
 export async function startCuttable(rpcUrl: string) {
   const sockets = new Set<Socket>()
   const control = { isDown: false, connections: 0 }

@@ -29,8 +29,8 @@ const rulesOf = {
 }
 
 /**
- * Starts a node on a chain of its own, with the rules of the network. Nothing here has an encoding of addresses: blocks pay
- * scripts, so that tests speak addresses of the main network.
+ * Starts a node on a chain of its own, with the rules of the network. Blocks pay scripts instead of addresses, so that tests can
+ * use addresses of the main network.
  */
 export async function startLitecoinNode(rules: keyof typeof rulesOf): Promise<LitecoinNode> {
   if (litecoinProgram === null) throw new Error('litecoind is not installed')

@@ -13,7 +13,7 @@ export function controlChain(rpcUrl: string) {
     return result
   }
 
-  /** Mines one block, at this base fee if it is given. */
+  /** Mines one block, with this base fee if there is one. */
   async function mine(baseFee?: bigint): Promise<void> {
     if (baseFee !== undefined) await rpc('anvil_setNextBlockBaseFeePerGas', [toHex(baseFee)])
     await rpc('evm_mine')
@@ -23,7 +23,7 @@ export function controlChain(rpcUrl: string) {
     rpc,
     mine,
     setAutomine: (isOn: boolean) => rpc('evm_setAutomine', [isOn]),
-    /** The pool forgets the transaction, as if the node had been replaced. */
+    /** Removes the transaction from the pool, as if the node had been replaced. */
     drop: (hash: string) => rpc('anvil_dropTransaction', [hash]),
     send: (raw: string) => rpc<Hex>('eth_sendRawTransaction', [raw]),
     setBalance: (address: string, coins: bigint) => rpc('anvil_setBalance', [address, toHex(coins)]),

@@ -24,7 +24,7 @@ const versions: Authority[] = [authority, follow(authority, { addresses: [] }, o
 const stranger = passkey('ben', 'a key that nobody registered')
 const now = '2026-01-31T09:00:00.000Z'
 
-/** The same numbers every time (mulberry32). */
+/** Returns a generator of the same numbers for every run (mulberry32). */
 function numbersFrom(seed: number) {
   let state = seed
   return (below: number) => {
@@ -39,7 +39,7 @@ type Base = Omit<Vector, 'authorization' | 'verdict'> & {
   authorization: { order: Order; authorityVersion: number; votes: SignedVote[] }
 }
 
-/** `vote`: what all votes say. */
+/** `vote`: fields that all votes share. */
 type Signing = { by: TestKey; approvers: TestKey[]; version: number; vote?: Partial<SignedVote['vote']> }
 
 function build(name: string, changes: Partial<Order>, { by, approvers, version, vote = {} }: Signing): Base {
@@ -60,7 +60,7 @@ function build(name: string, changes: Partial<Order>, { by, approvers, version, 
   }
 }
 
-/** An order that everything is right with. */
+/** Makes a valid order. */
 function right(index: number, next: (below: number) => number): Vector {
   const version = next(3) === 0 ? 1 : 0
   const isListed = version === 0 && next(2) === 0

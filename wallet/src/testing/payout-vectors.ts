@@ -20,7 +20,7 @@ const everybody = { by: anna, approvers: [ben, carla, dora] }
 
 type Row = Authorization & { batch: Placed }
 
-/** Rows of one payout: each third one pays in the token, and recipients of the list and others take turns. */
+/** Makes the rows of one payout: every third row pays in the token, and listed and unlisted recipients take turns. */
 function ordersOf(name: string, amounts: number[], changes: Partial<Order> = {}): Order[] {
   return amounts.map((amount, index) => ({
     ...order,

@@ -20,7 +20,7 @@ export type Refused = { details: string }
 
 export type ProtectedWallet = Awaited<ReturnType<typeof startProtectedWallet>>
 
-/** A wallet service with a client for each name, its files, a local chain, and what people and attackers do to them. */
+/** Starts a wallet service with a client for each name and a local chain. Returns the actions of people and attackers on them. */
 export async function startProtectedWallet(names: string[], changes: Partial<WalletConfig> = {}) {
   const [anvil, database, directory] = await Promise.all([
     startAnvil(),
@@ -45,7 +45,7 @@ export async function startProtectedWallet(names: string[], changes: Partial<Wal
   const send = <T>(token: string, path: string, body?: object) =>
     call<T>(running.url, path, { token, ...(body === undefined ? {} : { body }) })
 
-  /** Pins an authority, as the command does, and gives what orders of the client are made with. */
+  /** Pins an authority, as the command does. Returns the address, the token and the functions that make orders of the client. */
   async function protect(name: string, changes: Partial<Authority> = {}) {
     const clientId = await clientIdOf(name)
     const pinned = { ...authority, vaultId: `vault-${name}`, ...changes }
@@ -53,7 +53,7 @@ export async function startProtectedWallet(names: string[], changes: Partial<Wal
     const derivationPath = `m/44/60/0/${pathCount++}`
     const fromAddress = await deriveTestAddress(running.url, derivationPath, tokenOf(name))
     await chain.setBalance(fromAddress, parseEther('5'))
-    // One end for all, because the rows of a payout share it.
+    // All orders have the same expiry, because the rows of a payout share it.
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
     const make = makerOf({ vaultId: pinned.vaultId, fromAddress, derivationPath, expiresAt })
     const sign = (signed: Order, approvers: TestKey[] = []) =>
@@ -99,7 +99,7 @@ const makerOf =
 
 type Send = <T>(token: string, path: string, body?: object) => ReturnType<typeof call<T>>
 
-/** Orders as the service sends them, and what becomes of them. */
+/** Returns functions that send orders as the service does, and functions that wait for their outcome. */
 function transfersOf(send: Send, pool: pg.Pool) {
   return {
     /** Inserts a transfer as an attacker with write access to the database of the wallet service. */
@@ -127,7 +127,7 @@ function transfersOf(send: Send, pool: pg.Pool) {
         const { status, txHash } = (await send<State>(token, `/transfers/${id}`)).body
         return status === 'broadcast' && txHash
       }),
-    /** The wallet service tried to sign, and says why it does not yet. */
+    /** Waits until the wallet service has tried to sign, and waits itself for a reason that begins with `reason`. */
     untilWaits: (id: string, reason: string) =>
       waitFor(`${id} to wait`, async () => {
         const { rows } = await pool.query('select last_error from wallet.transfers where id = $1', [id])

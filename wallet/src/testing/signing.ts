@@ -138,7 +138,7 @@ export function signVote(key: TestKey, about: About, assertion: Assertion = {}):
   }
 }
 
-/** The initiator's signature and those of the approvers, on one order. */
+/** Returns the authorization of an order, with the votes of the initiator and of the approvers. */
 export function authorize(order: Order, { by, approvers = [], ...signers }: Signers): Authorization {
   const { authorityVersion, about } = aboutOf(order, signers)
   const hash = hashOf(order)
@@ -149,7 +149,7 @@ export function authorize(order: Order, { by, approvers = [], ...signers }: Sign
   return { order, authorityVersion, votes }
 }
 
-/** The fields of the request that hands an order over, beside what authorises it. */
+/** Returns the fields of the request that hands over an order, without the authorization. */
 export function requestOf({ transferId: id, ...order }: Order) {
   const { network, coinType, derivationPath, fromAddress, toAddress, contractAddress, amount, feeLevel, maxFee } = order
   return { id, network, coinType, derivationPath, fromAddress, toAddress, contractAddress, amount, feeLevel, maxFee }
@@ -161,13 +161,13 @@ export type Signers = { by: TestKey; approvers?: TestKey[]; under?: AnyAuthority
 /** Returns the fields of the votes on an order besides the order. */
 export function aboutOf(
   { vaultId, expiresAt }: Pick<Order, 'vaultId' | 'expiresAt'>,
-  { under = { ...authority, vaultId }, signedAt: said }: Omit<Signers, 'by' | 'approvers'>,
+  { under = { ...authority, vaultId }, signedAt: chosenTime }: Omit<Signers, 'by' | 'approvers'>,
 ) {
-  const signedAt = said ?? new Date(Date.parse(expiresAt) - waitMilliseconds).toISOString()
+  const signedAt = chosenTime ?? new Date(Date.parse(expiresAt) - waitMilliseconds).toISOString()
   return { authorityVersion: under.version, about: { authority: hashOf(under), signedAt } }
 }
 
-/** The next version of an authority, signed by these keys. */
+/** Returns the next version of an authority, signed by these keys. */
 export function follow(present: Authority, changes: Partial<Authority>, by: TestKey[]) {
   const previous = hashOf(present)
   const next = { ...present, version: present.version + 1, previous, ...changes }
@@ -176,7 +176,7 @@ export function follow(present: Authority, changes: Partial<Authority>, by: Test
   return { authority: next, votes }
 }
 
-/** Five people, of whom two have two keys, and a service that may order: two of three treasurers approve what is large. */
+/** Five people, of whom two have two keys, and a service that may order: two of three treasurers approve a large order. */
 export const team = {
   anna: passkey('anna', 'anna 1'),
   annaToo: passkey('anna', 'anna 2', 'ed25519'),

@@ -6,7 +6,7 @@ import type { Coin } from '../chains/bitcoin/sizes.ts'
 import type { LitecoinNode } from './litecoin-node.ts'
 import { signTransaction } from './sign-transaction.ts'
 
-/** Strangers on the chain of a node: one has the rewards of the first blocks and pays with them, others mine and receive. */
+/** Returns strangers on the chain of a node: one pays with the rewards of the first blocks, others mine and receive. */
 export async function openUtxoFaucet({ rpc, mine }: LitecoinNode, parameters: UtxoParameters) {
   const faucet = HDKey.fromMasterSeed(Buffer.alloc(32, 7))
   await mine(110, scriptOf(faucet.publicKey!))
@@ -42,7 +42,7 @@ export async function openUtxoFaucet({ rpc, mine }: LitecoinNode, parameters: Ut
     async pay(toAddress: string, amount: bigint): Promise<string> {
       return (await rpc.call('sendrawtransaction', [(await payFrom(toAddress, amount)).raw])) as string
     },
-    /** Blocks of a branch that was left must not be made again, so each pays another script. */
+    /** Mines blocks to a new script, so that they are never the same as blocks of a branch that the chain has left. */
     async mine(count = 1) {
       minedTo += 1
       await mine(count, scriptOf(HDKey.fromMasterSeed(Buffer.alloc(32, 9)).derive(`m/${minedTo}`).publicKey!))

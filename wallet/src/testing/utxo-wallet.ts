@@ -42,7 +42,7 @@ export async function utxoConfigOf(
 }
 
 /**
- * The parts of a wallet service and a node, whose passes a test makes one by one.
+ * Opens the parts of a wallet service and a node. A test runs their passes one by one.
  * tidy: long because it lists what tests do with them
  */
 export async function openUtxoWallet(type: Type, settings: { confirmations?: number } = {}) {
@@ -77,7 +77,7 @@ export async function openUtxoWallet(type: Type, settings: { confirmations?: num
     clientId,
     keyring,
     chain: () => chain,
-    /** Another process, which knows what the database has. */
+    /** Goes on as another process, which knows only the content of the database. */
     async restart() {
       chain = await open()
     },
@@ -94,17 +94,17 @@ export async function openUtxoWallet(type: Type, settings: { confirmations?: num
       const transfer = await getTransfer(pool, clientId, id)
       await replaceTransaction(parts(), transfer, kind, { txHash: transfer.tx_hashes.at(-1) ?? null })
     },
-    /** The rest after a failed attempt is over. */
+    /** Makes a pass of the sender, as if the pauses after failed attempts were over. */
     async send() {
       await pool.query("update wallet.transfers set next_attempt_at = now() where status = 'queued' or resend")
       await sendTransfers(parts())
     },
-    /** A process that sends until it comes to the point, and is killed there: nothing of it runs on, and its connections end. */
+    /** Runs a process that sends until it comes to the point, and is killed there: it does nothing more, and its connections end. */
     async sendAndDie(point: SendPoint) {
       const name = `dies-${point}`
       const mortal = new pg.Pool({ connectionString: database.url, application_name: name })
       mortal.on('error', () => undefined)
-      // A connection that is in use tells its own end.
+      // A connection in use reports its end itself.
       mortal.on('connect', (client) => client.on('error', () => undefined))
       await new Promise<void>((reached) => {
         const at = async (here: SendPoint) => {
@@ -124,9 +124,9 @@ export async function openUtxoWallet(type: Type, settings: { confirmations?: num
       }
       await watch(head)
     },
-    /** The part of it that reports deposits. */
+    /** Makes only the passes of `follow` that report deposits. */
     watch: async () => watch(await headOf()),
-    /** The balance of an address after what the wallet service told: deposits that stand, less amounts and fees of payments. */
+    /** Returns the balance of an address by the reports of the wallet service: deposits less amounts and fees of payments. */
     async booksOf(address: string): Promise<bigint> {
       const { rows } = await pool.query<{ books: string }>(
         `select ((select coalesce(sum(amount), 0) from wallet.deposits where tx ->> 'toAddress' = $1 and orphaned_at is null)

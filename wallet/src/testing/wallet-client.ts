@@ -9,7 +9,7 @@ import { webhookSecret } from './webhook-receiver.ts'
 export const vaultToken = 'token-of-the-first-vault-0001'
 export const otherVaultToken = 'token-of-the-other-vault-0002'
 
-/** Settings of a wallet on one local chain with two clients; `changes` replaces any of them. */
+/** Returns the settings of a wallet on one local chain with two clients. `changes` replaces settings. */
 export function testConfig(changes: Partial<WalletConfig> & { databaseUrl: string; rpcUrl: string }): WalletConfig {
   const { rpcUrl, ...others } = changes
   return {

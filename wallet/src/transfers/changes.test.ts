@@ -54,7 +54,7 @@ async function ask(query: Record<string, string> = {}, token = vaultToken) {
   return { ids: body.changes.map(({ id }) => id), ...body }
 }
 
-/** An order that no address can pay; it waits, or fails before it is signed. */
+/** Orders an amount that the address cannot pay: the transfer waits, or fails before it is signed. */
 async function order() {
   const id = `changed-${count++}`
   const ordered = {
@@ -80,7 +80,7 @@ async function settled(number: number) {
   return ids
 }
 
-test('a question without a cursor begins at this moment', async () => {
+test('a request without a cursor begins at this moment', async () => {
   await settled(2)
   const begun = await ask()
   expect(begun.changes).toEqual([])
@@ -146,7 +146,7 @@ test('a change that is committed late is not skipped, and delays no reader', asy
   expect((await ask({ after: before.cursor })).ids).toEqual([late])
 })
 
-test('many transactions at once: who reads along misses none', async () => {
+test('a reader misses no change while many transactions commit at once', async () => {
   const ids = await settled(40)
   let after = (await ask()).cursor
   const seen = new Set<string>()
@@ -174,7 +174,7 @@ test('many transactions at once: who reads along misses none', async () => {
   expect([...seen].sort()).toEqual([...ids].sort())
 })
 
-test('a question waits for a change of its client, whichever process commits it, and no longer than it may', async () => {
+test('a request waits for a change of its client, whichever process commits it, and no longer than it may', async () => {
   const [id] = await settled(1)
   const { cursor } = await ask()
   const other = await ask({}, otherVaultToken)
@@ -205,7 +205,7 @@ test('a wallet that stops answers the waiting requests', async () => {
   expect(performance.now() - began).toBeLessThan(5_000)
 })
 
-test('a client can hold eight questions; a ninth is answered at once', async () => {
+test('a client can hold eight requests; a ninth is answered at once', async () => {
   const { cursor } = await ask()
   const begun = performance.now()
   const took = async () => {
@@ -217,7 +217,7 @@ test('a client can hold eight questions; a ninth is answered at once', async () 
   expect(times[1]).toBeGreaterThan(1_900)
 })
 
-test('a cursor is of its client, and has the form of one', async () => {
+test('a cursor of another client or of another form is refused', async () => {
   const { cursor } = await ask()
   for (const query of [
     { after: cursor, token: otherVaultToken },

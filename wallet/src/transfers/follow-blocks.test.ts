@@ -99,7 +99,7 @@ test('a block that the chain replaces takes the confirmations back, and the tran
 test.each([
   ['walked', 20],
   ['asked', 1_100],
-])('what was mined while the wallet was down is found after it: %s, %i blocks', async (way, blocks) => {
+])('a transfer that was mined while the wallet was down is found later: %s, %i blocks', async (way, blocks) => {
   await send(way)
   await wallet.stop()
   await chain.mine(low)
@@ -116,7 +116,7 @@ test.each([
   expect(proxy.control.asked.eth_getTransactionReceipt ?? 0).toBe(isWalked ? 0 : 1)
 })
 
-test('a node that does not give the receipts of a block is asked for those of the transfers', async () => {
+test('a node without receipts of whole blocks is asked for the receipts of the transfers', async () => {
   proxy.control.lacks.push('eth_getBlockReceipts')
   await wallet.stop()
   wallet = await start()
@@ -162,7 +162,7 @@ test('A transfer that is found by asking is settled although no further block co
   await chain.mine(low)
   await untilIs(id, { status: 'confirmed' })
   await wallet.stop()
-  // As a follower leaves it that passed the block before the transfer was in flight.
+  // As a follower leaves the row when it passed the block before the transfer was in flight.
   await pool.query(
     `update wallet.transfers set status = 'broadcast', block_number = null, block_time = null, fee = null, confirmations = 0
      where id = $1`,

@@ -74,7 +74,7 @@ async function countOf(condition: string): Promise<number> {
   return row!.count
 }
 
-/** Ordered all at once, as the rows of a payout arrive faster than they are sent. */
+/** Orders all transfers at once, because the rows of a payout arrive faster than they are sent. */
 async function order(prefix: string, contract: string | null = null): Promise<void> {
   await ask(
     `insert into wallet.transfers
@@ -85,7 +85,7 @@ async function order(prefix: string, contract: string | null = null): Promise<vo
   )
 }
 
-/** The follower has seen the newest block, and has nothing to do with it any more. */
+/** Waits until the follower has finished its work on the newest block. */
 async function followed(): Promise<void> {
   const head = BigInt(await chain.rpc<string>('eth_blockNumber'))
   const toWatch = head - BigInt(confirmations) + 2n
@@ -98,7 +98,7 @@ async function followed(): Promise<void> {
   })
 }
 
-/** Calls that arrived while `work` ran, without the questions for the height. */
+/** Counts the calls that arrived while `work` ran, without the calls for the height. */
 async function callsOf(work: () => Promise<void>): Promise<Record<string, number>> {
   proxy.control.asked = {}
   proxy.control.requests = 0

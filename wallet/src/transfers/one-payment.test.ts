@@ -66,8 +66,8 @@ function randomOf(seed: number): () => number {
 }
 
 /**
- * Repeats a question while the wallet answers 503, as the protocol requires of every client. On a busy machine, the
- * wallet's database is sometimes too slow.
+ * Repeats a request while the wallet answers 503, as the protocol requires of every client. On a busy machine, the database of
+ * the wallet is sometimes too slow.
  */
 function answerOf<T>(ask: () => Promise<{ status: number; body: T }>): Promise<{ status: number; body: T }> {
   return waitFor('an answer of the wallet', async () => {

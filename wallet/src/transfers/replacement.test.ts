@@ -164,7 +164,7 @@ describe('T75 replacement', () => {
     const { body } = await replace(id, action, txHash)
     const newHash = await untilBroadcast(id, (hash) => hash === body.txHash)
     if (mined === 'the old') {
-      // Another node still has the old one and mines it.
+      // Another node still has the old transaction and mines it.
       proxy.control.fault = 'dropSend'
       await chain.drop(newHash)
       await chain.mine(low)
@@ -271,7 +271,7 @@ describe('T75 replacement', () => {
 })
 
 describe('T63 the highest fee', () => {
-  test('no transaction above it is signed; the transfer waits until the fee falls', async () => {
+  test('is never exceeded by a signed transaction; the transfer waits until the fee falls', async () => {
     const from = await fundedAddress()
     await chain.mine(high)
     const maxFee = (21_000n * parseGwei('20')).toString()
@@ -291,7 +291,7 @@ describe('T63 the highest fee', () => {
     expect(BigInt((await mineUntilSettled('patient', low)).fee!)).toBeLessThanOrEqual(BigInt(maxFee))
   })
 
-  test('a replacement keeps to it, and to the limit of the caller', async () => {
+  test('limits a replacement, as the limit of the caller does', async () => {
     const maxFee = (21_000n * parseGwei('60')).toString()
     const { txHash } = await stuckTransfer('bounded', { maxFee })
     const quote = (await call<ReplacementQuote>(wallet.url, '/transfers/bounded/replacement')).body
@@ -312,7 +312,7 @@ describe('T63 the highest fee', () => {
     expect(await mineUntilSettled('bounded')).toMatchObject({ status: 'confirmed' })
   })
 
-  test('a replacement that is permitted more than the order may cost that much, and says before how much it needs', async () => {
+  test('can be raised for a replacement, whose quote says how much it needs', async () => {
     const ordered = 21_000n * parseGwei('20')
     const { txHash } = await stuckTransfer('raised', { maxFee: ordered.toString() })
     await chain.mine(high)
@@ -359,7 +359,7 @@ describe('T63 the highest fee', () => {
     ['maxFee', 5],
     ['maxFee', (2n ** 256n).toString()],
     ['feeLevel', 'urgent'],
-  ])('%s %j is a 400', async (field, value) => {
+  ])('is refused with a 400 as %s %j', async (field, value) => {
     const from = await fundedAddress()
     expect(await order({ id: 'bad', ...from, [field]: value })).toMatchObject({
       status: 400,
@@ -367,7 +367,7 @@ describe('T63 the highest fee', () => {
     })
   })
 
-  test('another highest fee under the same id is a 409', async () => {
+  test('is refused with a 409 when it differs under the same id', async () => {
     const from = await fundedAddress()
     await order({ id: 'same', ...from, maxFee: '1' })
     expect((await order({ id: 'same', ...from, maxFee: '1' })).status).toBe(202)

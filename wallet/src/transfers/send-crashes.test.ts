@@ -71,12 +71,12 @@ async function order(prefix: string): Promise<void> {
 
 const never = () => new Promise<never>(() => undefined)
 
-/** A process that sends until it comes to the point, and is killed there: nothing of it runs on, and its connections end. */
+/** Runs a process that sends until it comes to the point, and is killed there: it does nothing more, and its connections end. */
 async function sendAndDie(point: SendPoint): Promise<void> {
   const name = `dies-${point}`
   const mortal = new pg.Pool({ connectionString: database.url, application_name: name })
   mortal.on('error', () => undefined)
-  // A connection that is in use tells its own end.
+  // A connection in use reports its end itself.
   mortal.on('connect', (client) => client.on('error', () => undefined))
   await new Promise<void>((reached) => {
     const at = async (here: SendPoint) => {
@@ -91,7 +91,7 @@ async function sendAndDie(point: SendPoint): Promise<void> {
   await pool.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [name])
 }
 
-/** The lease of the dead process is over. */
+/** Ends the lease of the dead process. */
 const release = () =>
   pool.query("update wallet.transfers set next_attempt_at = now() where status = 'queued' or resend")
 

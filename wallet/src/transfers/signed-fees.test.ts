@@ -106,7 +106,7 @@ describe('T58 the fee of an order stays within its signed limit', () => {
     await bench.chain.mine(gwei)
     const unsigned = make('rows-unsigned', { amount: '2000', maxFee: boundless })
     const small = make('rows-small', { maxFee: (plainGas * gwei * 4n).toString() })
-    // No votes at all; an order that people signed, under another limit; and their order for another nonce.
+    // An order without votes, a signed order with another limit, and a signed order with another nonce.
     await bench.forge(clientId, unsigned, authorize(unsigned, { by: team.anna }))
     await bench.hand(token, small)
     await bench.untilBroadcast(token, 'rows-small')
@@ -133,7 +133,7 @@ describe('T58 the fee of an order stays within its signed limit', () => {
     await bench.pool.query("update wallet.transfers set signed_order = $1 where id = 'rows-small'", [
       JSON.stringify(authorize(small, { by: team.anna })),
     ])
-    // The nonce of an order that is in force elsewhere: of another network, path or number.
+    // The signed order with another nonce, and with another path.
     for (const change of ['nonce = 7', "nonce = 0, derivation_path = 'm/44/60/0/9'"]) {
       await inReplica(`update wallet.transfers set ${change} where id = 'rows-small'`)
       const { txHash } = await bench.stateOf(token, 'rows-small')
@@ -166,7 +166,7 @@ describe('T58 the fee of an order stays within its signed limit', () => {
   })
 })
 
-/** The row says that a transaction, which nobody signed, waits with the nonce. */
+/** Makes the row say that a transaction waits with the nonce, although nobody signed it. */
 async function asBroadcast(id: string, nonce: number) {
   const [known] = (await bench.pool.query('select raw_transaction from wallet.transactions limit 1')).rows
   const raw = known.raw_transaction as Hex

@@ -94,7 +94,7 @@ describe('GET /transactions/{hash}', () => {
     expect((await ask(hash)).body).toMatchObject({ status: 'failed', payments: [] })
   })
 
-  test('an unknown transaction is a 404, a wrong hash or network a 400', async () => {
+  test('an unknown transaction is a 404, and a wrong hash or network is a 400', async () => {
     expect((await ask(`0x${'1'.repeat(64)}`)).status).toBe(404)
     expect((await ask('0x12')).status).toBe(400)
     expect((await call(wallet.url, `/transactions/0x${'1'.repeat(64)}?network=nowhere`)).status).toBe(400)
@@ -123,13 +123,13 @@ describe('replacedBy', () => {
     proxy.control.fault = 'dropSend'
     await rpc('anvil_dropTransaction', [txHash])
     await rpc('anvil_impersonateAccount', [fromAddress])
-    // It pays more than the one that was dropped, because the wallet may have been sending that again just now.
+    // It pays more than the dropped transaction, which the wallet may be sending again at this moment.
     const gasPrice = '0x2540be4000'
     const order = { from: fromAddress, to: recipient, value: '0x1', nonce: '0x0', gasPrice }
     const other = await rpc('eth_sendTransaction', [order])
     await rpc('evm_mine', [])
     expect(await read()).not.toHaveProperty('replacedBy')
-    // Only now: it may mine a block of its own, which would make the other transaction final.
+    // Not earlier: this may mine a block, which would make the other transaction final.
     await rpc('evm_setAutomine', [true])
     await rpc('anvil_mine', ['0x5'])
     const replaced = await waitFor('the proof', async () => {

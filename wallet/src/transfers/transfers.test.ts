@@ -205,7 +205,7 @@ describe('failing', () => {
 
 describe('T22 T23 outages', () => {
   test.each(['dropSend', 'dropSendAnswer'] as const)(
-    'stopped after signing (%s): the restarted wallet sends the same bytes',
+    'a wallet that is stopped after signing (%s) sends the same bytes after its restart',
     async (fault) => {
       const from = await fundedAddress()
       const id = `crash-${fault}`
@@ -264,7 +264,7 @@ describe('T22 T23 outages', () => {
     }
   })
 
-  test('a chain that was rewound gets the same transactions again, in the order of their nonces', async () => {
+  test('the same transactions are sent again to a chain that went back, in the order of their nonces', async () => {
     const from = await fundedAddress()
     const snapshot = await rpc('evm_snapshot', [])
     const ids = ['rewind-0', 'rewind-1', 'rewind-2']
