@@ -69,7 +69,7 @@ describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])(
       await node?.stop()
     })
 
-    const standing = async () => {
+    const readTotals = async () => {
       const { totals } = await treasurer('GET', `/vaults/outputs/balances?summary=true&addressId=${address.id}`, 200)
       const [total] = totals
       return total === undefined ? '' : `${total.availableDecimal} ${total.reservedDecimal} ${total.exposureDecimal}`
@@ -88,7 +88,7 @@ describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])(
       await until(async () => (await read(id)).txHash !== null)
       return await read(id)
     }
-    /** The books of the address and the chain agree, and every verifier finds nothing. */
+    /** Expects that the books of the address agree with the chain, and that no verifier finds a difference. */
     const expectBooksToEqualChain = async () => {
       const { totals } = await treasurer('GET', `/vaults/outputs/balances?summary=true&addressId=${address.id}`, 200)
       expect(BigInt(totals[0]!.available) + BigInt(totals[0]!.reserved)).toBe(await faucet.balanceOf(address.address))
@@ -140,7 +140,7 @@ describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])(
       address = await treasurer('POST', '/vaults/outputs/addresses', 201, { network: type, segments: {}, token: coin })
       await faucet.pay(address.address, 100_000_000n)
       await faucet.mine(2)
-      await until(async () => (await standing()) === '1 0 0')
+      await until(async () => (await readTotals()) === '1 0 0')
       await expectBooksToEqualChain()
     })
 
@@ -163,7 +163,7 @@ describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])(
       const { speedUp } = await treasurer('POST', `${path}/${id}/replacement-preview`, 200)
       expect(speedUp).toMatchObject({ refusal: null, maxFee: { asset: coin } })
       const sped = await treasurer('POST', `${path}/${id}/speed-up`, 200, { txHash })
-      // Where nodes replace nothing, a child pays for both, and the payment keeps its transaction.
+      // Where nodes do not replace transactions, a child pays for both, and the payment keeps its transaction.
       expect(sped.txHashes).toHaveLength(type === 'litecoin' ? 1 : 2)
       await untilMined(id)
       expect(await faucet.balanceOf(toAddress)).toBe(10_000_000n)
@@ -191,22 +191,22 @@ describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])(
     })
 
     it('T16 T17 takes a deposit back that a reorganisation removed, and credits it when it is mined again', async () => {
-      const before = await standing()
+      const before = await readTotals()
       const hash = await faucet.pay(address.address, 5_000_000n)
       await faucet.mine(2)
-      await until(async () => (await standing()) !== before)
+      await until(async () => (await readTotals()) !== before)
       const height = (await node.rpc.call('getblockcount')) as number
       await node.rpc.call('invalidateblock', [await node.rpc.call('getblockhash', [height - 1])])
       for (const _block of [1, 2, 3]) await node.mineOnly(faucet.stranger, [])
-      await until(async () => (await standing()) === before)
+      await until(async () => (await readTotals()) === before)
       await faucet.mine(2)
-      await until(async () => (await standing()) !== before)
+      await until(async () => (await readTotals()) !== before)
       const { items } = await treasurer('GET', `/vaults/outputs/deposits?addressId=${address.id}`, 200)
       expect(items.filter(({ txHash }) => txHash === hash)).toHaveLength(1)
       await expectBooksToEqualChain()
     })
 
-    it('refuses what no node would relay: an amount below dust, a payment to itself, an address of another coin', async () => {
+    it('refuses an amount below dust, a payment to the sender and an address of another coin', async () => {
       const refused = async (body: object) =>
         JSON.stringify(
           await treasurer('POST', path, 400, { fromAddressId: address.id, token: coin, amount: '0.1', ...body }),

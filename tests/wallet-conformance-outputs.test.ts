@@ -60,7 +60,7 @@ describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])('the referen
     }
   }
 
-  /** Mines nothing between the orders of a check whose transactions have to wait and its question about them. */
+  /** Stops mining between the orders of a check whose transactions must wait and the request for their replacement. */
   function waiting(fault: Fault | undefined): Fault {
     return async (request, forward) => {
       const { method, path, headers } = request
@@ -95,12 +95,12 @@ describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])('the referen
   const withStatus = ({ results }: Report, status: string) => results.filter((result) => result.status === status)
   const idsOf = (report: Report, status: string) => withStatus(report, status).map(({ id }) => id)
 
-  // The webhooks are those of either network, and take a minute.
+  // The checks of webhooks are the same on both networks, and take a minute.
   const names = categories
     .map(({ name }) => name)
     .filter((name) => name !== 'outputs' && (type === 'litecoin' || isComplete || name !== 'webhooks'))
 
-  it('passes every check of the kit that is not about another family, moving funds', async () => {
+  it('passes every check of the kit that is not about another family, also with payments', async () => {
     const report = await run(names)
     expect(withStatus(report, 'failed')).toEqual([])
     expect(report.passed).toBeGreaterThanOrEqual(type === 'litecoin' ? 75 : 55)
@@ -112,7 +112,7 @@ describe.skipIf(litecoinProgram === null).each([bitcoin, litecoin])('the referen
     expect(idsOf(report, 'skipped')).toEqual(type === 'litecoin' ? [] : ['outputs.not-replaceable'])
   }, 100_000)
 
-  // The mistakes are those of either network.
+  // The mistakes are the same on both networks.
   const isShown = type === 'litecoin' || isComplete
   const inSuite = (faults: typeof faultyOutputs) =>
     faults.filter(([check], at) => isComplete || (isShown && (namedFaults.includes(check) || at % 3 === 2)))

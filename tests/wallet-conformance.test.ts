@@ -23,16 +23,16 @@ const failedIn = ({ results }: Report) => results.filter(({ status }) => status 
 const categoryOf = (check: string) => check.slice(0, check.indexOf('.'))
 
 describe('the reference wallet', () => {
-  it('passes every check, those that move funds and those of the webhooks too', async () => {
+  it('passes every check, also the checks that move funds and the checks of webhooks', async () => {
     const { results, passed, failed } = await stand.run()
-    // Those of Bitcoin and Litecoin are in wallet-conformance-outputs.test.ts.
+    // wallet-conformance-outputs.test.ts runs the checks of Bitcoin and Litecoin.
     expect(results.filter(({ status, category }) => status !== 'passed' && category !== 'outputs')).toEqual([])
     expect(results.filter(({ status, category }) => status !== 'skipped' && category === 'outputs')).toEqual([])
     expect(failed).toBe(0)
     expect(passed).toBeGreaterThanOrEqual(40)
   })
 
-  it('passes without its changes too, whose checks are skipped', async () => {
+  it('passes without the operation for changes, whose checks are then skipped', async () => {
     const { results, failed } = await stand.run(['orders', 'changes'], { faults: { wallet: withoutChanges } })
     expect(failed).toBe(0)
     const skipped = results.filter(({ status }) => status === 'skipped').map(({ id }) => id)
@@ -42,7 +42,7 @@ describe('the reference wallet', () => {
 
 describe('a wallet service with one mistake', () => {
   it.each(quickOf(faultyWallets))('%s fails when it %s', async (check, _mistake, fault) => {
-    // The whole category takes ten times as long, and shows as well that no other check fails.
+    // The whole category takes ten times as long, and also shows that no other check fails.
     const only = isComplete ? categoryOf(check) : check
     const report = await stand.run([only], { changes: { spend: false }, faults: { wallet: fault } })
     expect(failedIn(report)).toEqual([check])
@@ -54,14 +54,14 @@ describe('a wallet service with one mistake', () => {
   })
 
   it.each(sampleOf(faultySenders))('%s fails when it %s', async (check, _mistake, fault) => {
-    // A deposit that never comes is waited for as long as this; the others come after a few seconds.
+    // The kit waits the whole time for a deposit that never comes. Other deposits come after a few seconds.
     const isWaitedFor = /reported|after-|independent/.test(check)
     const only = isWaitedFor ? [check] : ['webhooks.reported', 'webhooks.after-server-error', check]
     const changes = isWaitedFor ? { waitSeconds: 8 } : {}
     expect(failedIn(await stand.run(only, { changes, faults: { webhook: fault } }))).toEqual([check])
   })
 
-  it('is shown for every check', () => {
+  it('exists for every check', () => {
     const ofOutputs = [...faultyForms, ...faultyOutputs, ...faultyReports]
     const shown = [...faultyWallets, ...faultyPayers, ...faultySenders, ...ofOutputs].map(([check]) => check)
     expect(new Set(shown)).toEqual(new Set(categories.flatMap(({ checks }) => checks.map(({ id }) => id))))

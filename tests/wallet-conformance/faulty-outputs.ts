@@ -13,7 +13,7 @@ const isTransaction = is('GET', /^\/transactions\//)
 const isAsked: Which = (call) => isOrder(call) || isFee(call)
 const amountOf = (call: Call) => Number(bodyOf(call).amount)
 
-/** A mistake that shows in its own check only. */
+/** Makes a mistake in the requests of one check only. */
 const fault = (check: string, mistake: string, broken: Fault): FaultyWallet => [check, mistake, during(check, broken)]
 
 /** Mistakes on Bitcoin and Litecoin that show without moving funds. */
@@ -48,7 +48,7 @@ export const faultyForms: FaultyWallet[] = [
   ),
   fault(
     'outputs.capitals',
-    'answers what was asked',
+    'answers the recipient in the form of the order',
     edit(isOrder, (body, call) => ({ ...body, toAddress: bodyOf(call).toAddress })),
   ),
   fault('outputs.wrong-addresses', 'reads no checksums', answerWith(isOrder, 202)),
@@ -71,7 +71,7 @@ export const faultyForms: FaultyWallet[] = [
     'shows any balance',
     answerWith(is('GET', /^\/balances/), 200, { balance: '0', blockNumber: 1 }),
   ),
-  fault('outputs.unknown-transaction', 'makes one up', answerWith(isTransaction, 200)),
+  fault('outputs.unknown-transaction', 'makes up a transaction', answerWith(isTransaction, 200)),
 ]
 
 /** Mistakes in what is paid. */
@@ -106,9 +106,9 @@ export const faultyOutputs: FaultyWallet[] = [
       return { ...rest, payments: [first, { ...first, index: 1, toAddress: first!.fromAddress }] }
     }),
   ),
-  fault('outputs.later-first', 'replaces what a later one builds on', edit(isQuote, permitting('speedUp'))),
-  fault('outputs.not-replaceable', 'cancels where nothing is replaced', edit(isQuote, permitting('cancelOnChain'))),
-  fault('outputs.no-change', 'pays more from nothing', edit(isQuote, permitting('speedUp'))),
+  fault('outputs.later-first', 'replaces a payment whose change is spent', edit(isQuote, permitting('speedUp'))),
+  fault('outputs.not-replaceable', 'cancels where nodes replace nothing', edit(isQuote, permitting('cancelOnChain'))),
+  fault('outputs.no-change', 'pays more without change', edit(isQuote, permitting('speedUp'))),
 ]
 
 /** Mistakes in what is reported; the relay stands between the service and the kit. */
@@ -117,7 +117,7 @@ export const faultyReports: FaultyWallet[] = [
   ['outputs.deposit', 'reports raw amounts', changeTx(() => ({ amount: '10000' }))],
 ]
 
-/** Mistakes that are always looked for; some of the others are left to `npm run nightly:conformance`. */
+/** Mistakes that every run of the suite makes; some of the others are left to `npm run nightly:conformance`. */
 export const namedFaults = ['outputs.change-deposit', 'outputs.anchor', 'outputs.index', 'outputs.dust']
 
 function permitting(action: 'speedUp' | 'cancelOnChain') {

@@ -14,7 +14,7 @@ export const faultySenders: FaultyWallet[] = [
   ['webhooks.amount', 'reports raw amounts', changeTx(() => ({ amount: '10000' }))],
   ['webhooks.final', 'reports before the block', changeTx(() => ({ confirmations: 0 }))],
   ['webhooks.occurrence', 'counts deliveries', changeTx(() => ({ occurrence: 1 }))],
-  ['webhooks.not-orphaned', 'reports what the chain has as orphaned', orphansWhatIsThere()],
+  ['webhooks.not-orphaned', 'reports a mined deposit as orphaned', orphansMined()],
   ['webhooks.signature', 'signs with another secret', changeHeaders(() => ({ 'webhook-signature': 'v1,AAAA' }))],
   [
     'webhooks.timestamp',
@@ -66,7 +66,7 @@ export const faultySenders: FaultyWallet[] = [
   ['webhooks.token', 'reports tokens as coins', changeTx(() => ({ asset: null }))],
 ]
 
-function orphansWhatIsThere(): Fault {
+function orphansMined(): Fault {
   return async (call, forward) => {
     const answer = await forward()
     await forward({ body: JSON.stringify({ ...bodyOf(call), kind: 'DEPOSIT_ORPHANED' }) })
@@ -106,7 +106,7 @@ function firstSignature(): Fault {
   })
 }
 
-/** No event is passed on while another deposit waits for its acknowledgement. */
+/** Holds back every event while another event waits for its acknowledgement. */
 function inOrder(): Fault {
   let refused: unknown = null
   return async ({ headers }, forward) => {

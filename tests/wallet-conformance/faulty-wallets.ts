@@ -119,7 +119,7 @@ const signedOrder = (call: Call) =>
   ((bodyOf(call).authorization as { order?: object })?.order ?? {}) as Record<string, unknown>
 const refusedAs = (code: string, as: string): Fault =>
   edit(isOrder, (body) => ({ ...body, details: String(body.details).replace(code, as) }), 403)
-/** Takes the order without a look at this of its signed form. */
+/** Accepts an order that the check expects to be refused. */
 const taken = (check: string, which: Which = always): Fault => during(check, answerWith(all(isOrder, which), 202))
 
 const signedOrders: FaultyWallet[] = [
@@ -141,11 +141,11 @@ const signedOrders: FaultyWallet[] = [
     'compares the amount only',
     taken('authority.other-order', (call) => signedOrder(call).amount === bodyOf(call).amount),
   ],
-  ['authority.expired', 'has no clock', taken('authority.expired')],
-  ['authority.version', 'does not look at the version', taken('authority.version')],
+  ['authority.expired', 'accepts expired orders', taken('authority.expired')],
+  ['authority.version', 'ignores the version', taken('authority.version')],
   [
     'authority.forged',
-    'says less than it knows',
+    'answers another code',
     during('authority.forged', refusedAs('SIGNATURE_INVALID', 'KEY_UNKNOWN')),
   ],
   [
@@ -157,10 +157,10 @@ const signedOrders: FaultyWallet[] = [
   ['authority.accepted', 'checks the signatures of a repetition first', refusesRepetition()],
   ['authority.replayed', 'does not compare the id', taken('authority.replayed')],
   ['authority.unprotected', 'ignores signatures that it cannot check', taken('authority.unprotected')],
-  ['authority.next-version', 'takes whatever version comes', answerWith(isNextAuthority, 200)],
-  ['stops.order', 'answers and forgets', taken('stops.order')],
-  ['stops.payout', 'knows single orders only', taken('stops.payout')],
-  ['stops.refused', 'stops what strangers reject', during('stops.refused', permit(is('POST', /^\/stops$/)))],
+  ['authority.next-version', 'accepts any version', answerWith(isNextAuthority, 200)],
+  ['stops.order', 'forgets a stop', taken('stops.order')],
+  ['stops.payout', 'stops single orders only', taken('stops.payout')],
+  ['stops.refused', 'accepts stops of strangers', during('stops.refused', permit(is('POST', /^\/stops$/)))],
   ['next-authority.waits', 'does not wait', during('next-authority.waits', edit(isNextAuthority, inForceAtOnce))],
   ['next-authority.signed-by', 'names nobody', saysSigners(() => undefined)],
   ['next-authority.signed-by', 'leaves out the last who signed', saysSigners((persons) => persons.slice(0, -1))],
@@ -183,15 +183,15 @@ const signedOrders: FaultyWallet[] = [
   ],
 ]
 
-/** Says of a version that waits that these persons signed it. */
+/** Changes the list of the persons who signed the waiting version. */
 function saysSigners(change: (persons: string[]) => string[] | undefined): Fault {
-  const lie = ({ pending, ...body }: Record<string, unknown>) => {
-    const { signedBy, ...said } = Object(pending) as { signedBy: string[] }
-    return { ...body, pending: pending == null ? null : { ...said, signedBy: change(signedBy) } }
+  const falsify = ({ pending, ...body }: Record<string, unknown>) => {
+    const { signedBy, ...rest } = Object(pending) as { signedBy: string[] }
+    return { ...body, pending: pending == null ? null : { ...rest, signedBy: change(signedBy) } }
   }
   return during(
     'next-authority.signed-by',
-    edit(({ path }) => path === '/authority', lie),
+    edit(({ path }) => path === '/authority', falsify),
   )
 }
 
@@ -361,10 +361,10 @@ const orders: FaultyWallet[] = [
   ],
   ['orders.conflict-race', 'accepts them all', during('orders.conflict-race', fromTheSecond(isOrder, 202))],
   ['orders.sender', 'ignores the path', during('orders.sender', answerWith(isOrder, 202))],
-  ['orders.refused-is-unknown', 'stores first', during('orders.refused-is-unknown', answerWith(isState, 200))],
+  ['orders.refused-is-unknown', 'stores refused orders', during('orders.refused-is-unknown', answerWith(isState, 200))],
   [
     'orders.impossible',
-    'gives no code',
+    'names no code',
     edit(isState, (body) => ({ ...body, failureReason: body.failureReason && 'no' })),
   ],
 ]
@@ -413,7 +413,7 @@ const hostile: FaultyWallet[] = [
   ['errors.form', 'leaves unknown paths to its router', answerWith(is('GET', /^\/no-such/), 404, { statusCode: 404 })],
   ['errors.fields', 'names no fields', edit(always, (body) => ({ ...body, details: [] }), 400)],
   ['errors.conflict', 'lists fields on a conflict', edit(always, (body) => ({ ...body, details: [] }), 409)],
-  ['errors.broken-json', 'reads forms', answerWith(({ body }) => body === 'network=ethereum', 200)],
+  ['errors.broken-json', 'accepts forms', answerWith(({ body }) => body === 'network=ethereum', 200)],
   ['hostile.large-body', 'reads bodies of any size', answerWith(({ body }) => body.length > 1_000_000, 200)],
   ['hostile.deep-json', 'accepts nesting of any depth', answerWith(({ body }) => body.includes('[[[['), 200)],
   ['hostile.not-an-object', 'takes a list for an order', answerWith(({ body }) => body === '[]', 202)],
@@ -440,7 +440,7 @@ const hostile: FaultyWallet[] = [
   ],
   [
     'hostile.slow-senders',
-    'waits for them',
+    'refuses other requests',
     during(
       'hostile.slow-senders',
       answerWith(({ body }) => body !== '', 429),
@@ -456,19 +456,19 @@ const replacement: FaultyWallet[] = [
   ['replacement.unknown', 'finds every transfer', during('replacement.unknown', answerWith(always, 202))],
 ]
 
-/** An answer of the run shows their mistakes, independent of the other checks. */
+/** Mistakes that any answer of the run shows, whichever checks run. */
 const wholeRun: FaultyWallet[] = [
   [
     'run.json',
     'says that it answers text',
     async (_call, forward) => ({ ...(await forward()), headers: { 'content-type': 'text/plain' } }),
   ],
-  ['run.no-server-error', 'has a fault', during('start', answerWith(isDerivation, 500))],
-  ['run.no-redirect', 'moves', during('start', answerWith(isDerivation, 308))],
+  ['run.no-server-error', 'answers 500', during('start', answerWith(isDerivation, 500))],
+  ['run.no-redirect', 'redirects', during('start', answerWith(isDerivation, 308))],
   ['run.time', 'is slow', during('start', late(10_500))],
   [
     'run.size',
-    'talks a lot',
+    'answers too many bytes',
     during(
       'start',
       edit(always, (body) => ({ ...body, trace: 'x'.repeat(70_000) })),
@@ -490,7 +490,7 @@ export const withoutChanges: Fault = answerWith(isChanges, 404, { error: 'Not Fo
 
 type Changes = { changes: Body[]; cursor: string }
 
-/** Changes the answers about changes of one check. */
+/** Falsifies the answers of `GET /transfers/changes` to one check. */
 function inChanges(check: string, change: (page: Changes, call: Call) => unknown): FaultyWallet[2] {
   return during(
     check,
@@ -638,7 +638,7 @@ export const faultyPayers: FaultyWallet[] = [
   ],
   [
     'replacement.unsigned',
-    'goes on waiting',
+    'leaves the transfer queued',
     during(
       'replacement.unsigned',
       edit(isReplacement, (body) => ({ ...body, status: 'queued' })),
@@ -701,7 +701,7 @@ function oneAtATime(): Fault {
   }
 }
 
-/** The state is queued once more after it was confirmed: the check asks until it is final. */
+/** Answers that the transfer is queued again after it was broadcast, before its final state. */
 function goesBack(): Fault {
   let count = 0
   return edit(isState, (body) => {
@@ -769,7 +769,7 @@ function neverEnds(): Fault {
   })
 }
 
-/** Names the place before the first page once more after the second one. */
+/** Repeats the cursor of the first page after the second page. */
 function fallsBack(): Fault {
   const cursors: string[] = []
   return inChanges('changes.forward', ({ changes, cursor }) => {
@@ -816,7 +816,7 @@ function ofFirstClient(): Fault {
   }
 }
 
-/** The kit looks whether the service answers again after each step that a person takes. */
+/** The kit asks for health after the restart, so the first such request shows that the service was restarted. */
 function forgetsCursors(): Fault {
   const fresh = new Set<unknown>()
   let isRestarted = false
@@ -841,7 +841,7 @@ function takesLostCursors(): Fault {
   }
 }
 
-/** Its cursor is that of the whole answer. */
+/** Shortens an answer, and keeps the cursor of the whole answer. */
 function shortens({ changes, cursor }: Changes) {
   return { cursor, changes: changes.slice(0, 500) }
 }

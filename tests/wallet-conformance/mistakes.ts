@@ -22,7 +22,7 @@ export function answerWith(which: Which, status: number, body: unknown = {}): Fa
   return async (call, forward) => (which(call) ? jsonReply(status, body) : await forward())
 }
 
-/** Changes the JSON of a successful answer, or of one with that status. */
+/** Changes the JSON of an answer with this status, or of a successful answer. */
 export function edit(which: Which, change: (body: Body, call: Call) => unknown, status?: number): Fault {
   return async (call, forward) => {
     const answer = await forward()
@@ -39,12 +39,12 @@ export function permit(which: Which): Fault {
   }
 }
 
-/** Sends something else to the reference wallet. */
+/** Changes a request before the reference wallet receives it. */
 export function rewrite(which: Which, change: (call: Call) => Partial<Call>): Fault {
   return async (call, forward) => await forward(which(call) ? change(call) : {})
 }
 
-/** Sends the body with other members; undefined removes one. */
+/** Changes members of the body of a request; undefined removes a member. */
 export function rewriteBody(which: Which, change: (body: Body) => Body): Fault {
   return rewrite(which, (call) => ({ body: JSON.stringify({ ...bodyOf(call), ...change(bodyOf(call)) }) }))
 }

@@ -22,7 +22,7 @@ import { webhookSecret } from '../../wallet/src/testing/webhook-receiver.ts'
 export type Call = { method: string; path: string; headers: IncomingHttpHeaders; body: string }
 export type Reply = { status: number; headers: IncomingHttpHeaders; body: string }
 
-/** Replaces the forwarding of a request by a relay. */
+/** Decides in a relay what becomes of a request. `forward` sends it on, with changes. */
 export type Fault = (call: Call, forward: (call?: Partial<Call>) => Promise<Reply>) => Promise<Reply>
 
 export type Faults = {
@@ -40,7 +40,7 @@ const clients = [
   { name: 'protected', token: protectedToken },
 ]
 
-/** The reference wallet on a chain, with a funded purse, and a relay on each side of it that can break one thing. */
+/** Starts the reference wallet on a chain, with a funded purse, and a relay on each side of it that can make a mistake. */
 export async function startStand() {
   const [anvil, database] = await Promise.all([startAnvil(), createTestDatabase()])
   const toKit = await startRelay()
@@ -74,7 +74,7 @@ export async function startStand() {
     waitSeconds: 60,
     restart: () => wallet.whileStopped(async () => undefined),
     backup: { keep: () => wallet.whileStopped(copy.keep), restore: () => wallet.whileStopped(copy.restore) },
-    // More than fit in one answer.
+    // More changes than fit into one answer.
     manyOrders: process.env.CONFORMANCE === 'all' ? 10_000 : 1_200,
   }
   return {
@@ -199,7 +199,7 @@ async function protect(databaseUrl: string, directory: string): Promise<Options[
 
 export type Stand = Awaited<ReturnType<typeof startStand>>
 
-/** Forwards every request unless a fault does something else with it; without a target it cuts connections. */
+/** Starts a relay that forwards every request, or lets a fault decide. Without a target, it cuts connections. */
 export async function startRelay(target: string | null = null) {
   let fault: Fault | undefined
   const server = createServer(async (incoming, response) => {
@@ -235,7 +235,7 @@ export async function startRelay(target: string | null = null) {
   }
 }
 
-/** The path is passed on as it is, which fetch would not do with every one. */
+/** Sends a request with its path unchanged; fetch would change some paths. */
 async function send(target: string, { method, path, headers, body }: Call): Promise<Reply> {
   const { connection: _, 'transfer-encoding': __, ...others } = headers
   const bytes = Buffer.from(body)
