@@ -37,7 +37,7 @@ export function createGate(deps: Deps, executors: Executors) {
     })
 }
 
-/** Returns the reasons with which a gated action is refused: those of every gate, and `reasons`. */
+/** Returns the reasons for which a gated action is refused: the reasons of every gated action, and `reasons`. */
 export const gateErrors = <R extends Reason>(...reasons: R[]) =>
   ['blocked_by_policy', 'no_policy_allows', ...reasons, 'quorum_unreachable'] as const
 

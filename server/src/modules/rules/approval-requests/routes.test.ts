@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** A counterparty that exists, made behind the policies' back. */
+/** Inserts a counterparty directly into the table, so that no policy decides on it. */
 async function insertCounterparty(name = 'Contoso'): Promise<string> {
   const now = bench.test.clock.now()
   const id = newId(now)
@@ -315,10 +315,10 @@ describe('a chain', () => {
     ['itself', [addTo('$step:0', 'x')], 'steps.0.targetId'],
     ['a later step', [addTo('$step:1', 'x'), newGroup()], 'steps.0.targetId'],
     ['a step that is not there', [newGroup(), addTo('$step:7', 'x')], 'steps.1.targetId'],
-    ['no number', [newGroup(), addTo('$step:0', '$step:x')], 'steps.1.payload.counterpartyId'],
+    ['a text that is not a number', [newGroup(), addTo('$step:0', '$step:x')], 'steps.1.payload.counterpartyId'],
     ['a leading zero', [newGroup(), addTo('$step:00', 'x')], 'steps.1.targetId'],
-    ['what cannot serve', [newGroup(), newGroup(), addTo('$step:0', '$step:1')], 'steps.2.payload.counterpartyId'],
-    ['what cannot serve as target', [newCounterparty(), addTo('$step:0', '$step:0')], 'steps.1.targetId'],
+    ['a result of another type', [newGroup(), newGroup(), addTo('$step:0', '$step:1')], 'steps.2.payload.counterpartyId'],
+    ['a result of another type as target', [newCounterparty(), addTo('$step:0', '$step:0')], 'steps.1.targetId'],
     [
       'a step by a nested field',
       [{ ...newGroup(), payload: { code: 'a', name: { deep: ['$step:0'] } } }],

@@ -18,7 +18,7 @@ const StepResults = Type.Array(
   Closed({
     stepIndex: StepIndex,
     action: described(Type.String({ examples: ['counterparty_create'] }), 'Action of the step.'),
-    resultId: described(Id, 'Identifier of what the step created or changed.'),
+    resultId: described(Id, 'Identifier of the object that the step created or changed.'),
   }),
   { description: 'One entry per step, in order.' },
 )
@@ -40,7 +40,7 @@ export const ApprovalRequest = Closed(
     ),
     targetId: Nullable(
       Type.String({
-        description: 'null for a creation or a composite request.',
+        description: 'Identifier of the object; null for a creation or a composite request.',
         examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
       }),
     ),
@@ -90,12 +90,17 @@ export const ApprovalRequest = Closed(
     ),
     payloadHash: described(PayloadHash, 'SHA-256 (hex) of `boundPayload`, to which votes and execution are bound.'),
     signedVotes: Type.Optional(
-      described(Type.Array(Ref(VoteEvidence)), 'In a protected vault, when read by its id: what the voters signed.'),
+      described(
+        Type.Array(Ref(VoteEvidence)),
+        'The votes as they were signed; only in a protected vault, and only when a single request is read.',
+      ),
     ),
     decisionPolicyId: Nullable(Id),
     decisionPolicyCode: Nullable(
       Type.String({
-        description: 'For category_assign and category_edit, id and key of the category stand for those of a policy.',
+        description:
+          'Code of the deciding policy. For category_assign and category_edit, this field and `decisionPolicyId` are the key ' +
+          'and the id of the category.',
         examples: ['new-counterparties'],
       }),
     ),
@@ -126,11 +131,11 @@ export const ApprovalRequest = Closed(
     ),
     resolvedResultId: described(
       Nullable(Id),
-      'Identifier of what the action created or changed; null before, and for a chain.',
+      'Identifier of the object that the action, or the last step of a composite request, created or changed; null before.',
     ),
     resolvedAt: described(
       Nullable(Timestamp),
-      'Instant at which it was applied, rejected, cancelled or ended otherwise, in UTC; null before.',
+      'Instant at which the request was applied, rejected or cancelled, or ended otherwise, in UTC; null before.',
     ),
     failureReason: Nullable(
       Type.String({ description: 'Why the request could not be applied.', examples: ['The counterparty is archived'] }),

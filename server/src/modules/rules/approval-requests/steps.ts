@@ -143,7 +143,7 @@ export async function applySteps(trx: Trx, application: Application): Promise<St
 
 type Failure = { event: 'applyFailed' | 'targetChanged'; reason: string }
 
-/** As `applySteps`, but if one step fails, all are rolled back to a savepoint and the transaction continues. */
+/** As `applySteps`, but if a step fails, all steps are rolled back to a savepoint and the transaction continues. */
 export async function tryApplySteps(trx: Trx, application: Application): Promise<{ results: StepResult[] } | Failure> {
   await sql`savepoint apply_steps`.execute(trx)
   try {
@@ -198,7 +198,7 @@ type Mention = { path: string; text: string }
 
 /**
  * Checks that every `$step:N` of a step names a step before it.
- * @throws 400 with the path of the first that does not
+ * @throws 400 with the path of the first reference that does not
  */
 function assertReferences(step: Step, stepIndex: number): void {
   for (const { path, text } of mentionsOf(step)) {
@@ -237,7 +237,7 @@ function mentionsOf({ targetId, payload }: Step): Mention[] {
 
 const noun = (targetType: string) => targetType.replaceAll('_', ' ')
 
-/** Runs the work of a step; in a composite its faults get the path of the step. */
+/** Runs the work of a step; in a composite request its errors get the path of the step. */
 function inStep<Result>(action: RequestAction, i: number, work: () => Promise<Result>): Promise<Result> {
   return action === 'composite' ? inPart(`steps.${i}`, work) : work()
 }

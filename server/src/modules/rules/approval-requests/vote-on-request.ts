@@ -71,7 +71,7 @@ export function votableRequests(
 
 /**
  * Carries out the request in this transaction. If that fails, only the vote is kept, and the request ends as failed or stale.
- * @throws 409 when it is no longer permitted; PrefetchNeededError
+ * @throws 409 when the request is no longer permitted; PrefetchNeededError
  */
 async function execute(
   trx: Trx,
@@ -96,7 +96,7 @@ async function execute(
   return { refusal: conflict('not_applied', message, failureReason) }
 }
 
-/** Repeats the checks of the request before the last vote. Policies can only restrict the request further. */
+/** Repeats the checks of the request before the last vote. Only a policy that blocks can stop the request now. */
 async function assertMayGoOn(
   trx: Trx,
   context: StepContext,
@@ -132,7 +132,7 @@ type Resolution = {
 
 /**
  * Resolves a locked request: status, audit record and notifications.
- * @throws 409 when it is resolved already
+ * @throws 409 when the request is already resolved
  */
 async function resolveRequest(
   trx: Trx,

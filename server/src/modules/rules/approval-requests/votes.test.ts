@@ -39,8 +39,8 @@ describe('T27 a vote on what the voter was shown', () => {
   })
 })
 
-describe('resolving', () => {
-  it('rejects by one vote, regardless of earlier approvals', async () => {
+describe('a request that waits', () => {
+  it('is rejected by one vote, regardless of earlier approvals', async () => {
     const before = await bench.traces()
     const id = await waiting()
     await approve(bench.firstApprover, id)
@@ -64,7 +64,7 @@ describe('resolving', () => {
     }
   })
 
-  it('expires after 72 hours; a later vote is refused before anything noticed, and nobody can vote', async () => {
+  it('expires after 72 hours; later votes are refused, also before the expiry is stored', async () => {
     const id = await waiting()
     await approve(bench.firstApprover, id)
     await expireRequests(bench.test.deps)

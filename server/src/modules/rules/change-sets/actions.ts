@@ -29,7 +29,7 @@ function assertDraftable({ governed }: Engine, { changes }: Draft): void {
   if (i !== -1) throw badRequest(`changes.${i}.action`, 'cannot be part of a change set; use its own endpoint')
 }
 
-/** Returns the changes from the present rules to the wanted rules. @throws 409 when the rules are equal */
+/** Returns the changes that turn the present rules into the wanted rules. @throws 409 when the rules are equal */
 export async function changesBetween(trx: Trx, vaultId: string, wanted: RulesDocument, now: Date): Promise<Change[]> {
   const { document } = await lockRules(trx, vaultId, now)
   const changes = planChanges(document, wanted)
@@ -88,7 +88,7 @@ export async function updateChangeSet(
 
 /** Moves a change set to the newest version of the rules, as a draft. @throws as `updateChangeSet` */
 export async function rebaseChangeSet(trx: Trx, engine: Engine, id: string, context: ChangeContext): Promise<void> {
-  const set = await lockOwn(trx, id, context.member)
+  const set = await lockByAuthor(trx, id, context.member)
   if (set.status === 'applied' || set.status === 'cancelled') throw wrongState(set)
   if (set.request_status === 'pending') await cancelRequest(trx, set.request_id!, context)
   await redraft(trx, set, await tryChanges(trx, engine, set, context), context)
@@ -112,7 +112,7 @@ async function redraft(
 
 /**
  * Requests the votes on a draft. Without governance the draft is applied at once.
- * @throws 404, 403, 409 when the change set is not a draft, or the rules have changed since
+ * @throws 404; 403; 409 when the change set is not a draft, or the rules were changed after it was drafted
  */
 export async function submitChangeSet(
   trx: Trx,
@@ -183,8 +183,8 @@ export async function whatChanged(
 }
 
 /**
- * Cancels a change set that is not applied. Any administrator may cancel it, also while it waits for its time: this is the last
- * chance to object.
+ * Cancels a change set that is not applied. Any administrator may cancel it, also while it waits for its time, which is the
+ * last chance to object.
  * @throws 404, 409 when the change set has ended
  */
 export async function cancelChangeSet(trx: Trx, id: string, context: ByMember): Promise<void> {
@@ -205,15 +205,15 @@ async function lockKnown(trx: Trx, id: string, member: Member): Promise<LockedCh
   return orNotFound(await lockChangeSet(trx, member.vault.id, id), 'Change set')
 }
 
-/** Locks a change set of this author. Other users must not change it, because it carries the author's name. */
-async function lockOwn(trx: Trx, id: string, member: Member): Promise<LockedChangeSet> {
+/** Locks a change set for its author. Nobody else may change it, because it carries the name of the author. @throws 404, 403 */
+async function lockByAuthor(trx: Trx, id: string, member: Member): Promise<LockedChangeSet> {
   const set = await lockKnown(trx, id, member)
   if (set.author_id !== member.userId) throw forbidden('not_permitted', 'Only its author may change or submit it')
   return set
 }
 
 async function lockDraft(trx: Trx, id: string, member: Member): Promise<LockedChangeSet> {
-  const set = await lockOwn(trx, id, member)
+  const set = await lockByAuthor(trx, id, member)
   if (set.status !== 'draft') throw wrongState(set)
   return set
 }

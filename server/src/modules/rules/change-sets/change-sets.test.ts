@@ -32,7 +32,7 @@ const add = (code = `allow-${++count}`) => ({
 const hasPolicy = async (code: string) =>
   (await bench.vault.admin.get(`${bench.url}/policies?limit=100`)).body.items.some((policy) => policy.code === code)
 
-/** Lets governance be what a test needs, by the votes that it needs itself. */
+/** Sets the governance that a test needs, with the votes that this change needs itself. */
 async function settle(settings: object): Promise<void> {
   const response = await bench.govern(settings)
   if (response.status === 200) return
@@ -44,7 +44,7 @@ async function settle(settings: object): Promise<void> {
   await bench.applyDue()
 }
 
-/** A change set that was submitted; its id, and that of its request. */
+/** Submits a change set. Returns its id and the id of its approval request. */
 async function submitted(changes = [add()], by = bench.admins[0]!): Promise<{ id: string; requestId: string }> {
   const draft = await bench.draft(changes, by)
   expect(draft.status, JSON.stringify(draft.body)).toBe(201)
@@ -89,7 +89,7 @@ test('several changes are one decision and one version; a change can refer to th
   expect(await hasPolicy('night')).toBe(true)
 })
 
-/** Asks for the votes as a version of the service did that bound no differences. */
+/** Requests the votes like a version of the service that did not bind votes to the differences. */
 async function submitUnbound(): Promise<{ id: string; requestId: string; code: string }> {
   const [change, { deps, clock }] = [add(), bench.test]
   const { body: draft } = await bench.draft([change])
@@ -124,7 +124,7 @@ test('votes without a hash of the differences apply nothing, and the error names
   expect(body.status).toBe('stale')
   expect([await hasPolicy(code), await bench.versions()]).toEqual([false, before])
 
-  // Its author asks again, for the same changes.
+  // The author requests the same changes again.
   const url = `${bench.url}/change-sets/${id}` as const
   expect((await bench.vault.admin.post(`${url}/rebase`)).status).toBe(200)
   const again = await bench.submit(id)
@@ -189,7 +189,7 @@ test('two last votes at the same time for two change sets apply only one of them
   expect(await bench.versions()).toHaveLength(before.length + 1)
 })
 
-test('a rejection, and a cancelled request, end it', async () => {
+test('a rejection ends a change set', async () => {
   const { id, requestId } = await submitted()
   await bench.admins[1]!.post(`${bench.url}/approval-requests/${requestId}/reject`)
   expect(await bench.changeSet(id)).toMatchObject({ status: 'rejected' })
@@ -227,7 +227,7 @@ test('a loosening waits for its time, and takes effect once', async () => {
   expect(await bench.changeSet(id)).toMatchObject({ status: 'applied' })
 })
 
-test('any administrator cancels it while its delay runs', async () => {
+test('any administrator may cancel a change set while its delay runs', async () => {
   const { id } = await approved()
   const cancelled = await bench.admins[3]!.post(`${bench.url}/change-sets/${id}/cancel`)
   expect(cancelled.body).toMatchObject({ status: 'cancelled', resolvedById: bench.admins[3]!.userId })
@@ -264,7 +264,7 @@ test('the vote of somebody who was removed from the group meanwhile no longer co
   await settle({ looseningDelayHours: 2 })
   const code = `removed-${++count}`
   const { id } = await approved([add(code)])
-  // Behind the service, for which the removal would be the next version of the rules.
+  // The row is deleted directly, because a removal by the service would be the next version of the rules.
   const behind = (text: string) => bench.sql(`begin; set local session_replication_role = replica; ${text}; commit`)
   const ofSecond = `user_id = '${bench.admins[1]!.userId}'`
   await behind(`create table removed as select * from policy_group_memberships where ${ofSecond};
@@ -331,7 +331,7 @@ test('the approver group of governance votes instead of the administrators', asy
   expect((await bench.approve(bench.member, requestId)).body.status).toBe('applied')
 })
 
-/** A group of the member and another person, made by votes. */
+/** Creates a group of the member and another person, by votes. Returns its id. */
 async function approvedGroup(): Promise<string> {
   await approved([
     { action: 'policy_group_create', payload: { code: 'board', name: 'Board' } },

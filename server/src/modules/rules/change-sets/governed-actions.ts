@@ -6,8 +6,8 @@ import { badRequest } from '../../../lib/errors.ts'
 import { inPart, replaceTexts } from '../votes/parts.ts'
 
 /**
- * The changes of the rules. A direct endpoint makes each change, and a change set can contain it. The domains
- * implement the changes, and `app.ts` collects them, so that the engine of governance depends on no domain.
+ * The changes of the rules. Each change has a direct endpoint, and most of them can be part of a change set. The domains
+ * implement the changes, and `composition/governed.ts` collects them, so that the engine of governance depends on no domain.
  */
 export const governedActions = [
   'policy_group_create',
@@ -51,7 +51,7 @@ export type Change = {
   payload: Record<string, unknown>
 }
 
-/** `probed` is the answer of a wallet service that was asked outside of the transaction. */
+/** `probed` is the answer of a wallet service that was asked outside of the transaction; null when none was asked. */
 export type ChangeContext = { member: Member; now: Date; probed: unknown }
 
 type GovernedAction = {
@@ -61,7 +61,7 @@ type GovernedAction = {
   target: string | null
   /** The body of the direct endpoint. */
   schema: TSchema
-  /** True if only the direct endpoint can request it: its answer holds a secret that is shown once, or a passkey confirms it. */
+  /** True if only the direct endpoint can request it, because a secret is shown once or a passkey must confirm the request. */
   isDirectOnly?: true
   /** Returns the id of the created or changed object. */
   apply(trx: Trx, change: Change, context: ChangeContext): Promise<string | null>
@@ -69,7 +69,10 @@ type GovernedAction = {
 
 type GovernedActions = Readonly<Record<GovernedActionName, GovernedAction>>
 
-/** The governed actions, and the function that asks a wallet service when an action throws to request an answer. */
+/**
+ * The governed actions. `withProbe` runs `change`; when an action needs the answer of a wallet service, it asks the wallet
+ * service outside of the transaction and runs `change` again with the answer.
+ */
 export type Governed = {
   actions: GovernedActions
   withProbe<Result>(change: (probed: unknown) => Promise<Result>): Promise<Result>

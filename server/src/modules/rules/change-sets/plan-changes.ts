@@ -14,7 +14,7 @@ import type { Change, GovernedActionName } from './governed-actions.ts'
  * document. The wallet service, invitations and tokens do not follow it, because they need secrets, mails and other people.
  * Deleted objects are created again with their code and a new id.
  *
- * @param routeIds by code: what new variants are added to; an earlier version of the rules has none
+ * @param routeIds the ids of the routes by their codes, for new variants; empty if `wanted` is an earlier version of the rules
  */
 export function planChanges(
   present: RulesDocument,
@@ -31,7 +31,7 @@ export function planChanges(
   plan.variants()
   plan.newVariants(routeIds)
   plan.members('remove')
-  plan.groupsThatGo()
+  plan.obsoleteGroups()
   plan.governance()
   return plan.changes
 }
@@ -44,7 +44,7 @@ function changed<Item extends object>(before: Item, after: Item): Partial<Item> 
 
 class Plan {
   readonly changes: Change[] = []
-  /** By the id of a wanted group: the id that it has now, or `$change:N` of its creation. */
+  /** The present id of each wanted group, or `$change:N` of its creation, by its wanted id. */
   readonly #ids = new Map<string, string>()
   readonly #present: RulesDocument
   readonly #wanted: RulesDocument
@@ -215,7 +215,7 @@ class Plan {
     return code !== undefined && tokens.filter((token) => token.code === code).length === 1 ? { token: code } : {}
   }
 
-  groupsThatGo(): void {
+  obsoleteGroups(): void {
     const kept = new Set(this.#ids.values())
     for (const { id, isSystem } of this.#present.groups) {
       if (!kept.has(id) && !isSystem) this.#add('policy_group_delete', id, {})
@@ -236,8 +236,12 @@ function settingsOfRights({ appliesTo, viewScope, assignScope, editScope, archiv
   return { appliesTo, viewScope, assignScope, editScope, archived }
 }
 
-type Asking = { approvalScope: string; approvalThreshold: number; allowInitiatorApproval: boolean }
-function settingsOfCategory({ approvalScope, approvalThreshold, allowInitiatorApproval }: Asking): Asking {
+type CategoryApproval = { approvalScope: string; approvalThreshold: number; allowInitiatorApproval: boolean }
+function settingsOfCategory({
+  approvalScope,
+  approvalThreshold,
+  allowInitiatorApproval,
+}: CategoryApproval): CategoryApproval {
   return { approvalScope, approvalThreshold, allowInitiatorApproval }
 }
 

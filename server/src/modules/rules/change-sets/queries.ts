@@ -60,7 +60,7 @@ export async function findChangeSet(db: Db | Trx, vaultId: string, id: string): 
   return rows[0] ?? null
 }
 
-/** The columns by which a change set is changed. */
+/** A change set as the functions that change it read it. */
 export type LockedChangeSet = {
   id: string
   title: string
@@ -70,7 +70,7 @@ export type LockedChangeSet = {
   changes: Change[]
   secrets: Buffer | null
   direction: Direction
-  /** The rules that would result, at the time of the draft. */
+  /** The rules that resulted when the changes were tried. */
   document: RulesDocument
   request_id: string | null
   request_status: string | null

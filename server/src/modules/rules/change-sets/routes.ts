@@ -94,9 +94,9 @@ export function changeSetRoutes(app: App, engine: Engine): void {
   api.post('rollBackRules', '/vaults/:code/rules/versions/:number/rollback', {
     summary: 'Draft a return to a version of the rules',
     description:
-      'Drafts a change set that returns the rules to this version: policies, policy groups, ' +
-      'memberships, approvals of categories, variants and governance. Secrets, the wallet service, invitations and ' +
-      'tokens stay as they are. For administrators of the vault; 409 when nothing differs.',
+      'Drafts a change set that returns the rules to this version: policies, policy groups, memberships, approvals and ' +
+      'rights of categories, folders that rules name, variants and governance. Secrets, the wallet service, invitations ' +
+      'and tokens stay as they are. For administrators of the vault; 409 when nothing differs.',
     params: versionParams,
     errors: [404, ...changeErrors],
     answers: { 201: ChangeSet },
@@ -113,7 +113,7 @@ export function changeSetRoutes(app: App, engine: Engine): void {
   api.send.put('updateChangeSet', '/vaults/:code/change-sets/:id', {
     summary: 'Change a draft',
     description:
-      'Replaces title and changes, on the newest version of the rules. For its author; 409 unless it is a draft.',
+      'Replaces the title and the changes, on the newest version of the rules. For its author; 409 unless it is a draft.',
     errors: changeErrors,
     body: ChangeSetDraft,
     answers: { 200: ChangeSet },
@@ -146,8 +146,8 @@ export function changeSetRoutes(app: App, engine: Engine): void {
     summary: 'Submit a change set',
     description:
       'Requests the votes on the change set (202), which are cast on its approval request. In a vault without governance ' +
-      'it is applied ' +
-      'at once (200). For its author; 409 unless it is a draft, and when the rules have changed since it was drafted.',
+      'the change set is applied at once (200). For its author; 409 unless it is a draft, and when the rules were changed ' +
+      'after it was drafted.',
     errors: ['rules_changed', ...changeErrors],
     confirmed: 'where protected',
     answers: { 200: ChangeSet, 202: WaitingAction },

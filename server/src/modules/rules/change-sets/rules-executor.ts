@@ -15,7 +15,7 @@ import type { Change, ChangeContext } from './governed-actions.ts'
 import { type LockedChangeSet, lockChangeSet, updateChangeSetRow } from './queries.ts'
 import type { HiddenChanges } from './secrets.ts'
 
-/** The payload that is voted on: all changes, not only the id of the change set. */
+/** The payload that is voted on. It contains all changes, so that votes are bound to more than the id of the change set. */
 export type RulesPayload = {
   title: string
   changes: Change[]

@@ -82,7 +82,7 @@ const changeSetFields = {
   status: described(
     Enum(changeSetStatuses),
     '`draft` until it is submitted, `pending` while votes are missing, `scheduled` while its delay runs; all others are ' +
-      'final. `stale`: the rules changed first.',
+      'final. `stale`: another change of the rules came first.',
   ),
   isDirect: Type.Boolean({
     description: 'True for a single change that was requested at its own endpoint.',
@@ -90,14 +90,14 @@ const changeSetFields = {
   }),
   authorId: described(Id, 'Author of the draft, who has no vote on it.'),
   author: ProfileBeside,
-  baseVersion: described(VersionNumber, 'The version of the rules that it was drafted on.'),
+  baseVersion: described(VersionNumber, 'The version of the rules on which the change set was drafted.'),
   newestVersion: described(
     VersionNumber,
     'The present version of the rules. If it differs from the base version, the change set must be rebased.',
   ),
   direction: ResultingDirection,
   changeCount: described(Type.Integer({ minimum: 1, examples: [2] }), 'Number of changes.'),
-  requestId: described(Nullable(Id), 'The approval request with its votes; null before it is submitted.'),
+  requestId: described(Nullable(Id), 'The approval request with the votes; null before the change set is submitted.'),
   applyAt: described(
     Nullable(Timestamp),
     'Time at which an approved change takes effect, in UTC; null without a delay.',
@@ -107,11 +107,11 @@ const changeSetFields = {
     'The version that the change set published; null unless it was applied.',
   ),
   failureReason: Nullable(
-    Type.String({ description: 'Why it was not applied.', examples: ['Version 8 of the rules came first'] }),
+    Type.String({ description: 'Why the change set was not applied.', examples: ['Version 8 of the rules came first'] }),
   ),
   resolvedById: described(Nullable(Id), 'User who cancelled the change set; null otherwise.'),
   resolvedBy: ProfileBeside,
-  resolvedAt: described(Nullable(Timestamp), 'Time of the end, in UTC; null before the end.'),
+  resolvedAt: described(Nullable(Timestamp), 'Time at which the change set was applied or ended otherwise, in UTC; null before.'),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 }
@@ -129,7 +129,7 @@ export const ChangeSet = Closed(
 export const ChangeSetQuery = Closed({
   open: Type.Optional(
     Type.Boolean({
-      description: 'true restricts the list to change sets that have not ended, false to those that have.',
+      description: 'true restricts the list to change sets that have not ended, false to change sets that have ended.',
       examples: [true],
     }),
   ),

@@ -64,7 +64,7 @@ async function findWalletUrl(trx: Trx, vaultId: string): Promise<string> {
 
 /**
  * Restores the secrets, so that the changes can be applied.
- * @throws 409 when a secret would go to a wallet service of another origin, or when a secret is not the one that was voted on
+ * @throws 409 when a secret would go to a wallet service of another origin; an error when a secret is not the one that was voted on
  */
 export async function revealSecrets(
   trx: Trx,

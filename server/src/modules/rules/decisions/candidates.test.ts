@@ -44,7 +44,7 @@ describe('policies that are kept in memory', () => {
     expect(() => policy!.rules.splice(0)).toThrow(TypeError)
   })
 
-  // The connection of the test stands for another node: nothing of this process hears of what it changes.
+  // The connection of the test stands for another node: this process does not learn of its changes.
   it.each([
     ['a policy is switched off', `update policies set enabled = false where code = 'small'`, 403],
     ['a policy is switched on again', `update policies set enabled = true where code = 'small'`, 201],

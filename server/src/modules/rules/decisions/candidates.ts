@@ -56,7 +56,7 @@ function frozen<Value>(value: Value): Value {
 
 const keptPolicies = createKeptPolicies(keptPoliciesLengthMax)
 
-/** A question for the policies of an action: a column of any statement, and how its answer is read. */
+/** A question for the policies of an action: a column for any statement, and the function that reads its answer. */
 export type AskedPolicies = {
   /** SQL: JSON of SentPolicies. */
   column: RawBuilder<SentPolicies>
@@ -81,7 +81,7 @@ export function askPolicies(vaultId: string, actionType: string): AskedPolicies 
   }
 }
 
-/** Enabled policies of an action in the given groups, ordered by id, with their explicit approvers. */
+/** Returns the enabled policies of an action in these groups, ordered by id, with their explicit approvers. */
 export async function listCandidates(
   db: Db | Trx,
   vaultId: string,
@@ -93,7 +93,7 @@ export async function listCandidates(
   return query.read(rows[0]!.sent, groupIds)
 }
 
-/** The candidates of every action. */
+/** Returns the enabled policies of all actions in these groups, ordered by id. */
 export async function listAllCandidates(db: Db | Trx, vaultId: string, groupIds: string[]): Promise<PolicySnapshot[]> {
   const { rows } = await candidates(vaultId, sql`p.group_id = any(${groupIds})`).execute(db)
   return rows

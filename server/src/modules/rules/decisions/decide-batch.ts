@@ -12,12 +12,12 @@ import { sumVelocityOfBatch, velocityKeyOf, velocityLockOf, velocityWindowsOf } 
 /** Orders that are decided together. `orders` are their facts, with the same initiator, time and vault. */
 export type BatchQuestion = Omit<Question, 'facts'> & {
   orders: Facts[]
-  /** A payout whose place they take, which does not count for their velocity. */
+  /** The payout that the orders replace; its transfers do not count for the velocity of the orders. */
   withoutPayout?: string | null
 }
 
 export type BatchDecision = Omit<Decision, 'trace' | 'facts' | 'policies'> & {
-  /** The decision on each order, with the others as if they had been ordered before it. */
+  /** The decision on each order, as if all other orders had been placed before it. */
   each: Decision[]
   /** The decision that refused the batch or asked for the most votes, and the order that it is about. */
   decisive: { order: number; view: ViewName; decision: Decision }
@@ -30,8 +30,8 @@ export type BatchDecision = Omit<Decision, 'trace' | 'facts' | 'policies'> & {
 type ViewName = 'alone' | 'together' | 'source' | 'token'
 
 /**
- * Returns the policies for a batch. When a policy limits velocity, it first waits until no other limited order of the vault is
- * in flight, and holds up later orders until the end of the transaction. One lock covers all sources and destinations.
+ * Returns the policies for a batch. If a policy limits velocity, waits until no other limited order of the vault is in flight,
+ * and makes later orders wait until the end of the transaction. One lock covers all sources and destinations.
  */
 export async function lockBatch(
   trx: Trx,
@@ -47,7 +47,7 @@ export async function lockBatch(
 /**
  * Decides on every order of a batch in every view; the strictest result counts for all of them.
  *
- * @param areStored whether the orders are among the stored transfers, so that the sums of the past hold the others already
+ * @param areStored true if the orders are stored transfers: the sums of the past then already contain the other orders
  */
 export async function decideBatch(
   db: Db | Trx,
@@ -62,7 +62,7 @@ export async function decideBatch(
   return decideViews(candidates, { together, alone: windows.length === 0 || areStored ? null : alone }, initiator)
 }
 
-/** Decides from the facts alone. It is pure. `alone` are the facts without the other orders; null when they are the same. */
+/** Decides from the facts alone; pure. `alone` are the facts without the other orders; null when they equal `together`. */
 export async function decideViews(
   candidates: PolicySnapshot[],
   { together, alone }: { together: Facts[]; alone: Facts[] | null },

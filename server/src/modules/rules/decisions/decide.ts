@@ -35,7 +35,7 @@ export function factsOfInitiator(
 /**
  * Decides on an action by the policies of the vault: one round trip for the candidates (enabled policies of the action's
  * type in groups of the initiator), one more when a candidate limits velocity, then the pure evaluation. Changes nothing
- * and locks nothing, so its velocity figures may be outdated at once. With drafts, it is what they would decide.
+ * and locks nothing, so its velocity figures may be outdated at once. With drafts, returns the decision of the drafts.
  */
 export async function decide(db: Db | Trx, question: Question, drafts: Drafts | null = null): Promise<Decision> {
   const { vaultId, actionType, initiator } = question
@@ -56,17 +56,17 @@ export function decideTrying(
 }
 
 /**
- * The sums of the windows of these candidates, for an action that is carried out in this transaction if it is allowed. Near a
- * limit, requests that count against it are decided one after the other, and each sees the writes of those before it; far from
- * it, side by side. Only scopes that are limited by a policy that can still match are locked. Facts that must hold until the
- * commit are read after this.
+ * Returns the sums of the windows of these candidates, for an action that is carried out in this transaction if it is allowed.
+ * Near a limit, requests that count against the limit are decided one after the other, and each request sees the writes of
+ * earlier requests; far from the limit, they are decided side by side. Only scopes that are limited by a policy that can still
+ * match are locked. Facts that must hold until the commit are read after this.
  */
 export async function sumLockedVelocity(
   trx: Trx,
   candidates: PolicySnapshot[],
   question: Question,
 ): Promise<Pick<Facts, 'velocity'>> {
-  // The balance is read under its lock later: until then it rules nothing out.
+  // The balance is read later, under its lock. Until then it cannot exclude a policy.
   const { available: _, ...lasting } = question.facts
   const matchable = candidates.filter((policy) => !isRuledOut(policy, lasting))
   return sumUnderLock(trx, matchable, candidates, question)
@@ -81,7 +81,7 @@ export async function decideBy(db: Db | Trx, candidates: PolicySnapshot[], quest
   return decideFrom(candidates, { ...question.facts, ...sums }, question.initiator)
 }
 
-/** Decides by these candidates from these facts alone. It is pure. A sum that is not among the facts is unknown. */
+/** Decides by these candidates from these facts alone; pure. A sum that is not among the facts is unknown. */
 export function decideFrom(
   candidates: PolicySnapshot[],
   facts: Facts,
@@ -178,13 +178,13 @@ export const toInitiator = (found: Membership | null): Initiator | null =>
 
 export type DraftPolicy = PolicySnapshot & { enabled: boolean }
 
-/** Beside or in place of the saved policies. */
+/** `replace`: the drafts alone decide. `add`: they decide together with the saved policies of other codes. */
 export const draftModes = ['replace', 'add'] as const
 
-/** Policies that are not saved, to be tried in place of the saved ones or beside them. */
+/** Policies that are not saved, to be tried in place of the saved policies or beside them. */
 export type Drafts = { mode: (typeof draftModes)[number]; policies: DraftPolicy[] }
 
-/** The candidates as if the drafts were in force; `saved` are those among the saved policies. */
+/** Returns the candidates as if the drafts were in force. `saved` are the candidates among the saved policies. */
 export function candidatesUnder(
   { mode, policies }: Drafts,
   saved: PolicySnapshot[],
@@ -239,8 +239,8 @@ type Kept = {
 }
 
 /**
- * Keeps a decision that is kept with nothing else, because the action was refused or carried out at once: with its facts, so
- * that other policies can be tried on it.
+ * Keeps the decision on an action that was refused or carried out at once, because no transfer and no approval request keeps
+ * it. It is kept with its facts, so that other policies can be tried on it later.
  */
 export async function keepDecision(trx: Trx, { vaultId, initiatorId, action, decisions, now }: Kept): Promise<void> {
   const kept = decisions.map(({ actionType, decision: { effect, decisionPolicy, requirements, trace, facts } }) => ({

@@ -33,8 +33,18 @@ describe('combine', () => {
     isAdmin: boolean,
     expected: { effect: Effect; policy: string | null; requirements: [id: string, bypassed: boolean][] },
   ][] = [
-    ['nothing denies', [], false, { effect: 'deny', policy: null, requirements: [] }],
-    ['nothing denies an administrator too', [], true, { effect: 'deny', policy: null, requirements: [] }],
+    [
+      'without a matching policy the action is denied',
+      [],
+      false,
+      { effect: 'deny', policy: null, requirements: [] },
+    ],
+    [
+      'without a matching policy the action is denied for an administrator too',
+      [],
+      true,
+      { effect: 'deny', policy: null, requirements: [] },
+    ],
     ['allow allows', [allow('b'), allow('a')], false, { effect: 'allow', policy: 'a', requirements: [] }],
     ['block blocks', [block('b'), block('a')], false, { effect: 'block', policy: 'a', requirements: [] }],
     ['block beats allow', [allow('a'), block('b')], false, { effect: 'block', policy: 'b', requirements: [] }],
@@ -66,7 +76,7 @@ describe('combine', () => {
       },
     ],
     [
-      'at equal thresholds the one without adminBypass is stricter',
+      'at equal thresholds the policy without adminBypass is stricter',
       [votes('a', 2, { adminBypass: true }), votes('b', 2)],
       false,
       {
@@ -145,8 +155,8 @@ describe('combine', () => {
     requirements: [id: string, bypassed: boolean][],
   ][] = [
     ['allow with votes permits nothing', inDoubt([voting('a', 1)]), false, 'deny', []],
-    ['several of them permit nothing', inDoubt([voting('a', 1), voting('b', 3)]), false, 'deny', []],
-    ['nor does its adminBypass', inDoubt([voting('a', 1, bypass)]), true, 'deny', []],
+    ['several policies that allow with votes permit nothing', inDoubt([voting('a', 1), voting('b', 3)]), false, 'deny', []],
+    ['adminBypass of allow with votes permits nothing', inDoubt([voting('a', 1, bypass)]), true, 'deny', []],
     [
       'allow with votes adds them to what is certainly allowed',
       [...inDoubt([voting('a', 2)]), ...certainly([allow('b')])],
@@ -197,7 +207,7 @@ describe('combine', () => {
     }
   })
 
-  it('tells the reason of the block with the lowest id, or a sentence of its own', () => {
+  it('returns the reason of the block with the lowest id, or a default reason', () => {
     const blocks = [block('b', { blockReason: 'B' }), block('a', { blockReason: 'A' })]
     expect(combine(certainly(blocks), false).blockReason).toBe('A')
     expect(combine(certainly([block('a')]), false).blockReason).toBe('A policy of the vault blocks this action')
@@ -361,7 +371,7 @@ describe('the decision as a whole', () => {
   })
 })
 
-/** The same rules once more, spelt out naively: doubt is replaced first, by either answer, then everything is two-valued. */
+/** The same rules in a naive form: each unknown result is first replaced by true or false, so that no result is unknown. */
 function oracle(policies: PolicySnapshot[], isAdmin: boolean): { effect: Effect; policy: string | null } {
   const holds = (policy: PolicySnapshot, doubtHolds: boolean) => {
     for (const { conditionType, selectors: named } of policy.rules) {

@@ -8,10 +8,10 @@ import type { Facts } from '../selectors/facts.ts'
 export const decisionEffects = ['allow', 'block', 'approval', 'deny'] as const
 export type Effect = (typeof decisionEffects)[number]
 
-/** `threshold`: how many of the votes a group must give; left out: as many as it likes. */
+/** `threshold` is the number of votes that a group must give; left out if no number is required. */
 type Approver = { kind: SubjectKind; id: string; threshold?: number }
 
-/** One matching policy that requires approval: its own threshold must be reached. */
+/** A matching policy that requires approval. Each requirement must reach its threshold. */
 export type Requirement = {
   policyId: string
   policyCode: string
@@ -20,7 +20,7 @@ export type Requirement = {
   /** Waived because the initiator administers the vault and the policy has adminBypass. */
   bypassed: boolean
   allowInitiator: boolean
-  /** The user for whom it was decided, if not the initiator. Without `allowInitiator` both of them do not vote. */
+  /** The user for whom the action was decided, if not the initiator. Without `allowInitiator`, neither of the two votes. */
   decidedForId?: string
   /** Explicit approvers; null when all members of `groupId` are approvers. */
   approvers: Approver[] | null
@@ -90,8 +90,8 @@ export type Decision = {
 export type Match = { policy: PolicySnapshot; inDoubt: boolean }
 
 /**
- * The readable part of a decision that is stored as JSON with its transfer or approval request; what was stored by an early
- * version has no policies.
+ * The readable part of a decision that is stored as JSON with its transfer or approval request. Decisions of early versions
+ * have no policies.
  */
 export type KeptDecision = Pick<Decision, 'effect' | 'decisionPolicy' | 'trace'> & Partial<Pick<Decision, 'policies'>>
 
@@ -139,7 +139,7 @@ export function combine(matches: Match[], initiatorIsAdmin: boolean): Omit<Decis
 
 type Effective = Pick<Decision, 'effect' | 'blockReason'>
 
-/** The objection of the policies to `noun`, which nobody has decided on yet. */
+/** Returns the objection of the policies to a new action, which `noun` names; null when they allow it or require votes. */
 export function objectionOfPolicies(
   { effect, blockReason }: Effective,
   noun: string,
@@ -179,7 +179,7 @@ function toRequirement(policy: PolicySnapshot, mayBypass: boolean): Requirement 
   }
 }
 
-/** A policy in a decision, or a rule of the service with the group that votes. */
+/** The policy that a decision names. For a rule of the service, `id` is the id of the group that votes. */
 type Named = { id: string; code: string; name: string }
 
 export const named = ({ id, code, name }: Named): Named => ({ id, code, name })
@@ -203,14 +203,14 @@ export function votesOfPeople(
   return { effect: 'approval', decisionPolicy: { id, code, name }, requirements: [requirement] }
 }
 
-/** SHA-256 in hex of the facts of a decision; the same for new facts and for those read from the database. */
+/** SHA-256 in hex of the facts of a decision; the same for new facts and for facts that are read from the database. */
 export function hashFacts(facts: Facts): string {
   return sha256(canonicalJson(facts)).toString('hex')
 }
 
 /**
- * SHA-256 in hex of a whole decision, which its audit record holds: policies, thresholds and names of an evidence file are compared
- * with it. The same for a new decision and for one that is read from the database.
+ * SHA-256 in hex of a whole decision, which its audit record holds. The policies, thresholds and names of an evidence file are
+ * compared with it. It is the same for a new decision and for a decision that is read from the database.
  */
 function hashDecision(decision: Decision): string {
   return sha256(canonicalJson(decision)).toString('hex')
@@ -222,7 +222,7 @@ export const hashesOf = (decision: Decision) => ({
   decisionHash: hashDecision(decision),
 })
 
-/** A group whose members must give so many of the votes. */
+/** A group whose members must give this number of the votes. */
 export type GroupThreshold = { groupId: string; threshold: number }
 
 /** Returns the groups of a list of approvers that have a threshold. */

@@ -34,12 +34,12 @@ const defaults = {
 describe('dual control', () => {
   const cases: [name: string, decision: Decision, isAdmin: boolean, effect: Effect, requirements: object[]][] = [
     ['a block stays', decided('block'), true, 'block', []],
-    ['without a policy, nobody but an administrator asks', decided('deny'), false, 'deny', []],
+    ['without a policy, only an administrator may request the action', decided('deny'), false, 'deny', []],
     ['without a policy, another administrator agrees', decided('deny'), true, 'approval', [defaults]],
-    ['an allow policy lets a member ask, no more', decided('allow'), false, 'approval', [defaults]],
+    ['an allow policy only lets a member request the action', decided('allow'), false, 'approval', [defaults]],
     ['an allow policy does not let an administrator act alone', decided('allow'), true, 'approval', [defaults]],
     [
-      'a policy names who votes and how many',
+      'a policy names the voters and their number',
       decided('approval', [{ approvers: [{ kind: 'group', id: 'board' }] }]),
       false,
       'approval',

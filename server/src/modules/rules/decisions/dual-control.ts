@@ -14,8 +14,8 @@ export const underDualControl: ReadonlySet<string> = new Set<ActionType>([
 
 /**
  * Decides on an action under dual control (contract 8.12): whatever the policies say, two people carry it out together.
- * Policies may name who votes and how many, or block it; they cannot waive the second person. Without a policy that asks
- * for votes, an administrator other than the initiator must agree.
+ * Policies may name the voters and their number, or block the action; they cannot waive the second person. Without a policy
+ * that requires votes, an administrator other than the initiator must agree.
  *
  * @param administratorsId the group of the administrators
  */

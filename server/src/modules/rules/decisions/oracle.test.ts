@@ -9,7 +9,7 @@ import { combine, type Effect, type PolicySnapshot, type Rule } from './decision
 /** `npm run nightly:policies` sets it to 100,000. */
 const { runs, seed } = campaignOf('POLICY', { runs: 2_000, seed: 34 })
 
-/** A world small enough to reason about naively: amounts are small whole numbers, sums too, and names are single letters. */
+/** The facts of a decision in a simple form: amounts and sums are small whole numbers, and names are single letters. */
 type World = {
   amount: number
   rate: number | null
@@ -41,7 +41,7 @@ const anyWorld: fc.Arbitrary<World> = fc.record({
       kind: fc.constantFrom('company', 'other'),
       groups: names,
       ageHours: small,
-      // A decision of an earlier version does not know it.
+      // Decisions of earlier versions do not contain this fact.
       addedHours: fc.option(small),
     }),
   ),
@@ -185,8 +185,8 @@ function factsOf(world: World): Facts {
 const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000).toISOString()
 
 /**
- * The rules once more and as simply as they can be said: try both answers for every unknown condition, and
- * take the one that is against the transfer.
+ * The same rules in their simplest form: both results are tried for every unknown condition, and the result that is against
+ * the transfer counts.
  */
 function naively(policies: PolicySnapshot[], world: World) {
   const judged = policies.map((policy) => ({ ...policy, answers: possibleAnswers(policy, world) }))
@@ -197,7 +197,7 @@ function naively(policies: PolicySnapshot[], world: World) {
   const first = (some: PolicySnapshot[]) => some.map(({ id }) => id).sort()[0] ?? null
   const blocks = matching.filter(({ effect }) => effect === 'block')
   if (blocks.length > 0) return { effect: 'block', policy: first(blocks), waived: [] }
-  // However the questions turn out, one of these stands.
+  // These policies match whatever the unknown results are.
   const sure = matching.filter(({ answers }) => !answers.includes(false))
   const demands = matching.filter(({ effect }) => effect === 'requireApproval')
   if (sure.length === 0 && demands.length === 0) return { effect: 'deny', policy: null, waived: [] }

@@ -9,7 +9,7 @@ import {
 } from './decision.ts'
 import type { PolicyDecision, PolicySimulation } from './schema.ts'
 
-/** The reader of a trace: who reads the whole vault, the initiator, or another viewer of the subject, such as an approver. */
+/** The reader of a trace: a reader of the whole vault, the initiator, or another viewer of the subject, such as an approver. */
 type TraceReader = { readsAll: boolean; isInitiator: boolean }
 
 /** A decision as it is stored with its subject. */
@@ -48,8 +48,8 @@ function isPrivate({ selectorType, expected }: SelectorTrace, isInitiator: boole
 }
 
 /**
- * Returns a trace without the values that the reader may not see. Sums of other people's transfers are for administrators and auditors
- * only, the sums and balances of the initiator also for the initiator. Every reader sees which selectors matched.
+ * Returns a trace without the values that the reader may not see. Administrators and auditors see all sums. The initiator sees the
+ * sums and balances of the initiator alone. Every reader sees which selectors matched.
  */
 export function toTrace(trace: PolicyTrace[], { readsAll, isInitiator }: TraceReader): PolicyTrace[] {
   if (readsAll) return trace

@@ -76,10 +76,10 @@ export const GroupThresholds = Type.Array(
 export const DecisionEffect = Enum(decisionEffects)
 export const DecisionPolicy = Nullable(Closed({ id: Id, code: Code, name: Name }))
 
-/** Beside what was decided. */
+/** The version of the rules, in answers that show a decision. */
 export const RulesVersionNumber = described(
   Nullable(Type.Integer({ minimum: 1, examples: [7] })),
-  'The version of the rules of the vault whose policies decided; null before the first, and where no policy did.',
+  'The version of the rules of the vault whose policies decided; null before the first version, and if no policy decided.',
 )
 
 export const PolicyDecision = Closed(

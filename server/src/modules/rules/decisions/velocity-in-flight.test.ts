@@ -23,7 +23,7 @@ const limitOf = (selectorType: string, value: string) => ({
 })
 
 describe('T36 orders in flight', () => {
-  /** Runs `work` while an order of the owner is decided and has not ended: its account is locked by somebody else. */
+  /** Runs `work` while an order of the owner is in flight: another session locks the account, so that the order waits. */
   async function whileInFlight(
     amount: string,
     work: (inFlight: Promise<Answer>, release: () => Promise<void>) => unknown,
@@ -110,7 +110,7 @@ describe('T36 orders in flight', () => {
   })
 })
 
-describe('announced sums', () => {
+describe('an announced sum', () => {
   it.each([
     '0',
     '1',
@@ -152,7 +152,7 @@ describe('an order is settled', () => {
     ['in USD', 'velocityUsd', '94.9', {}, false],
     ['in USD, when the rate of one of them is unknown', 'velocityUsd', '1000', { usd: null }, false],
     ['whatever others of another scope order', 'velocityAmount', '90', { per: 'vault' }, true],
-  ] as const)('%s (%s %s)', (_name, type, value, more, is) => {
-    expect(settled(type, value, more)).toBe(is)
+  ] as const)('%s (%s %s)', (_name, type, value, more, expected) => {
+    expect(settled(type, value, more)).toBe(expected)
   })
 })

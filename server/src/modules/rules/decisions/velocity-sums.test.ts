@@ -137,7 +137,7 @@ describe('T36 fifty requests at once never slip past a limit', () => {
 })
 
 describe('the transfers that a velocity counts', () => {
-  it('waiting, pending and confirmed transfers, but not failed or rejected ones', async () => {
+  it('are waiting, pending and confirmed transfers, not failed or rejected transfers', async () => {
     const address = (await bench.fundedAddress()).id
     await blockAbove('velocityAmount', '400', 'sourceAddress')
     const waiting = async () => (await bench.order(address, '150')).body.id
@@ -154,7 +154,7 @@ describe('the transfers that a velocity counts', () => {
     await expireTransfers(bench.test.deps)
     expect((await bench.read(expired)).status).toBe('rejected')
 
-    // Nothing of that counts: the whole limit is there, for one that waits and one that is on its way.
+    // None of these transfers counts: the whole limit is left for a transfer that waits and a transfer that is pending.
     expect((await bench.order(address, '350')).body.status).toBe('awaiting_approval')
     expect((await bench.order(address, '50')).body.status).toBe('pending')
     expect((await bench.order(address, '0.000001')).status).toBe(403)
@@ -163,7 +163,7 @@ describe('the transfers that a velocity counts', () => {
     await bench.sql(`update operations set status = 'failed', confirmed_at = null where id = $1`, [failed])
   })
 
-  it('the transfers of the present window, and only those of the token of the selector', async () => {
+  it('are transfers of the present window, and for an amount only transfers of the same token', async () => {
     const address = (await bench.fundedAddress({ eth: '1000' })).id
     await blockAbove('velocityAmount', '100', 'sourceAddress')
     expect((await bench.order(address, '100')).status).toBe(201)
@@ -199,7 +199,7 @@ describe('the transfers that a velocity counts', () => {
     expect((await bench.order(address, '1')).status).toBe(403)
     await setRate('1')
     expect((await bench.order(address, '1')).status).toBe(201)
-    // As it is of a transfer that was ordered before there was a rate.
+    // The state of a transfer that was ordered before the token had a rate.
     await bench.sql('alter table operations disable trigger operations_keep_rate')
     await bench.sql('update operations set usd_rate = null, usd_value = null where address_id = $1', [address])
     await bench.sql('alter table operations enable trigger operations_keep_rate')

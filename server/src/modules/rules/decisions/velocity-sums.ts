@@ -9,7 +9,7 @@ import { evaluateSelector, velocityTypes, velocityWindowOf } from '../selectors/
 import type { VelocityWindow } from '../selectors/velocity.ts'
 import type { PolicySnapshot } from './decision.ts'
 
-/** Every window that velocity selectors of these policies look at, each once. */
+/** Returns the windows that velocity selectors of these policies test, each once. */
 export function velocityWindowsOf(policies: PolicySnapshot[]): VelocityWindow[] {
   const windows = new Map<string, VelocityWindow>()
   for (const { rules } of policies) {
@@ -29,18 +29,18 @@ export function velocityKeyOf(per: VelocityScope, vaultId: string, facts: Facts)
   return facts.destination?.key ?? null
 }
 
-/** The advisory lock of a scope: shared by orders that are decided side by side, exclusive for those that are decided alone. */
+/** The advisory lock of a scope: shared by orders that are decided side by side, exclusive for an order that is decided alone. */
 export function velocityLockOf(per: VelocityScope, vaultId: string, key: string): bigint {
   return sha256(`velocity ${vaultId} ${per} ${key}`).readBigInt64BE()
 }
 
-/** An action that is decided on, by what is known of it. */
+/** The facts of the action that is decided on, and its vault. */
 type Limited = { vaultId: string; facts: Facts }
 
 /**
- * The sums of the waiting, pending and confirmed transfers in the windows of these candidates, without the one that is decided
- * on. One round trip, in which every window is an index range of its scope. A scope that is missing in the facts is left out,
- * and a window whose sum is among them is not summed again.
+ * Returns the sums of the waiting, pending and confirmed transfers in the windows of these candidates, without the transfer that
+ * is decided on. One round trip, in which every window is an index range of its scope. A scope that is missing in the facts is
+ * left out, and a window whose sum is already among the facts is not summed again.
  */
 export async function sumVelocity(
   db: Db | Trx,
@@ -56,7 +56,7 @@ export async function sumVelocity(
   return { velocity: sums === null ? known : [...known, ...(await sums.execute(db)).rows] }
 }
 
-/** SQL: the statement that sums these windows; null when there are none. */
+/** SQL: the statement that sums these windows; null without windows that have a scope. */
 export function sumsOf(vaultId: string, windows: VelocityWindow[], facts: Facts): RawBuilder<VelocitySum> | null {
   const parts = windows.flatMap((window) => {
     const key = velocityKeyOf(window.per, vaultId, facts)
@@ -72,8 +72,8 @@ const countedStatuses = (['awaiting_approval', 'pending', 'confirmed'] as const 
 )
 
 /**
- * As `sumVelocity` for each of many orders of one time, with one statement for each window however many they are.
- * An order that is stored already (`operationId`) is left out of its own sums, and the rows of `withoutPayout` out of all.
+ * As `sumVelocity` for many orders of the same time, with one statement for each window. The sums of a stored order
+ * (`operationId`) do not contain the order itself, and no sum contains the rows of `withoutPayout`.
  */
 export async function sumVelocityOfBatch(
   db: Db | Trx,
@@ -160,15 +160,16 @@ function sumOfWindow(
 export type InFlight = { per: VelocitySum['per']; count: number; amount: string; usd: string | null }
 
 /**
- * Sums the windows of all candidates, if one that can match has any, under locks that are held until the end of the transaction:
- * shared ones when orders in flight cannot change what a velocity selector answers, else exclusive ones of the scopes that limit
- * this order.
+ * Sums the windows of all candidates, if a candidate that can match has a window, under locks that are held until the end of the
+ * transaction: shared locks when orders in flight cannot change the result of a velocity selector, otherwise exclusive locks of
+ * the scopes that limit this order.
  *
- * An order announces its amounts before it reads those of the others and then the sums. So of two orders the later reader
- * knows the earlier one: from the sums, or from its announcement, which ends after its commit is visible (decision 0077). It
- * announces them in every scope, because another order may be limited by a scope that does not limit this one.
+ * An order announces its amounts before it reads the announcements of other orders and then the sums. So of two orders the
+ * later reader knows the earlier order: from the sums, or from its announcement, which ends after its commit is visible
+ * (decision 0077). An order announces its amounts in every scope, because another order may be limited by a scope that does
+ * not limit this order.
  *
- * @param matchable those of the candidates that can match
+ * @param matchable the candidates that can match
  */
 export async function sumUnderLock(
   trx: Trx,
@@ -215,7 +216,7 @@ function withInFlight(sum: VelocitySum, inFlight: InFlight[]): VelocitySum {
 
 /** A scope that an order counts in: its lock, and what the order announces there. `isLimiting`: its sum decides on the order. */
 type Scope = { per: VelocityScope; lock: bigint; isLimiting: boolean; amount: Mark; usd: Mark }
-/** The key of a sum that an order adds to, and how much it adds at most. */
+/** The key of a sum to which an order adds, and the most that it adds. */
 type Mark = { key: number; value: number }
 
 /** Every scope of an order, sorted by lock: transactions that take the locks in this order cannot deadlock. */
@@ -246,8 +247,9 @@ const marksOf = (scopes: Scope[]) => scopes.flatMap(({ amount, usd }) => [amount
 const mark = ({ key, value }: Mark) => `pg_advisory_xact_lock_shared('${key}'::int, ${value})`
 
 /**
- * Shared locks of pairs exclude nobody: their second number says how much the transaction is about to order. Then reads what
- * others have announced, in a statement that ends before the sums are read, which a setting carries to them.
+ * Takes shared locks of pairs of numbers, which exclude nobody: the second number says how much the transaction is about to
+ * order. Then reads the announcements of others, in a statement that ends before the sums are read. A setting carries the
+ * announcements to that later statement.
  */
 async function announce(trx: Trx, scopes: Scope[]): Promise<void> {
   const taken = [...scopes.map(shared), ...marksOf(scopes).map(mark)]
@@ -263,7 +265,7 @@ async function announce(trx: Trx, scopes: Scope[]): Promise<void> {
   await sql.raw(statements.join(';')).execute(trx)
 }
 
-/** Begins again. Waits until no other order is in flight in the scopes that limit this order, and announces it in the others. */
+/** Begins anew: waits until no other order is in flight in the scopes that limit this order, and announces it in other scopes. */
 async function announceAlone(trx: Trx, scopes: Scope[]): Promise<void> {
   const locks = scopes.map((scope) => (scope.isLimiting ? exclusive(scope) : shared(scope)))
   const marks = marksOf(scopes.filter(({ isLimiting }) => !isLimiting)).map(mark)
@@ -290,9 +292,10 @@ const addKnown = (a: string | null, b: string | null) => (a === null || b === nu
 const digitsKept = 6
 const exponentMin = -100
 const marksPerExponent = 2_000_000
-/** The amount is unknown. */
+/** The mark of an unknown amount. */
 const unknownMark = 0
 
+/** Returns the mark of an amount: the amount rounded up to `digitsKept` digits. */
 export function toMark(decimal: string): number {
   const [whole = '', fraction = ''] = decimal.split('.')
   const digits = (whole + fraction).replace(/^0+/, '')
@@ -302,6 +305,7 @@ export function toMark(decimal: string): number {
   return (exponent - exponentMin) * marksPerExponent + kept
 }
 
+/** Returns the amount of a mark; null if it is unknown. */
 export function ofMark(mark: number): string | null {
   if (mark === unknownMark) return null
   const exponent = Math.floor(mark / marksPerExponent) + exponentMin
