@@ -10,15 +10,15 @@ import type { RulesDocument } from '../rules-versions/document-schema.ts'
 import { readRules } from '../rules-versions/rules-document.ts'
 
 /**
- * One administrator of a vault with threshold 2, with service tokens of their own, who sends whatever there is to send.
- * Judged by the pure evaluator, nobody may ever do more than before the call.
+ * One administrator of a vault with threshold 2, who also has a service token, sends random requests of every kind. According to
+ * the pure evaluator, no request may let anybody do more than before.
  */
 let bench: GovernanceBench
 let alone: Person
 let robot: Person
 let created = 0
 
-// The ten sequences from seed 1 tighten nothing, and would prove nothing.
+// With seed 1, the ten sequences would tighten nothing and prove nothing.
 const { runs: sequences, seed: firstSeed } = campaignOf('GOVERNANCE', { runs: 10, seed: 74 })
 const callsMax = 6
 
@@ -154,6 +154,6 @@ it(`T74 no action of one administrator widens anybody’s rights, in ${sequences
       ;[before, outcomes] = [after, now]
     }
   }
-  // The sequences did something: a run in which every call is refused would prove nothing.
+  // A run in which every call is refused would prove nothing.
   expect(tightened).toBeGreaterThan(0)
 })

@@ -4,13 +4,13 @@ import { createAddress } from '../../../testing/fixtures.ts'
 import { allowTransfers, createGovernanceBench, type GovernanceBench } from '../../../testing/governance-bench.ts'
 
 /**
- * The triggers that refuse a change of the rules which no version publishes, against an owner of the database. Each is dropped for
- * one statement: what it refuses passes without it, so no other guard hides that it is gone.
+ * The triggers that refuse a change of the rules that no version publishes, against an owner of the database. Each trigger is dropped
+ * for one statement: the statement must pass without it, so that no other guard hides that the trigger is missing.
  */
 let bench: GovernanceBench
 let pool: pg.Pool
 
-/** The columns are those whose change a trigger looks at; without columns it looks at every row. */
+/** An event that a trigger guards. `column` is a column that its condition names; null if it guards every row. */
 type Guarded = { trigger: string; table: string; event: 'insert' | 'update' | 'delete'; column: string | null }
 
 /** Trigger and table, with the events and columns. */
@@ -52,7 +52,7 @@ const created = <Body>({ status, body }: { status: number; body: Body }): Body =
   return body
 }
 
-/** A row in every table of the rules. */
+/** Inserts a row into every table of the rules. */
 async function fill(): Promise<void> {
   const { vault, url, member, membersId } = bench
   const { admin } = vault
@@ -118,7 +118,7 @@ async function guardedByTriggers(): Promise<Guarded[]> {
   )
 }
 
-/** Another value of a column, whatever its constraints say: they are dropped. */
+/** SQL by type: another value for a column. It may violate the constraints of the column, because they are dropped. */
 const otherValues: Record<string, (column: string) => string> = {
   boolean: (column) => `not ${column}`,
   integer: (column) => `${column} + 1`,
@@ -126,7 +126,7 @@ const otherValues: Record<string, (column: string) => string> = {
   jsonb: (column) => `case when ${column} is null then '1'::jsonb end`,
 }
 
-/** The message with which a change of the rows of a table fails, or null if it passes. It is rolled back. */
+/** Changes the rows of a table and rolls the change back. Returns the message with which it fails, or null if it passes. */
 async function refusalOf(
   { trigger, table, event, column }: Guarded,
   guard: 'kept' | 'dropped',
@@ -158,7 +158,7 @@ async function refusalOf(
     }
     await query(`alter table ${table} enable trigger user`)
     const value = column === null ? '' : otherValues[types[0].type]?.(column)
-    // Governance is not switched off by what it would not be asked about any more.
+    // The update of governance sets the threshold to 0: a trigger that read the new threshold would let the update pass.
     const whole = table === 'governance' ? 'threshold = 0' : 'vault_id = vault_id'
     const change = column === null ? whole : `${column} = ${value}`
     const statements = {

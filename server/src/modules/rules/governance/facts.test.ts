@@ -12,7 +12,7 @@ import type { Facts } from '../selectors/facts.ts'
 
 /**
  * One administrator and one platform administrator against the facts that policies look at. The vault needs the votes of two
- * other people, and whatever would change a fact of somebody's next order in the permissive direction waits for somebody else.
+ * other people. A change of a fact that would permit more for the next order of anybody waits for another person.
  */
 let bench: GovernanceBench
 let alone: Person
@@ -85,7 +85,7 @@ async function prepare() {
 
 const newest = async () => (await bench.versions())[0]!.number
 
-/** The call waits for the votes of others or is refused, and the rules stay as they are. */
+/** Expects that the call waits for votes or is refused, with one of `statuses`, and that the rules stay as they are. */
 async function isNotForOne(call: () => Promise<Answer<unknown>>, statuses: number[] = [202]): Promise<void> {
   const before = await newest()
   const answer = await call()
@@ -102,7 +102,7 @@ describe('T83 category', () => {
     { editScope: 'vault_members' },
     { archived: true },
     { appliesTo: 'deposit' },
-  ])('one administrator does not change %o of one', (change) => isNotForOne(() => alone.patch(url(), change)))
+  ])('one administrator does not change %o', (change) => isNotForOne(() => alone.patch(url(), change)))
 
   it('one administrator does not change its grants', () =>
     isNotForOne(() =>
@@ -154,7 +154,7 @@ describe('T83 addressGroupIds', () => {
     }
   })
 
-  it('the vault changes it by votes, whoever is its manager', async () => {
+  it('the vault changes such a folder by votes, whoever manages it', async () => {
     const { folder, other } = world.folders[1]!
     const add = { action: 'address_group_member_add', targetId: folder.id, payload: { addressId: other.id } }
     const draft = await bench.draft([add])
@@ -174,7 +174,7 @@ describe('T83 addressGroupIds', () => {
     made(await clerk.post(`${bench.url}/address-groups/${folder.id}/members`, { addressId: other.id }))
   })
 
-  it('the database refuses it in another way', async () => {
+  it('the database refuses changes of folders and categories that no version publishes', async () => {
     const { folder, address } = world.folders[0]!
     const gone = `delete from address_group_members where group_id = '${folder.id}' and address_id = '${address.id}'`
     await expect(bench.sql(gone)).rejects.toThrow('outside of the governance')
@@ -190,7 +190,7 @@ describe('T83 addressGroupIds', () => {
     }
   })
 
-  it('votes for a policy are for the folder as it was then', async () => {
+  it('votes on a policy do not count after the addresses of its folder have changed', async () => {
     const folder = made(await alone.post(`${bench.url}/address-groups`, { name: 'Later' }))
     const rules = [{ conditionType: 'require', selectors: [{ selectorType: 'addressGroup', value: [folder.id] }] }]
     const policy = { ...allowTransfers, code: 'later', name: 'Later', rules }
@@ -215,7 +215,7 @@ describe('T83 the words that voters read', () => {
   })
 })
 
-/** An order of `alone` with this property besides its own: a 400, because orders are closed. */
+/** Expects a 400 for an order with this further property, because the schema of orders is closed. */
 const orderHasNo = (property: string) => async () => {
   const { address } = world.folders[0]!
   const body = {
@@ -227,7 +227,7 @@ const orderHasNo = (property: string) => async () => {
   }
   expect((await alone.post(`${bench.url}/transfers`, body)).status).toBe(400)
 }
-/** No operation that writes has this in its path and this method. */
+/** Expects no operation with one of these methods whose path contains `part`, except for `calculations`, which write nothing. */
 const nothingWrites =
   (part: string, methods: string[], calculations: string[] = []) =>
   async () => {
@@ -244,7 +244,7 @@ const counterparty = () => ({
   addresses: [{ network: 'ethereum', address: fakeAddress('anybody') }],
 })
 
-/** A row of docs/governance.md each: what one person tries, and why it changes nothing. */
+/** By fact, as in the table of docs/governance.md: an attempt of one person to change the fact, which must fail. */
 const rows: Record<keyof Facts, () => Promise<void>> = {
   now: orderHasNo('now'),
   initiatorId: orderHasNo('initiatorId'),
@@ -305,7 +305,7 @@ const rows: Record<keyof Facts, () => Promise<void>> = {
 }
 
 describe('T83 each fact', () => {
-  it('is one of the type, and has its row in docs/governance.md and its test', async () => {
+  it('has a row in docs/governance.md and a test', async () => {
     const source = await readFile(new URL('../selectors/facts.ts', import.meta.url), 'utf8')
     const file = ts.createSourceFile('facts.ts', source, ts.ScriptTarget.Latest)
     const type = file.statements.find(
@@ -323,7 +323,7 @@ describe('T83 each fact', () => {
 })
 
 describe('T83 tokens and users of the platform', () => {
-  it('two platform administrators, not one, change the names of a token that people read', async () => {
+  it('two platform administrators must agree on a change of the names of a token', async () => {
     const { id } = bench.vault.tokens.usdt
     const url = `/tokens/${id}` as const
     const [operator, second] = [
@@ -347,7 +347,7 @@ describe('T83 tokens and users of the platform', () => {
     expect((await operator.patch(url, { enabled: false })).status).toBe(200)
   })
 
-  it('one platform administrator does not enable a member of the vault, two do', async () => {
+  it('two platform administrators must agree to enable a member of the vault', async () => {
     const { member, vault } = bench
     const second = await bench.test.signIn('second@platform.org', { isPlatformAdmin: true })
     expect((await vault.admin.post(`/users/${member.userId}/disable`, { reason: 'Left' })).status).toBe(200)

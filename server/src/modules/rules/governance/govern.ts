@@ -21,20 +21,20 @@ import { readGovernance } from '../rules-versions/read-governance.ts'
 import { readRules } from '../rules-versions/rules-document.ts'
 import { lockRules, publishRules } from '../rules-versions/versions.ts'
 
-type Asked = { vaultId: string | null; caller: Caller; confirm: Confirm; now: Date }
+type GovernedRequest = { vaultId: string | null; caller: Caller; confirm: Confirm; now: Date }
 
 /**
- * Runs the work of a direct endpoint that may change the rules, and publishes what it changed. In a vault with governance it
- * is compared what the work would make of the rules: what changes nothing of them, or only makes decisions stricter, takes
- * effect; everything else is taken back, and waits as a change set of one change.
+ * Runs the work of a direct endpoint that may change the rules, and publishes the changed rules. In a vault with governance the
+ * rules after the work are compared with the rules before. Work that does not change the rules, or only makes decisions stricter,
+ * takes effect. Other work is rolled back, and waits for votes as a change set of one change.
  *
  * `vaultId` is null when the object of the request does not exist, or is of a vault that the caller does not administer.
- * A caller who does not administer the vault is refused by the work itself, or may do it as long as it changes no rules.
+ * The work itself refuses a caller who does not administer the vault, or it succeeds as long as it changes no rules.
  */
 export async function govern<A>(
   trx: Trx,
   engine: Pick<Engine, 'deps'>,
-  { vaultId, caller, confirm, now }: Asked,
+  { vaultId, caller, confirm, now }: GovernedRequest,
   change: Change,
   work: () => Promise<A>,
 ): Promise<A | Waits> {
@@ -63,9 +63,9 @@ export async function govern<A>(
 }
 
 /**
- * Runs the work of a member who does not administer the vault: some of them edit categories and folders, of which the rules
- * name parts.
- * @throws 403 when it would change the rules of a vault with governance
+ * Runs the work of a member who does not administer the vault. Such members may edit categories and folders, and parts of
+ * these belong to the rules.
+ * @throws 403 when the work would change the rules of a vault with governance
  */
 async function changingNoRules<A>(trx: Trx, vaultId: string, now: Date, work: () => Promise<A>): Promise<A> {
   if ((await readGovernance(trx, vaultId)).threshold === 0) return work()
@@ -80,7 +80,7 @@ async function changingNoRules<A>(trx: Trx, vaultId: string, now: Date, work: ()
 
 type Opening = ByMember & { change: Change; before: RulesDocument; after: RulesDocument; number: number }
 
-/** A change set of one change, which is submitted at once; its changes are those that the votes are bound to. */
+/** Submits a change set of one change. The votes are bound to this change. Returns the id of the approval request. */
 async function openAlone(
   trx: Trx,
   { deps }: Pick<Engine, 'deps'>,
@@ -108,7 +108,7 @@ const notHere: Engine['governed'] = {
   withProbe: (change) => change(null),
 }
 
-/** The change that an endpoint asks for. */
+/** The change that an endpoint makes. */
 type Wanted<Id> = [action: Change['action'], targetId: Id, payload: object]
 function toChange([action, targetId, payload]: Wanted<string | null>): Change {
   return { action, targetId, payload: payload as Change['payload'] }
@@ -130,7 +130,7 @@ export const governedBy =
   (deps: Engine['deps'], table: Parameters<typeof vaultOf>[1]) =>
   async <A>(
     trx: Trx,
-    context: Omit<Asked, 'vaultId'>,
+    context: Omit<GovernedRequest, 'vaultId'>,
     wanted: Wanted<string>,
     work: () => Promise<A>,
   ): Promise<A | Waits> => {
@@ -139,8 +139,8 @@ export const governedBy =
   }
 
 /**
- * The vault of a row that a path names by its id alone; null unless the caller administers it. One statement for whatever
- * there is, so that the work does not tell whether a row exists.
+ * Returns the vault of a row that a path names by its id alone; null unless the caller administers the vault. It always takes
+ * one statement, so that its cost does not reveal whether a row exists.
  */
 export async function vaultOf(
   trx: Trx,

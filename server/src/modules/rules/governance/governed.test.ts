@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-/** The operations that write and change nothing of the document of the rules, by why they do not. */
+/** The operations that write, but do not change the document of the rules, by the reason. */
 const others: Record<string, string> = {
   'what one person shows of themselves': `replaceMyImage deleteMyImage updateMyProfile replaceMyPreferences revokeSession signOut
     signOutEverywhere requestMagicLink redeemMagicLink`,

@@ -3,7 +3,7 @@ import type { Person } from '../../../testing/app.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
 import { allowTransfers, createGovernanceBench, type GovernanceBench } from '../../../testing/governance-bench.ts'
 
-/** Guards of the votes on rules, each of which a test here misses when it is gone. */
+/** Guards of the votes on rules. For each guard, a test here fails without it. */
 let bench: GovernanceBench
 let admin: Person
 
@@ -85,7 +85,7 @@ describe('T74 when the time of a change has come', () => {
     const { id, requestId } = await submit([add()])
     await approveBy(requestId, bench.admins[1]!, bench.admins[2]!)
     expect(await bench.changeSet(id)).toMatchObject({ status: 'scheduled' })
-    // As if another version had been published without ending what waits for its time.
+    // As if another version had been published without ending the scheduled change sets.
     await bench.sql('update change_sets set base_version = base_version - 1 where id = $1', [id])
     await applyLater()
     expect(await bench.changeSet(id)).toMatchObject({ status: 'stale', appliedVersion: null })
@@ -133,7 +133,7 @@ describe('T74 a change that leaves too few voters', () => {
     await bench.govern({ threshold: 2 })
     const { id, requestId } = await submit([removal()])
     await approveBy(requestId, bench.admins[3]!)
-    // Two of the three who would remain can vote.
+    // Of the three administrators who would remain, two can vote.
     await bench.sql('update users set disabled_at = now() where id = $1', [bench.member.userId])
     await bench.sql(
       `insert into holds (vault_id, id, subject_type, subject_id, reason, placed_by_id, created_at)

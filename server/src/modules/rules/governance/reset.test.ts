@@ -56,9 +56,9 @@ test('T74 an operator brings back a vault whose quorum is lost, on the record an
   const mailed = await bench.sql(`select user_id from notifications where subject_id = $1 and kind = 'rules_changed'`, [
     body.items[0]!.id,
   ])
-  const told = mailed.map(({ user_id }) => user_id)
-  expect(told).toEqual(expect.arrayContaining([bench.vault.admin.userId, bench.member.userId]))
-  // The rules are in the hands of the two who remain, together.
+  const recipients = mailed.map(({ user_id }) => user_id)
+  expect(recipients).toEqual(expect.arrayContaining([bench.vault.admin.userId, bench.member.userId]))
+  // The two administrators who remain can change the rules together.
   const again = await bench.vault.admin.post(`/policy-groups/${bench.membersId}/policies`, allowTransfers)
   expect(again.status).toBe(202)
   expect((await bench.approve(bench.admins[1]!, again.body.request.id)).body.status).toBe('applied')

@@ -18,9 +18,10 @@ type Reset = {
 }
 
 /**
- * Lowers the threshold of a vault to what the people who are left can reach, for an operator of the service: when too few of those
- * who vote are left, nobody in the vault can. Every member gets a mail. What waited for votes or for its time is out of date.
- * @throws when there is no such vault, it has no governance, its quorum is not lost or would be there without holds and
+ * Lowers the threshold of a vault to a number of votes that the remaining voters can reach. An operator of the service does this when
+ * too few voters are left, because nobody in the vault can then change the rules. Every member gets a mail. Change sets that wait
+ * for votes or for their time become stale.
+ * @throws when there is no such vault, it has no governance, its quorum is not lost or would be reached without holds and
  *   disabled users, or one person alone would be in charge
  */
 export async function resetGovernance(
@@ -64,7 +65,7 @@ export async function resetGovernance(
 
 type Quorum = Pick<GovernanceSettings, 'threshold' | 'approverGroupId'>
 
-/** The highest threshold that the group that votes can reach, or else that of the administrators. */
+/** Returns the highest threshold that the group that votes can reach or, if it can reach none, the administrators. @throws */
 async function reachable(trx: Trx, vaultId: string, before: Quorum, gone: readonly string[]): Promise<Quorum> {
   const voters = await listElectorate(trx, vaultId, before.approverGroupId)
   assertLost(voters, before.threshold, gone)
@@ -74,10 +75,10 @@ async function reachable(trx: Trx, vaultId: string, before: Quorum, gone: readon
     const threshold = Math.min(before.threshold, active.length - 1)
     if (threshold >= 1) return { threshold, approverGroupId }
   }
-  throw new Error('One person alone would be in charge: enable or release another one of those who vote first')
+  throw new Error('One person alone would be in charge: first enable another voter, or release the hold on another voter')
 }
 
-/** @throws when the quorum is there, or would be there with people who are held or disabled and not declared gone */
+/** @throws when the quorum can be reached, or could be reached with voters who are held, or disabled and not declared gone */
 function assertLost(voters: Voter[], threshold: number, gone: readonly string[]): void {
   const active = voters.filter(({ isAble }) => isAble)
   if (active.length > threshold) throw new Error(`The quorum is not lost: ${active.length} people can vote`)

@@ -78,7 +78,7 @@ describe('T74 the direction of a new block follows from the table of rights', ()
   })
 })
 
-test('a guard who has the right as everybody has it is not removed alone either', async () => {
+test('one administrator does not remove a guard whose right is a right of everyone', async () => {
   const other = await createGovernanceBench()
   try {
     const { url, vault, member } = other
@@ -90,7 +90,7 @@ test('a guard who has the right as everybody has it is not removed alone either'
   }
 })
 
-test('a voter by a policy of everyone is not removed alone either', async () => {
+test('one administrator does not remove a voter of a policy of everyone', async () => {
   const other = await createGovernanceBench()
   try {
     const { url, vault, member } = other
@@ -103,7 +103,7 @@ test('a voter by a policy of everyone is not removed alone either', async () => 
   }
 })
 
-test('a voter whom a policy names is not taken out of another group alone either', async () => {
+test('one administrator does not take a voter whom a policy names out of another group', async () => {
   const other = await createGovernanceBench()
   try {
     const { vault, member, membersId } = other

@@ -19,7 +19,7 @@ export const WithheldTokens = Closed({
         code: described(Type.String({ examples: ['USDC'] }), 'Code of the token.'),
         name: Name,
         network: described(Type.String({ examples: ['ethereum'] }), 'Slug of the network.'),
-        createdAt: described(Timestamp, 'Instant at which the platform enabled it, in UTC.'),
+        createdAt: described(Timestamp, 'Instant at which the platform enabled the token, in UTC.'),
       }),
     ),
     'The newest first.',

@@ -13,7 +13,7 @@ import type { GovernanceSettings } from '../rules-versions/document-schema.ts'
 import { readGovernance } from '../rules-versions/read-governance.ts'
 import { GovernanceUpdate } from './schema.ts'
 
-/** Changes who must agree to changes of the rules. @throws 404 for a group that the vault does not have */
+/** Changes the votes and delays that changes of the rules need. @throws 404 for a group that the vault does not have */
 export async function updateGovernance(
   trx: Trx,
   { approverGroupId = null, ...body }: Static<typeof GovernanceUpdate>,

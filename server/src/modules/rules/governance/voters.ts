@@ -8,8 +8,8 @@ type OpenVote = { requestId: string; askedAt: Date }
 type Voter = { vaultId: string; userId: string }
 
 /**
- * The request for votes on a submitted change set, named by either id, as long as it waits and this person is entitled to vote on
- * it; null otherwise, whatever there is. Who has voted stays entitled until it is decided.
+ * Returns the request for votes on a submitted change set, found by the id of the change set or of the request, as long as it waits
+ * and this person is entitled to vote on it; otherwise null. A person who has voted stays entitled until the request is decided.
  */
 export async function findOpenVote(
   db: Db,
@@ -22,7 +22,7 @@ export async function findOpenVote(
   return rows[0] ?? null
 }
 
-/** Returns true if the member may vote on a waiting change set. */
+/** Returns true if the member is entitled to vote on any waiting change set. */
 export async function votesOnRules(db: Db, { vault, userId }: Member, now: Date): Promise<boolean> {
   const { rows } = await openVotes({ vaultId: vault.id, userId }, sql`true`, now).execute(db)
   return rows.length > 0

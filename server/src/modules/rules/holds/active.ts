@@ -54,7 +54,7 @@ export function sharedHoldLock(vaultId: string): RawBuilder<unknown> {
   return sql`(select pg_advisory_xact_lock_shared(${lockOf(vaultId)}::bigint)) hold_lock`
 }
 
-/** The same in a statement of its own. */
+/** Takes the lock of `sharedHoldLock` in a separate statement. */
 export async function shareHoldLock(trx: Trx, vaultId: string): Promise<void> {
   await sql`select from ${sharedHoldLock(vaultId)}`.execute(trx)
 }
@@ -67,8 +67,8 @@ export async function lockForPlacing(trx: Trx, vaultId: string): Promise<void> {
 const lockOf = (vaultId: string): string => sha256(`holds ${vaultId}`).readBigInt64BE().toString()
 
 /**
- * SQL: the oldest active hold on any of the subjects, as JSON of ActiveHold; else the exposure of the paying address, or null.
- * A hold of a counterparty concerns its present addresses. The cost is an index lookup for each subject.
+ * SQL: the oldest active hold on any of the subjects, as JSON of ActiveHold; without a hold, the exposure of the paying address, or
+ * null. A hold on a counterparty covers its present addresses. The cost is an index lookup for each subject.
  */
 export function activeHoldOn(touched: Touched): RawBuilder<ActiveHold | null> {
   const { vaultId, addressId, ofExposure = true } = touched
@@ -80,7 +80,7 @@ export function activeHoldOn(touched: Touched): RawBuilder<ActiveHold | null> {
     where exposed.vault_id = ${vaultId} and exposed.address_id = ${addressId} and exposed.exposure > 0 limit 1))`
 }
 
-/** SQL for a list of tables: the rows `alias` of all active holds on any of the subjects, each of them once. */
+/** SQL for a list of tables: the rows `alias` of all active holds on any of the subjects, each hold once. */
 export const activeHoldsOn = (touched: Touched, alias: string): RawBuilder<unknown> => {
   const active = (column: string) => sql.ref(`${alias}.${column}`)
   return sql`(${sql.join(subjectsTouched(touched), sql` union `)}) touched

@@ -16,16 +16,16 @@ type DraftBody = Static<typeof DraftPolicies>
  *
  * @throws 400 when the request has both fields or neither
  */
-export function oneOfDrafts(body: Given): { draft: DraftBody; path: string } {
+export function oneOfDrafts(body: DraftFields): { draft: DraftBody; path: string } {
   const found = draftsIn(body)
   if (found === null) throw badRequest('policies', 'is required, unless draft is set')
   return found
 }
 
-type Given = { policies?: DraftBody['policies']; draft?: DraftBody }
+type DraftFields = { policies?: DraftBody['policies']; draft?: DraftBody }
 
 /** As `oneOfDrafts`; null when the request has no drafts. */
-export function draftsIn({ policies, draft }: Given): { draft: DraftBody; path: string } | null {
+export function draftsIn({ policies, draft }: DraftFields): { draft: DraftBody; path: string } | null {
   if (policies !== undefined && draft !== undefined) throw badRequest('policies', 'cannot be combined with draft')
   if (policies !== undefined) return { draft: { mode: 'replace', policies }, path: 'policies' }
   return draft === undefined ? null : { draft, path: 'draft.policies' }

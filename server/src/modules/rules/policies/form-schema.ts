@@ -34,8 +34,8 @@ export const PolicySelectors = Closed(
                 }),
                 valueSchema: Type.Record(Type.String(), Type.Unknown(), {
                   description:
-                    'JSON Schema (2020-12) of `value`. A value that fits may still be refused: what it names must exist, ' +
-                    'checksums must be right, and `min` must not be above `max`.',
+                    'JSON Schema (2020-12) of `value`. A value that fits may still be refused: the objects that it names must exist, ' +
+                    'checksums of addresses must be right, and `min` must not be above `max`.',
                   examples: [{ anyOf: [{ enum: ['individual', 'company'] }] }],
                 }),
               }),
@@ -55,7 +55,7 @@ const PolicyDraft = Closed(
   { $id: 'PolicyDraft', description: 'A policy as `createPolicy` takes it, which is not saved.' },
 )
 
-/** Policies that are not saved. */
+/** Policies that are tried and not saved. */
 export const TriedPolicies = Type.Array(Ref(PolicyDraft), {
   maxItems: limits.draftPoliciesMax,
   description: 'Policies as `createPolicy` takes them. They are not saved.',

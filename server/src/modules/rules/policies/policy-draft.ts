@@ -119,7 +119,7 @@ function findRuleFaults({ selectors }: RuleDraft, i: number, actionType: string)
 
 type Reference = { field: string; id: string }
 
-/** The values of selectors of this type with their paths; their form has been checked. */
+/** Returns the values of selectors of this type with their paths. The form of the values was checked before. */
 function selectorReferences({ rules = [] }: PolicyChange, wanted: SelectorType): Reference[] {
   return rules.flatMap(({ selectors }, i) =>
     selectors.flatMap(({ selectorType, value }, j) => {
@@ -173,11 +173,11 @@ export async function findMissingReferences(
   return [
     ...missing(groups, existingGroups, 'is not a policy group of the vault'),
     ...missing(named('addressGroup'), existing.addressGroup, 'is not a folder of the vault'),
-    ...missing(users, members, 'is no member of the vault'),
-    ...missing(named('network'), new Set(networks.map(({ slug }) => slug)), 'is no network of the vault'),
+    ...missing(users, members, 'is not a member of the vault'),
+    ...missing(named('network'), new Set(networks.map(({ slug }) => slug)), 'is not a network of the vault'),
     ...findUnpayable(change, destinations, networks),
-    ...missing(named('token'), existing.token, 'is no token of a network of the vault'),
-    ...missing(named('sourceAddress'), existing.sourceAddress, 'is no address of the vault'),
+    ...missing(named('token'), existing.token, 'is not a token of a network of the vault'),
+    ...missing(named('sourceAddress'), existing.sourceAddress, 'is not an address of the vault'),
     ...missing(named('counterparty'), existing.counterparty, 'is not a counterparty of the vault'),
     ...missing(named('counterpartyGroup'), existing.counterpartyGroup, 'is not a counterparty group of the vault'),
     ...missing(named('routeVariant'), existing.routeVariant, 'is not a route and variant of the vault'),
@@ -188,8 +188,8 @@ export async function findMissingReferences(
 const mistyped = 'is mistyped: its checksum is wrong, or its case is mixed'
 
 /**
- * Returns the destinations that no network of the vault can pay, or none of those that their rule requires: a policy that names one would
- * never match it.
+ * Returns the faults of destinations that no network of the vault can pay, or no network that their rule requires: a policy that names
+ * such a destination would never match it.
  */
 function findUnpayable(
   { rules = [] }: PolicyChange,
@@ -203,13 +203,13 @@ function findUnpayable(
   )
   return destinations.flatMap(({ field, id: text }) => {
     const isFaulty = isFaultyAddress(text)
-    // A network of unknown rules takes any text, and a mistyped address of another one is hardly its address.
+    // A network of unknown rules takes any text. A mistyped address of another network is hardly an address of such a network.
     const payable = networks.filter(({ type }) => addressKeyOf(text, type) !== null && !(isFaulty && type === 'other'))
     const named = required[Number(field.split('.')[1])] ?? []
     if (payable.length === 0)
-      return [{ field, message: isFaulty ? mistyped : 'is no address of a network of the vault' }]
+      return [{ field, message: isFaulty ? mistyped : 'is not an address of a network of the vault' }]
     if (payable.some(({ slug }) => named.every((slugs) => slugs.includes(slug)))) return []
-    return [{ field, message: 'is no address of the network that the rule requires' }]
+    return [{ field, message: 'is not an address of the network that the rule requires' }]
   })
 }
 
@@ -233,9 +233,8 @@ const namedTypes = [
 type Names<Value> = Record<(typeof namedTypes)[number], Value>
 
 /**
- * The values that exist in the vault, by selector type: ids, `route/variant` by codes, keys of categories, tokens by id or
- * code, and addresses by id or key. Of these
- * objects, only folders are ever deleted while the vault has addresses.
+ * Returns the values that exist in the vault, by selector type: ids, `route/variant` by codes, keys of categories, tokens by id
+ * or code, and addresses by id or key. Of these objects, only folders are ever deleted while the vault has addresses.
  */
 async function listNamedAmong(
   db: Db | Trx,

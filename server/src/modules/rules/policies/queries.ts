@@ -73,7 +73,7 @@ const policyJoins = sql`
     from policy_approvers a where a.vault_id = p.vault_id and a.policy_id = p.id
   ) a on true`
 
-/** Every policy of a vault, for the verifier. */
+/** Returns all policies of a vault, for the verifier. */
 export async function listAllPolicies(trx: Trx, vaultId: string): Promise<PolicyRow[]> {
   const { rows } = await sql<PolicyRow>`
     select ${policyColumns} from policies p ${policyJoins} where p.vault_id = ${vaultId} order by p.id`.execute(trx)

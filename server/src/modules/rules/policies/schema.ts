@@ -29,7 +29,7 @@ const ApproverKind = Enum(subjectKinds)
 const SelectorValue = Type.Unknown({
   description: [
     'Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings.',
-    'Sets: one string or an array, meaning any of; what is named must exist in the vault.',
+    'Sets: one string, or an array of which any string may match; the named objects must exist in the vault.',
     `velocity…: {op: gt|gte|lt|lte, value, windowSeconds: ${limits.velocityWindowSecondsMin} to ` +
       `${limits.velocityWindowSecondsMax}, per: initiator|sourceAddress|destination|vault}.`,
     'routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.',
@@ -161,17 +161,17 @@ const settings = {
     ),
   ),
 }
-const selectorsDescription = `The selectors, and the actions each applies to:\n\n${renderSelectorTable()}`
-const kind = {
+const selectorsDescription = `The selectors, and the actions to which each selector applies:\n\n${renderSelectorTable()}`
+const identity = {
   code: Code,
   name: Name,
   actionType: ActionType,
   effect,
 }
 
-export const creation = { ...kind, ...settings }
+export const creation = { ...identity, ...settings }
 export const CreatePolicy = Closed(creation, { description: selectorsDescription })
-export const UpdatePolicy = Closed({ ...Type.Partial(Type.Object(kind)).properties, ...settings })
+export const UpdatePolicy = Closed({ ...Type.Partial(Type.Object(identity)).properties, ...settings })
 
 export const PolicyQuery = Closed({
   ...pageQuery,
@@ -183,5 +183,5 @@ export const PolicyQuery = Closed({
 })
 export type Creation = Static<typeof CreatePolicy>
 
-/** A complete policy before it is stored: that of a creation, or an existing policy with the change applied. */
+/** A complete policy before it is stored: a new policy, or an existing policy with its change applied. */
 export type PolicyDraft = Required<Creation>

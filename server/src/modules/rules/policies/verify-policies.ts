@@ -44,7 +44,7 @@ function take(recorded: Map<string, Recorded>, { action, targetId, at, details }
   }
 }
 
-/** Applies the updates. Of updates at the same time, the next is the one that begins with the present values. */
+/** Applies the updates. Of several updates at the same time, the update whose `before` fits the present values comes first. */
 function applied({ fields, updates }: Recorded): Fields {
   let now = { ...fields }
   const waiting = [...updates]

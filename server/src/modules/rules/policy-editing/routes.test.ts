@@ -306,7 +306,7 @@ describe('memberships', () => {
       ])
       const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b)
       expect(statuses[0]).toBe(204)
-      // The loser is no longer a member, so the group does not exist for them; or was the last one.
+      // The other administrator is no longer a member and gets a 404, or is the last administrator and gets a 409.
       expect([404, 409]).toContain(statuses[1])
       const left = await test.deps.db
         .selectFrom('policy_group_memberships')
@@ -359,7 +359,7 @@ describe('memberships', () => {
 })
 
 describe('policies', () => {
-  it('are created with every field and read back as they were given', async () => {
+  it('are created with every field, and read with the same fields', async () => {
     const body = {
       code: 'large-payments',
       name: 'Large payments',
@@ -530,7 +530,7 @@ describe('policies', () => {
     await createdPolicy(allowAll({ code }), { by: stranger, groupId: otherVault.groups.everyone })
   })
 
-  it('an Idempotency-Key makes one of a repeated creation', async () => {
+  it('are created once when a request is repeated with its Idempotency-Key', async () => {
     const body = allowAll()
     const headers = { 'idempotency-key': 'create-policy-once' }
     const path = `/policy-groups/${treasury}/policies` as const
@@ -781,7 +781,7 @@ describe('policies', () => {
     expect([other.status, fieldsOf(other)]).toEqual([400, ['rules.0.selectors.1.value.1']])
   })
 
-  it('a threshold above the number of approvers is accepted, and requests under it are refused', async () => {
+  it('may have a threshold above the number of their approvers', async () => {
     const user = { kind: 'user', userId: member.userId }
     for (const approvers of [[], [user], [user, { kind: 'group', groupId: treasury }]]) {
       const { id } = await createdPolicy(allowAll({ ...approval, approvers }))
@@ -790,7 +790,7 @@ describe('policies', () => {
     }
   })
 
-  it('a change is checked as the whole changed policy, not only its named fields', async () => {
+  it('are checked as a whole when they are changed, not only in the named fields', async () => {
     const policy = await createdPolicy(allowAll(approval))
     const lowered = await admin.patch(`/policies/${policy.id}`, { approvalThreshold: 0 })
     expect([lowered.status, fieldsOf(lowered)[0]]).toEqual([400, 'approvalThreshold'])

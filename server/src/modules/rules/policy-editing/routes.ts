@@ -29,7 +29,7 @@ import {
 } from '../policy-groups/schema.ts'
 import { assertReadable } from '../policy-groups/vault-role.ts'
 
-/** In a vault with governance a change waits for votes, which may be impossible. */
+/** The errors of a change that must wait for votes, in a vault with governance, and cannot. */
 const waiting = ['limit_reached', 'quorum_unreachable'] as const
 
 export function policyRoutes(app: App, deps: Deps): void {
@@ -175,8 +175,8 @@ export function policyRoutes(app: App, deps: Deps): void {
   api.post('createPolicy', '/policy-groups/:id/policies', {
     summary: 'Create a policy',
     description:
-      'In this group. For administrators of the vault. Rules may name only objects that exist in the vault; 409 when the ' +
-      'vault has a policy with this code.',
+      'Creates a policy in this group. For administrators of the vault. Rules may name only objects that exist in the ' +
+      'vault; 409 when the vault has a policy with this code.',
     errors: ['administrator_required', 'auditor_reads_only', 'caller_held', 'not_found', 'already_exists', ...waiting],
     body: CreatePolicy,
     confirmed: 'where protected',

@@ -3,7 +3,7 @@ import { isAdministrators, isEveryone } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { newId } from '../../../lib/ids.ts'
 
-/** The policy groups, or folders, of the list that the vault has. */
+/** Returns the ids in the list that are policy groups of the vault, or its folders. */
 export async function listGroupsAmong(
   db: Db | Trx,
   vaultId: string,
@@ -18,11 +18,11 @@ export async function listGroupsAmong(
 
 type GroupTable = 'policy_groups' | 'address_groups'
 
-/** As `listGroupsAmong`; they cannot be deleted until the transaction ends. */
+/** As `listGroupsAmong`; the found groups cannot be deleted until the transaction ends. */
 export const lockExistingGroups = (trx: Trx, vaultId: string, ids: string[], table?: GroupTable) =>
   listGroupsAmong(trx, vaultId, ids, { table, lock: sql`for key share` })
 
-/** The group of the administrators of a vault. */
+/** Returns the id of the group of the administrators of a vault. */
 export async function findAdministratorsId(db: Db | Trx, vaultId: string): Promise<string> {
   const { id } = await db
     .selectFrom('policy_groups')
@@ -65,7 +65,7 @@ export async function listVaultIdsOf(db: Db | Trx, userId: string): Promise<stri
   return rows.map((row) => row.vault_id)
 }
 
-/** The users of the list that are in any group of the vault. */
+/** Returns the ids in the list that are in any group of the vault. */
 export async function listMembersAmong(db: Db | Trx, vaultId: string, userIds: string[]): Promise<Set<string>> {
   if (userIds.length === 0) return new Set()
   const { rows } = await sql<{ user_id: string }>`

@@ -27,7 +27,7 @@ export function assertWritable<Row extends VaultRole>(row: Row | undefined, noun
 
 /**
  * Locks a group or policy until the transaction ends, if the caller administers its vault, so that other callers cannot
- * block it. Its content must be read by a later statement, because one that waited for the lock still sees the old state.
+ * block it. A later statement must read its content, because a statement that waited for the lock still sees the old state.
  */
 export async function lockForAdministrator(
   trx: Trx,
@@ -41,7 +41,7 @@ export async function lockForAdministrator(
     for update of t`.execute(trx)
 }
 
-/** Joins `s`: the roles of the caller in the vault, and whether a hold stops them in it. */
+/** SQL: joins `s`, the role of the caller in the vault (`VaultRole`). `isHeld` is true if a hold stops the caller. */
 export function joinVaultRole(vaultId: RawBuilder<unknown>, callerId: string): RawBuilder<unknown> {
   return sql`
     cross join lateral (

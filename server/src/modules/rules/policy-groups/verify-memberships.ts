@@ -47,7 +47,7 @@ class Recorded {
     else if (action === 'membership.added') this.set(targetId, userId, true, record)
     else if (action === 'membership.removed') this.set(targetId, userId, false, record)
     else if (action === 'member.removed') {
-      // Records before the ids were written hold the codes alone.
+      // Records of older versions hold the codes of the groups and no ids.
       const left = groupIds.length > 0 ? groupIds : groupCodes.map((code) => this.groupOfCode(code))
       for (const group of left) this.set(group, targetId, false, record)
     } else {
@@ -78,7 +78,7 @@ class Recorded {
   }
 }
 
-/** Compares the groups of a vault and their members with the record. */
+/** Compares the groups of a vault and their members with the audit records. */
 export async function verifyMemberships(trx: Trx, vaultId: string): Promise<SubjectReport> {
   const { rows: groups } = await sql<Group>`
     select id, code, is_system as "isSystem" from policy_groups where vault_id = ${vaultId} order by id`.execute(trx)

@@ -16,7 +16,7 @@ export const differenceKinds = [
 ] as const
 type DifferenceKind = (typeof differenceKinds)[number]
 
-/** One part of the rules that two versions do not share; `before` is null for a new part, `after` for a removed one. */
+/** A part of the rules that differs between two versions. `before` is null for a new part, `after` for a removed part. */
 export type Difference = {
   kind: DifferenceKind
   /** null if the document has only one such part. */

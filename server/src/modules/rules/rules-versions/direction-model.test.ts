@@ -6,8 +6,8 @@ import { mayChangeAlone } from './direction.ts'
 import type { RulesDocument, RulesGroup, RulesPolicy } from './document-schema.ts'
 
 /**
- * One administrator against the pure evaluator: of random changes one takes effect at once if `mayChangeAlone` says so, as
- * `govern` lets it, and nobody may ever do more than before. `alone.test.ts` sends such changes to the service.
+ * One administrator against the pure evaluator. A random change takes effect at once if `mayChangeAlone` permits it, as in
+ * `govern`, and must not let anybody do more than before. `alone.test.ts` sends such changes to the service.
  */
 const { runs: sequences, seed: firstSeed } = campaignOf('GOVERNANCE_MODEL', { runs: 200, seed: 1 })
 const callsMax = 8
@@ -127,7 +127,7 @@ it(`T74 changes that one administrator may make alone widen no right, in ${seque
       ;[rules, outcomes] = [after, now]
     }
   }
-  // A run in which everything is refused would prove nothing.
+  // A run in which every change is refused would prove nothing.
   expect(taken).toBeGreaterThan(sequences / 4)
   expect(tightened).toBeGreaterThan(0)
 })

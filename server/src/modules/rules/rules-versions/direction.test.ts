@@ -140,7 +140,7 @@ test.each<Case>([
     { ...asking, approvers: withAlso(1, 1) },
   ],
   [
-    'a voter among voters of whom any two suffice',
+    'another voter beside voters of whom any two suffice',
     { ...asking, approvers: withAlso(null, null) },
     { ...asking, approvers: [...withAlso(null, null), { kind: 'user', id: 'm', threshold: null }] },
   ],
@@ -247,7 +247,7 @@ test('one administrator never changes governance, in any direction', () => {
   expect(directionOf(rules({ governance: shorter }), rules())).toBe('loosening')
 })
 
-test('the wallet service, tokens, variants, invitations and categories', () => {
+test('changes of the wallet service, tokens, variants, invitations and categories have a direction', () => {
   const token = { id: 't1', network: 'ethereum', code: 'ETH' }
   const variant = {
     id: 'v1',

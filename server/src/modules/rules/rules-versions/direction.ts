@@ -161,12 +161,12 @@ function decidesTheSame(was: RulesPolicy | null, is: RulesPolicy | null): boolea
   return isSameJson(was, { ...is, code, name, description, blockReason })
 }
 
-/** Returns true if the policy permits without votes. It does so only when its rules hold for certain; without it, less is permitted. */
+/** Returns true if the policy permits without votes. It permits only when its rules certainly hold, so its removal permits less. */
 const permitsAlone = (policy: RulesPolicy) => policy.effect === 'allow' && !asksApproval(policy)
 
 /**
- * Returns true if a new policy asks for votes on nothing but what was permitted before: by a policy that permits everything, or by
- * one that asks for votes whenever this one does, in doubt too. Otherwise it lets wait for votes what nobody could order.
+ * Returns true if a new policy requires votes only for actions that were permitted before: by a policy that permits everything, or by
+ * a policy that requires votes whenever the new policy does, in doubt too. Otherwise an action that was denied could wait for votes.
  */
 function onlyAddsVotes(policy: RulesPolicy, before: RulesDocument): boolean {
   if (policy.effect !== 'requireApproval' || !asksApproval(policy)) return false
@@ -199,8 +199,8 @@ function votesTighten(was: RulesPolicy, is: RulesPolicy): boolean {
 }
 
 /**
- * Returns true if votes that suffice now contain votes that sufficed before: a group had to give all of them, and still has to.
- * Nobody who could object stops being a voter.
+ * Returns true if the votes that suffice after the change contain votes that sufficed before: an approver had to give all votes, and
+ * still has to give as many. All earlier voters stay voters, so that everybody who could object still can.
  */
 function addsVoters(was: RulesPolicy, is: RulesPolicy): boolean {
   const votesOf = new Map(is.approvers.map((approver) => [keyOf(approver), votesAskedOf(approver, is)]))
@@ -214,7 +214,7 @@ function addsVoters(was: RulesPolicy, is: RulesPolicy): boolean {
 type Approver = RulesPolicy['approvers'][number]
 const keyOf = ({ kind, id }: Approver) => `${kind} ${id}`
 
-/** Returns how many votes an approver must give in any case. */
+/** Returns the number of votes that an approver must give in any case. */
 const votesAskedOf = ({ threshold }: Approver, { approvers, approvalThreshold }: RulesPolicy): number =>
   threshold ?? (approvers.length === 1 ? approvalThreshold : 0)
 
@@ -253,7 +253,7 @@ function matchesLessOften(was: Selector, is: Selector): boolean {
   return boundTightens(was.value, is.value)
 }
 
-/** The same comparison with a narrower bound: at most less, or at least more. */
+/** Returns true if both values are the same comparison, and the later bound is equal or narrower. */
 function boundTightens(was: unknown, is: unknown): boolean {
   if (!isBound(was) || !isBound(is)) return false
   const { value: earlier, ...kind } = was

@@ -19,13 +19,13 @@ const Approver = Closed({
 })
 const Approvers = described(
   Type.Array(Approver),
-  'Approvers, by kind and id. If empty, all members of the group are approvers.',
+  'Approvers, by kind and id. If empty, the administrators are the approvers.',
 )
 const PolicyApprover = Closed({
   ...Approver.properties,
   threshold: described(
     Nullable(Type.Integer({ minimum: 1, examples: [1] })),
-    'Number of votes that must come from this group; null if there is no such number.',
+    'Number of votes that must come from this group; null if no number is required.',
   ),
 })
 const Threshold = described(Type.Integer({ minimum: 0, examples: [2] }), 'Number of approvals required.')
@@ -41,9 +41,9 @@ export const governanceFields = {
     description: 'Number of people besides the author who must approve a change of the rules; 0 if governance is off.',
     examples: [2],
   }),
-  approverGroupId: described(Nullable(Id), 'The policy group whose members vote; null: the administrators.'),
-  looseningDelayHours: Hours('Time for which an approved change that may permit more waits before it takes effect.'),
-  tighteningDelayHours: Hours('The same for an approved change that can only make decisions stricter.'),
+  approverGroupId: described(Nullable(Id), 'The policy group whose members vote; null for the administrators.'),
+  looseningDelayHours: Hours('Hours for which an approved change that may permit more waits before it takes effect.'),
+  tighteningDelayHours: Hours('Hours for which an approved change that can only make decisions stricter waits before it takes effect.'),
 }
 
 const Group = Closed({
@@ -51,7 +51,7 @@ const Group = Closed({
   code: Code,
   name: Name,
   description: Nullable(Description),
-  isSystem: Type.Boolean({ description: 'Made with the vault.', examples: [false] }),
+  isSystem: Type.Boolean({ description: 'True if the group was created with the vault.', examples: [false] }),
   members: described(Type.Array(MemberUserId), 'Identifiers of the members, sorted.'),
 })
 
@@ -189,11 +189,11 @@ export const RulesDocument = Closed(
               'Contract of the token; null for the coin of the network.',
             ),
           ),
-          decimals: Type.Optional(Type.Integer({ minimum: 0, description: 'Its smallest unit.', examples: [6] })),
+          decimals: Type.Optional(Type.Integer({ minimum: 0, description: 'Number of decimals of the token.', examples: [6] })),
           dustLimit: Type.Optional(
             described(
               Nullable(Type.String({ examples: ['10000'] })),
-              'Deposits below it are dust, in the smallest unit; null: none are.',
+              'Deposits below this amount, in the smallest unit, are dust; null if no deposit is dust.',
             ),
           ),
         }),
@@ -206,7 +206,7 @@ export const RulesDocument = Closed(
           id: Id,
           route: described(Type.String({ examples: ['purpose'] }), 'Code of the route.'),
           code: described(Type.String({ examples: ['ops'] }), 'Code of the variant.'),
-          pathId: described(Type.Integer({ minimum: 0, examples: [1] }), 'Its value in the derivation path.'),
+          pathId: described(Type.Integer({ minimum: 0, examples: [1] }), 'Value of the variant in the derivation path.'),
           name: Name,
           enabled: described(Type.Boolean({ examples: [true] }), 'True if new addresses may use the variant.'),
           tokenId: described(Nullable(Id), 'Identifier of the primary token; null for none.'),
@@ -227,7 +227,7 @@ export const RulesDocument = Closed(
             }),
           }),
         ),
-        'Keys with which services sign, by id; left out without any.',
+        'Keys with which services sign, by id; left out if there are none.',
       ),
     ),
     categoryRights: Type.Optional(
@@ -242,10 +242,10 @@ export const RulesDocument = Closed(
           Closed({
             id: Id,
             name: Name,
-            addressIds: described(Type.Array(Id), 'Identifiers of the addresses in it, sorted.'),
+            addressIds: described(Type.Array(Id), 'Identifiers of the addresses in the folder, sorted.'),
           }),
         ),
-        'Folders that a rule of a policy names, by id; left out without any and in earlier versions.',
+        'Folders that a rule of a policy names, by id; left out if there are none, and in earlier versions.',
       ),
     ),
   },

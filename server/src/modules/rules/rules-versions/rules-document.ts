@@ -24,7 +24,7 @@ export async function readRules(db: Db | Trx, vaultId: string): Promise<RulesDoc
       ${serviceKeys(vaultId)} as "serviceKeys", ${categoryRights(vaultId)} as "categoryRights",
       ${folders(vaultId)} as folders`.execute(db)
   const { serviceKeys: keys, categoryRights: rights, folders: named, ...rules } = rows[0]!
-  // The field is left out when it is empty, so that the documents of vaults without it do not change.
+  // An empty list is left out, so that the documents of vaults without such parts do not change.
   const rest = {
     ...unlessEmpty('serviceKeys', keys),
     ...unlessEmpty('categoryRights', rights),

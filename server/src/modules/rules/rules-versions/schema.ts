@@ -34,10 +34,10 @@ export const Differences = described(
 
 const Direction = Enum(directions)
 export const VersionNumber = Type.Integer({ minimum: 1, maximum: 2147483647, examples: [7] })
-export const Direct = 'It compares the change with the previous version, and is computed by the service.'
+const directionText = 'It compares the change with the previous version, and is computed by the service.'
 export const ResultingDirection = described(
   Direction,
-  `\`tightening\` if it can only make decisions stricter. ${Direct}`,
+  `\`tightening\` if it can only make decisions stricter. ${directionText}`,
 )
 
 const versionFields = {
@@ -49,7 +49,7 @@ const versionFields = {
   ),
   author: ProfileBeside,
   changeSetId: described(Nullable(Id), 'The change set that was applied; null for a change by one endpoint.'),
-  direction: described(Nullable(Direction), `null for the first. ${Direct}`),
+  direction: described(Nullable(Direction), `null for the first version. ${directionText}`),
   createdAt: Timestamp,
 }
 

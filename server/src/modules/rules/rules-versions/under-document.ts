@@ -2,7 +2,7 @@ import { everyoneCode } from '../../../access/memberships.ts'
 import type { PolicySnapshot } from '../decisions/decision.ts'
 import type { RulesDocument } from './document-schema.ts'
 
-/** The policies and groups that a document of rules makes, for deciding under it; pure. */
+/** The policies and groups of a document of rules, in the form in which the evaluator takes them; pure. */
 
 /** The groups that each user joins and leaves between two documents, by user. */
 export type Moves = Readonly<Record<string, { joins: string[]; leaves: string[] }>>
@@ -19,7 +19,7 @@ export function policiesOf({ policies }: RulesDocument): (PolicySnapshot & { ena
   }))
 }
 
-/** A user without a group is not a member, and therefore not in `everyone`, whose members are not stored. */
+/** Returns the moves of users. A user without a group is not a member, and therefore not in `everyone`, which stores no members. */
 export function movesBetween(before: RulesDocument, after: RulesDocument): Moves {
   const [earlier, later] = [groupsByUser(before), groupsByUser(after)]
   const everyone = before.groups.filter(({ isSystem, code }) => isSystem && code === everyoneCode).map(({ id }) => id)

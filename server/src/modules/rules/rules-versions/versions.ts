@@ -8,7 +8,7 @@ import { type Direction, directionOf } from './direction.ts'
 import type { RulesDocument } from './document-schema.ts'
 import { hashOfRules, readRules } from './rules-document.ts'
 
-/** The publisher of a version, with the change set that it comes from, if any. */
+/** The publisher of a version, and the change set that the version applies, if any. */
 type Publisher = { actorId: string | null; changeSetId?: string | null; now: Date }
 
 /** The newest version as it is stored. */
@@ -25,7 +25,7 @@ export async function lockRules(trx: Trx, vaultId: string, now: Date): Promise<S
   return storeVersion(trx, vaultId, { actorId: null, now })
 }
 
-/** Publishes the rules as they are now as the next version, if they differ from the newest; the rules are locked. */
+/** Publishes the present rules as the next version, if they differ from the newest version. The caller has locked the rules. */
 export async function publishRules(trx: Trx, vaultId: string, by: Publisher): Promise<Stored> {
   const stored = await storeVersion(trx, vaultId, by)
   // Without this the database refuses the transaction in a vault with governance.
@@ -130,12 +130,12 @@ export async function lockNewestNumber(trx: Trx, vaultId: string): Promise<numbe
   return newestNumber(trx, vaultId)
 }
 
-/** The number of the newest version; 0 before the first. */
+/** Returns the number of the newest version; 0 before the first version. */
 export async function newestNumber(db: Db | Trx, vaultId: string): Promise<number> {
   const { rows } = await sql<{ number: number }>`select ${newestVersionNumber(vaultId)} as number`.execute(db)
   return rows[0]!.number
 }
 
-/** SQL: the same as a column of another statement. */
+/** SQL: the number of the newest version, as a column of another statement. */
 export const newestVersionNumber = (vaultId: string): RawBuilder<number> =>
   sql<number>`coalesce((select h.number from rules_heads h where h.vault_id = ${vaultId}), 0)`

@@ -91,7 +91,7 @@ export const destination = defineSelector(onchainSet, (named, { destination }) =
   return { matched: named.some((text) => addressKeyOf(text, networkType) === key), observed: address }
 })
 
-/** The type of the destination: an address of this service, one of the address book, or neither. */
+/** The type of the destination: an address of the vault, an address of the address book, or an unknown address. */
 export const destinationType = selectorOf(setOf(destinationTypes), ({ destinationType }) => destinationType, isAmong)
 
 /**
@@ -100,7 +100,7 @@ export const destinationType = selectorOf(setOf(destinationTypes), ({ destinatio
  */
 export const destinationAgeHours = ageInHours(({ destinationAddedAt }) => destinationAddedAt)
 
-const isEqual = (wanted: boolean, is: boolean): boolean => is === wanted
+const isEqual = (wanted: boolean, fact: boolean): boolean => fact === wanted
 
 /** True if the vault has no confirmed transfer to the destination. */
 export const firstPaymentToDestination = selectorOf(flag, ({ isFirstPayment }) => isFirstPayment, isEqual)

@@ -30,7 +30,7 @@ export type CounterpartyFacts = {
   kind?: string
   /** ISO timestamp. */
   createdAt?: string
-  /** Groups that it is in now. */
+  /** Ids of the groups that the counterparty is in now. */
   groupIds?: string[]
 }
 
@@ -78,7 +78,7 @@ export type Facts = {
   addressGroupIds?: string[]
   /** The segments of the source address, or of the address to create, by their codes. */
   routeVariants?: { route: string; variant: string }[]
-  /** `key` is the one of lib/onchain-address.ts. */
+  /** `key` is the key of the address in lib/onchain-address.ts. */
   destination?: { address: string; key: string; networkType: NetworkType }
   destinationType?: DestinationType
   /** The counterparty that is paid or changed; null when the address book certainly has no such counterparty. */
@@ -89,7 +89,7 @@ export type Facts = {
   isFirstPayment?: boolean
   /** True if the destination is a look-alike of an address that the vault knows. */
   isLookAlike?: boolean
-  /** The counterparty groups acted upon (counterparty_group_*); for other actions those of `counterparty` count. */
+  /** The counterparty groups that the action changes (counterparty_group_*). For other actions, the groups of `counterparty` count. */
   counterpartyGroupIds?: string[]
   /** Key of the declared category of the operation; null when it has no category. */
   category?: string | null

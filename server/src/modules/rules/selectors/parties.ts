@@ -11,7 +11,7 @@ export const initiatorKind = selectorOf(setOf(initiatorKinds), ({ initiatorKind 
 /** A policy group that the initiator is in, by its id. */
 export const initiatorGroup = selectorOf(anySet, ({ initiatorGroupIds }) => initiatorGroupIds, areAnyAmong)
 
-/** A fact of the counterparty; null for a destination outside the address book, which certainly has none. */
+/** Returns a fact of the counterparty; null for a destination outside the address book, which certainly has no counterparty. */
 const ofCounterparty =
   <Name extends keyof CounterpartyFacts>(name: Name) =>
   ({ counterparty }: Facts) =>
@@ -21,8 +21,8 @@ const ofCounterparty =
 export const counterparty = selectorOf(anySet, ofCounterparty('id'), isAmong)
 
 /**
- * A counterparty group by its id: the one that a counterparty_group_* action acts upon, else those that the counterparty
- * is in now.
+ * A counterparty group by its id: the group that a counterparty_group_* action changes; for other actions, the groups that the
+ * counterparty is in now.
  */
 export const counterpartyGroup = selectorOf(
   anySet,

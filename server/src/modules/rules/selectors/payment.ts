@@ -18,7 +18,7 @@ export const amount = selectorOf(comparison, (facts) => comparedOf(facts).amount
 /** The amount in USD at the rate of the moment, exact and not rounded to cents: `{op: "gt", value: "10000"}`. */
 export const amountUsd = selectorOf(comparison, (facts) => comparedUsdOf(facts) ?? undefined, meets)
 
-/** Returns the amount and the balance to compare: those of the order, or of its part of a payout. */
+/** Returns the amount and the balance to compare: of the order or, in a payout, of the orders that are summed with it. */
 function comparedOf({ summed, amount, available }: Facts): Pick<Facts, 'amount' | 'available'> {
   return summed ?? { amount, available }
 }

@@ -21,7 +21,7 @@ const meanings: Readonly<Record<string, string>> = {
   variant: 'Code of the variant.',
 }
 
-/** The component of the selectors that a policy for this action may use, with the form of the value of each. */
+/** Returns the name of the component that describes the selectors of an action. */
 const nameOf = (actionType: ActionType): string =>
   `${actionType.replaceAll(/(^|_)([a-z])/g, (_, _mark, letter: string) => letter.toUpperCase())}Selector`
 
@@ -72,7 +72,7 @@ function withMeanings(schema: JsonSchema): JsonSchema {
 
 const PolicySelector = Type.Unsafe<object>({
   $id: 'PolicySelector',
-  description: 'A selector of a rule; which ones apply depends on the `actionType` of the policy.',
+  description: 'A selector of a rule. The `actionType` of the policy determines the selectors that it may use.',
   examples: [{ selectorType: 'amount', value: { op: 'gt', value: '1000' } }],
   anyOf: actionTypes.map((actionType) => Type.Ref(nameOf(actionType))),
 })
@@ -80,7 +80,7 @@ const PolicySelector = Type.Unsafe<object>({
 export const selectorComponents = [...actionTypes.map(toComponent), PolicySelector]
 
 /**
- * A selector as requests have it. It is checked by `findPolicyFaults`, which names the field at fault within its value; the
- * document describes it by the component.
+ * A selector in a request. `findPolicyFaults` checks the selector, because it can name the faulty field within the value;
+ * `openapi.json` describes the selector by the component.
  */
 export const asPolicySelector = published('PolicySelector')

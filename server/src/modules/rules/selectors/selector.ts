@@ -16,7 +16,7 @@ export type JsonSchema = { [keyword: string]: unknown }
 /** The form of the values of a selector: parsed strictly by `read`, and described for clients that draw a form. */
 export type ValueForm<Value> = {
   read(value: unknown): Reading<Value>
-  /** Admits what `read` admits, except for what a schema cannot say, such as checksums, zones and `min` below `max`. */
+  /** Admits the values that `read` admits, and values whose faults a schema cannot express, such as a wrong checksum or zone. */
   schema: JsonSchema
   /** The comparisons that `op` may name; none for a set or a window. */
   operators: readonly string[]
@@ -28,8 +28,8 @@ export type SelectorKind = Pick<ValueForm<unknown>, 'schema' | 'operators'> & {
 }
 
 /**
- * Creates a selector from the form of its value and its test of the facts; both are pure. What a policy that is kept in memory
- * says is read once.
+ * Creates a selector from the form of its value and its test of the facts; both are pure. The values of policies that are kept in
+ * memory, which are frozen, are parsed once.
  */
 export function defineSelector<Value>(
   { read, schema, operators }: ValueForm<Value>,
@@ -56,7 +56,7 @@ export function defineSelector<Value>(
   }
 }
 
-/** A selector of one fact, which is shown as it is; without the fact the result is unknown. */
+/** Creates a selector of one fact, which is its observed value. Without the fact the result is unknown. */
 export function selectorOf<Value, Fact>(
   form: ValueForm<Value>,
   factOf: (facts: Facts) => Fact | undefined,
@@ -161,12 +161,12 @@ export const flag: ValueForm<boolean> = {
   schema: { type: 'boolean' },
 }
 
-/** One value of this schema, or an array of them, meaning any of. */
+/** Returns the schema of one value of this schema, or of an array of such values, of which any may match. */
 export function anyOfSchema(valueSchema: JsonSchema): JsonSchema {
   return { anyOf: [valueSchema, { type: 'array', items: valueSchema, minItems: 1, maxItems: selectorValuesMax }] }
 }
 
-/** A set: one string, or an array of them, meaning any of. */
+/** A set: one string, or an array of strings, of which any may match. */
 export const anySet: ValueForm<string[]> = {
   read: readSet,
   operators: [],
@@ -180,7 +180,7 @@ export const isAmong = (named: string[], value: string | null): boolean => value
 export const areAnyAmong = (named: string[], some: string[] | null): boolean =>
   named.some((value) => some?.includes(value) === true)
 
-/** A set of which the members are listed. */
+/** A set whose values must be among `members`. */
 export function setOf(members: readonly string[]): ValueForm<string[]> {
   const read = readSetOf((text) => members.includes(text), `must be one of ${members.join(', ')}`)
   return { read, operators: [], schema: anyOfSchema({ enum: members }) }
@@ -198,7 +198,7 @@ function readSet(value: unknown): Reading<string[]> {
   return Array.isArray(value) ? faultOf(message, String(i)) : faultOf(`${message}, or an array of them`)
 }
 
-/** A set whose members are each validated. */
+/** Returns a parser of sets that checks each value. */
 function readSetOf(isMember: (text: string) => boolean, message: string): (value: unknown) => Reading<string[]> {
   return (value) => {
     const reading = readSet(value)

@@ -353,7 +353,7 @@ describe('selectors', () => {
       expect(operators).toEqual(expect.arrayContaining(ops))
       for (const [value, field] of faulty) if (admits(value)) lenient.push(`${selectorType} ${field}`)
     }
-    // Everything else that is refused is refused by the schema, too.
+    // The schemas refuse all other faulty values.
     const beyondSchemas = ['amount value.min', 'time value.timezone', 'time value.to']
     const checksums = ['sourceAddress', 'destination'].flatMap((name) => [`${name} value`, `${name} value.1`])
     expect(new Set(lenient)).toEqual(new Set([...beyondSchemas, ...checksums]))
@@ -448,7 +448,7 @@ describe('selectors', () => {
     })
   })
 
-  it('counterpartyGroup looks at the group that is changed, where there is one', () => {
+  it('counterpartyGroup tests the group that the action changes, if it changes a group', () => {
     const found = (value: string, more: Partial<Facts>) =>
       evaluateSelector({ selectorType: 'counterpartyGroup', value }, { ...facts, ...more }).matched
     expect(found('trusted', { counterpartyGroupIds: ['new'] })).toBe(false)
@@ -462,7 +462,7 @@ describe('selectors', () => {
     expect(found({})).toEqual({ matched: null, observed: null })
   })
 
-  it('addressGroup observes only those folders of the address that it names', () => {
+  it('addressGroup observes only the folders of the address that its value names', () => {
     const found = (value: unknown) => evaluateSelector({ selectorType: 'addressGroup', value }, facts)
     expect(found(['folder-2', 'x'])).toEqual({ matched: true, observed: ['folder-2'] })
     expect(found('x')).toEqual({ matched: false, observed: [] })

@@ -76,7 +76,7 @@ const lacksVelocity = (value: unknown, { velocity = [] }: Facts): string | null 
   return isKnown ? null : `velocity per ${per} in ${windowSeconds} seconds`
 }
 
-/** For facts that decisions record since a later version than the first. */
+/** Returns `lacks` for a fact that decisions of the first versions did not record. */
 const lacks =
   (fact: 'destinationAddedAt' | 'isFirstPayment' | 'isLookAlike' | 'initiatorKind') =>
   (_value: unknown, facts: Facts): string | null =>
@@ -238,7 +238,7 @@ const entries = {
 
 export type SelectorType = keyof typeof entries
 
-/** The selectors for which the orders of a payout are added up. */
+/** The selectors that also test the sum of the orders of a payout. */
 export const summedTypes: ReadonlySet<string> = new Set<SelectorType>(['amount', 'amountUsd', 'percentOfBalance'])
 
 /** A map, in which a name such as `constructor` finds nothing. */
@@ -251,7 +251,7 @@ export const velocityTypes: ReadonlySet<string> = new Set(
   [...registry].flatMap(([name, { windowOf }]) => (windowOf === undefined ? [] : [name])),
 )
 
-/** The scope and window of the sum that a selector looks at; null for one that looks at none, or is invalid. */
+/** Returns the scope and window of the sum that a selector tests; null for a selector without a sum, or with an invalid value. */
 export const velocityWindowOf = (selectorType: string, value: unknown): VelocityWindow | null =>
   registry.get(selectorType)?.windowOf?.(value) ?? null
 
@@ -265,7 +265,7 @@ type SelectorDescription = Pick<Entry, 'label' | 'summary'> & {
   valueSchema: JsonSchema
 }
 
-/** The selectors that a policy for this action may use, described for those who draw a form. */
+/** Describes the selectors that a policy for this action may use, for clients that draw a form. */
 export function describeSelectors(actionType: ActionType): SelectorDescription[] {
   return [...registry].flatMap(([selectorType, { kind, label, names = null, summary, actionTypes }]) =>
     actionTypes.includes(actionType)
@@ -283,7 +283,7 @@ export function renderSelectorTable(): string {
   return ['| Selector | Looks at | Applies to |', '|---|---|---|', ...rows].join('\n')
 }
 
-/** The fault of a selector in a policy of the given action, or null; its field is relative to the selector. */
+/** Returns the fault of a selector in a policy for this action, or null. Its field is relative to the selector. */
 export function findSelectorFault(actionType: string, selectorType: string, value: unknown): FieldFault | null {
   const entry = registry.get(selectorType)
   if (entry === undefined) {
@@ -302,7 +302,7 @@ export function evaluateSelector(selector: { selectorType: string; value: unknow
   return entry?.kind.evaluate(selector.value, facts) ?? unknownFinding
 }
 
-/** The fact that this selector asks for and the record of a decision lacks, or null; see `Entry.lacks`. */
+/** Returns the fact that this selector needs and a recorded decision lacks, or null; see `Entry.lacks`. */
 export function lackOfFact(
   { selectorType, value }: { selectorType: string; value: unknown },
   facts: Facts,
@@ -310,6 +310,6 @@ export function lackOfFact(
   return registry.get(selectorType)?.lacks?.(value, facts) ?? null
 }
 
-/** As `evaluateSelector` before there is an action: what does not look at the initiator alone is unknown. */
+/** As `evaluateSelector`, before an action exists: a selector that tests more than the initiator is unknown. */
 export const evaluateOfInitiator: typeof evaluateSelector = (selector, facts) =>
   registry.get(selector.selectorType)?.isOfInitiator === true ? evaluateSelector(selector, facts) : unknownFinding

@@ -33,7 +33,7 @@ const weeklyWindow: ValueForm<Window> = {
     to: {
       type: 'string',
       pattern: `^(${clockPattern}|24:00)$`,
-      description: 'The end; before `from`: of the next day.',
+      description: 'The end of the window; if it is before `from`, the window ends on the next day.',
     },
   }),
 }
@@ -93,7 +93,7 @@ function isWeekday(value: unknown): value is string {
 const zoneForm = new RegExp(zonePattern)
 const clockForm = new RegExp(`^${clockPattern}$`)
 
-/** Names found to be zones. */
+/** The names that were found to be zones. */
 const knownZones = new Set<string>()
 const zonesMax = 1_000
 

@@ -8,7 +8,7 @@ export const Sha256 = Type.String({
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
 })
 
-/** Of the key of a person or service. */
+/** The fingerprint of the key of a person or service. */
 export const Fingerprint = Type.String({
   description: 'SHA-256 of the public key: people compare it with what the wallet service shows.',
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
@@ -24,10 +24,10 @@ export const bytes = (description: string, maxLength: number, example: string) =
 
 const authorityOfVote = described(
   Nullable(Sha256),
-  'Hash of the authority in force, whose symbols and decimals the signer was shown; null: the wallet service has none.',
+  'Hash of the authority in force, whose symbols and decimals the signer was shown; null if the wallet service has none.',
 )
 
-/** In the one form that is signed. */
+/** An instant in the only form that is accepted in a signed vote. */
 const SignedAt = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
   format: 'date-time',
@@ -42,7 +42,7 @@ const voteParts = {
     description: 'The `payloadHash` of the subject.',
     examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
   }),
-  decision: described(Enum(voteDecisions), '`initiate` by the initiator of an order.'),
+  decision: described(Enum(voteDecisions), 'The decision; `initiate` is the decision of the initiator of an order.'),
   person: described(Id, 'Id of the user who signs.'),
 }
 

@@ -4,10 +4,10 @@ import type { Db } from '../../../db/client.ts'
 import { witnessLeaseMilliseconds } from '../../../lib/limits.ts'
 import type { SignedVote } from '../../../lib/signed-vote.ts'
 
-/** A signed veto or cancellation that the wallet service of the vault is to be told of. */
+/** A signed veto or cancellation that must be sent to the wallet service of the vault. */
 export type DueStop = { vaultId: string; subjectId: string; userId: string; decision: string; attempts: number }
 
-/** Claims one stop that is due. A second node takes the next one meanwhile. */
+/** Claims one stop that is due. Another node takes the next stop meanwhile. */
 export async function claimStop(db: Db, now: Date): Promise<DueStop[]> {
   const leaseEnd = new Date(now.getTime() + witnessLeaseMilliseconds)
   const { rows } = await sql<DueStop>`

@@ -36,9 +36,9 @@ export type KeyElsewhere = () => VotingKey | null
 export type Verified = { signed: SignedVote; key: VotingKey; hash: string }
 
 /**
- * Verifies that the caller signed exactly this with a key of theirs. No challenge is drawn: a signature counts for one hash, one
- * person and one decision, which happens once.
- * @throws 409 for the hash of something else, 403 for anything that is not such a signature
+ * Verifies that the caller signed exactly this content with a key of theirs. No challenge is needed: a signature counts for one
+ * hash, one person and one decision, which happens once.
+ * @throws 409 for the signature of another hash, 403 for a missing or invalid signature
  */
 export async function verifySigned(
   trx: Trx,
@@ -71,8 +71,8 @@ export async function verifySigned(
 }
 
 /**
- * The key of this person or service that a signed vote names; null if they have none.
- * @param origin where passkeys of the service are used
+ * Returns the key of this person or service with the id that a signed vote names; null if they have no such key.
+ * @param origin the origin of the pages on which passkeys of the service sign
  */
 export async function findVotingKey(
   trx: Db | Trx,
@@ -96,7 +96,7 @@ export const signatureRequired = (message = 'In a protected vault, this must be 
 
 type Kept = { vaultId: string; subjectId: string; now: Date }
 
-/** Keeps a verified vote for good, with the key that it was verified with. What stops an order is told to the wallet service. */
+/** Keeps a verified vote for good, with its key. A vote that stops an order is also sent to the wallet service. */
 export async function keepSigned(trx: Trx, verified: Verified, kept: Kept): Promise<void> {
   await runParts(trx, keeping(trx, verified, kept))
 }
@@ -119,11 +119,11 @@ export function keeping(trx: Trx, { signed, key }: Verified, kept: Kept): Part[]
   return insertsOf({ signed_votes: [vote], stops_due: stopsBy(trx, signed, kept) })
 }
 
-/** Decisions that stop an order, and what they are about. */
+/** The decisions that stop an order, and the subjects that they can stop. */
 const stopping = ['reject', 'cancel']
 const stoppable = ['transfer', 'payout']
 
-/** The rows by which the wallet service is told of a vote that stops an order: earlier votes for it end there, too. */
+/** Returns the rows that send a vote that stops an order to the wallet service, where earlier votes for the order then end. */
 function stopsBy(
   trx: Trx,
   { vote: { subject, decision, person } }: SignedVote,
@@ -144,8 +144,8 @@ type Cancellation = { subject: 'transfer' | 'payout'; subjectId: string; hash: s
 export type CancelSignature = { signed: SignedVote | undefined; origin: string; keyElsewhere: KeyElsewhere }
 
 /**
- * SQL: the parts that keep the signature of a cancellation, if there is one: then votes that were given before end at the wallet
- * service as well.
+ * SQL: the parts that keep the signature of a cancellation, if there is one. With a signature, earlier votes also end at the
+ * wallet service.
  * @throws 403 and 409 as `verifySigned`
  */
 export async function takeCancellation(

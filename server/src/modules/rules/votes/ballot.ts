@@ -162,8 +162,9 @@ function castings<Row extends SubjectRow, Stored, Recorded>(
 }
 
 /**
- * SQL: closes the voting on a subject: stores which voters are entitled at that time, so that later changes of membership do
- * not change the votes that counted, and mails the initiator, unless they decided. These are parts of the statement that decides.
+ * SQL: closes the voting on a subject. Stores which voters are entitled at that time, so that later changes of membership do
+ * not change the votes that counted, and mails the initiator unless the initiator decided. Returns parts of the statement that
+ * decides.
  */
 export function closing(
   trx: Trx,
@@ -249,7 +250,7 @@ export function assertMayCancel(noun: string, { initiator_id }: SubjectRow, memb
 /** The stored state of a subject and its audit records, read at one moment. */
 type Gathered<Stored> = { stored: Stored; records: TargetRecord[] }
 
-/** Reads a locked subject, its audit records and the further column `more`, in one statement where its kind permits. */
+/** Reads a locked subject, its audit records and the further column `more`, in one statement where the type permits it. */
 export async function gather<Row extends SubjectRow, Stored, Recorded, More>(
   trx: Trx,
   subject: RecordedSubject<Row, Stored, Recorded>,
@@ -281,7 +282,7 @@ export async function gatherAll<Row extends SubjectRow, Stored, Recorded, More>(
 }
 
 /**
- * Compares a locked subject with its audit records. A difference stops the subject; the caller must commit that and must
+ * Compares a locked subject with its audit records. A difference stops the subject; the caller must commit the stop and must
  * not do anything else with the subject.
  */
 export async function stopUnlessAsRecorded<Row extends SubjectRow, Stored, Recorded>(

@@ -60,7 +60,7 @@ describe('T57 an approval in the tables is compared with its audit records', () 
     expect(differenceOfApproval(stored, same([requirement()]), true)).toBe(expected)
   })
 
-  it('a request of an older version needs at least one recorded vote', () => {
+  it('for a request of an older version it needs at least one recorded vote', () => {
     const stored = same([requirement()], yes('ann'))
     expect(differenceOfApproval(stored, { requirements: null, votes: yes('ann') }, true)).toBeNull()
     expect(differenceOfApproval(same([requirement()], []), { requirements: null, votes: [] }, true)).toBe(short)

@@ -62,13 +62,13 @@ export type Executor = {
    */
   prepare(db: Db | Trx, context: StepContext, step: Step): Promise<PreparedStep>
   /**
-   * Decides on a prepared step instead of the policies of the vault, for an action with rules of its target. The last vote
+   * Decides on a prepared step instead of the policies of the vault, for an action that other rules decide on. The last vote
    * calls it again; then only a block counts.
    */
   decide?(trx: Trx, context: StepContext, prepared: PreparedStep, initiator: Initiator): Promise<Decision>
   /**
    * Carries out the step, with every reference resolved. Locks the target and compares its version with `baseVersion`.
-   * That is null if an earlier step of the request created or changed the target. `fetched` is the result of `prefetch`.
+   * `baseVersion` is null if an earlier step of the request created or changed the target. `fetched` is the result of `prefetch`.
    * @throws StaleError when the target has another version; an AppError such as 409 when the step cannot be carried out
    */
   apply(
@@ -83,8 +83,8 @@ export type Executor = {
   /** The fields of the payload that hold an id, by type: a `$step:N` there must refer to a result of this type. */
   references?: Readonly<Record<string, TargetType>>
   /**
-   * For an action that needs a value from outside the database, for which no transaction may wait: fetches it and calls
-   * `use` with it. If the value turns out to be taken, it repeats this with a new one. Safe to repeat.
+   * For an action that needs a value from outside the database, for which no transaction may wait: fetches the value and calls
+   * `use` with it. If `use` finds that the value is taken, repeats this with a new value. Safe to repeat.
    * @throws errors of `use`, or 502; `apply` throws the faults of the step itself
    */
   prefetch?<Result>(context: StepContext, step: Step, use: (fetched: unknown) => Promise<Result>): Promise<Result>
@@ -101,7 +101,7 @@ export class StaleError extends Error {
 
 const referenceForm = /^\$step:(0|[1-9]\d?)$/
 
-/** The index of an earlier step that a value stands for, or null. */
+/** Returns the index N of a value `$step:N`; null for other values. */
 export function referenceOf(value: unknown): number | null {
   const match = typeof value === 'string' ? referenceForm.exec(value) : null
   return match === null ? null : Number(match[1])

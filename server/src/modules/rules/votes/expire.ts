@@ -5,12 +5,12 @@ import type { SubjectRow } from './ballot.ts'
 
 const batchMax = 100
 
-/** A kind of subject whose time to vote ends. */
+/** A type of subject whose time to vote ends. */
 type ExpiringSubject<Row extends SubjectRow> = {
   noun: string
   listDue(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]>
   lock(trx: Trx, vaultId: string, id: string): Promise<Row | null>
-  /** Called with the subject locked. Does nothing when it is no longer waiting. */
+  /** Expires the locked subject. Does nothing when the subject no longer waits. */
   expire(trx: Trx, row: Row, now: Date): Promise<void>
 }
 

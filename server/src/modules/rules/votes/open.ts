@@ -22,14 +22,14 @@ const withGroups = (requirement: ApprovalRequirement): Divided => ({
   groups: groupThresholdsOf(requirement.approvers),
 })
 
-type Asked = { vaultId: string; initiatorId: string; requirements: ApprovalRequirement[] }
-type Approval = Asked & { subjectId: string; now: Date }
+type Request = { vaultId: string; initiatorId: string; requirements: ApprovalRequirement[] }
+type Approval = Request & { subjectId: string; now: Date }
 type DividedApproval = Omit<Approval, 'requirements'> & { requirements: Divided[] }
 
 /**
- * Stores the requirements of a subject with the entitlements of its voters, in one round trip. Only people and services that
- * can sign in count; the initiator counts where the policy allows it. Returns the snapshot for the audit record of the request,
- * and the insert of the voters, which the caller makes a part of its statement. The caller refuses what has shortages.
+ * Stores the requirements of a subject with the entitlements of its voters, in one round trip. Only people and services that are
+ * not disabled count; the initiator counts where the policy allows it. Returns the snapshot for the audit record of the request,
+ * and the insert of the voters, which the caller makes a part of its statement. The caller refuses a subject with shortages.
  */
 export async function openApproval(trx: Trx, approval: Approval): Promise<OpenedApproval> {
   const { vaultId, subjectId, now } = approval
@@ -166,7 +166,7 @@ async function insertEligibilities(trx: Trx, approval: DividedApproval): Promise
 }
 
 /** SQL: the voters of these requirements with their entitlements; a voter may be in several rows. */
-function eligibleVoters({ vaultId, initiatorId, requirements }: Asked): RawBuilder<unknown> {
+function eligibleVoters({ vaultId, initiatorId, requirements }: Request): RawBuilder<unknown> {
   const sources = requirements
     .filter((requirement) => !requirement.bypassed)
     .flatMap((requirement) =>
@@ -203,10 +203,10 @@ export const nobody = { count: 0, places: 0 }
 export type Electorate = { count: number; voters: ProfileRow[]; places: number }
 
 /**
- * Returns by policy the voters that `openApproval` would ask for these requirements of a step: their number, and the names of
- * the first of them. A requirement that is waived or has no voters has no entry.
+ * Returns by policy the voters that `openApproval` would find for these requirements of a step: their number, and the profiles of
+ * the first voters. A requirement that is waived or has no voters has no entry.
  */
-export async function findElectorates(db: Db | Trx, approval: Asked): Promise<Map<string, Electorate>> {
+export async function findElectorates(db: Db | Trx, approval: Request): Promise<Map<string, Electorate>> {
   if (approval.requirements.every(({ bypassed }) => bypassed)) return new Map()
   const { rows } = await sql<Omit<Electorate, 'places'> & { policyId: string }>`${prepared}
     select w.policy_id as "policyId", count(*)::int as count,
@@ -224,8 +224,8 @@ export async function findElectorates(db: Db | Trx, approval: Asked): Promise<Ma
   )
 }
 
-/** Returns by policy the number of votes of groups that could be given. Most requirements ask for no votes of groups. */
-async function countPlaces(db: Db | Trx, { requirements, ...approval }: Asked): Promise<Map<string, number>> {
+/** Returns by policy the number of votes of groups that could be given. Most requirements need no votes of groups. */
+async function countPlaces(db: Db | Trx, { requirements, ...approval }: Request): Promise<Map<string, number>> {
   const asking = requirements.map(withGroups).filter(({ groups }) => groups.length > 0)
   if (asking.length === 0) return new Map()
   const { rows } = await sql<{ policyId: string; groups: string[][] }>`
@@ -237,7 +237,7 @@ async function countPlaces(db: Db | Trx, { requirements, ...approval }: Asked): 
   return new Map(asking.map(({ policyId, groups }) => [policyId, placesTaken(groups, groupsOf.get(policyId) ?? [])]))
 }
 
-/** Returns a sentence for each requirement with fewer voters than it asks for, sorted by the code of its policy. */
+/** Returns a sentence for each requirement that has too few voters, sorted by the code of its policy. */
 export const findShortages = (
   requirements: ApprovalRequirement[],
   votersOf: (requirement: ApprovalRequirement) => Pick<Electorate, 'count' | 'places'>,

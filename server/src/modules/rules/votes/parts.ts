@@ -2,7 +2,7 @@ import { AppError } from '../../../lib/errors.ts'
 
 /** Requests of several parts, such as steps or changes of a change set. Each part may refer to earlier parts. */
 
-/** Runs the work of one part, such as `steps.0`; its faults get the path of the part. */
+/** Runs the work of one part, such as `steps.0`; its errors get the path of the part. */
 export async function inPart<Result>(part: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

@@ -8,16 +8,16 @@ const compliance = { groupId: 'compliance', threshold: 1 }
 it.each([
   ['nobody', [], 3, 0],
   ['three people in the right groups', [['treasury'], ['treasury'], ['compliance']], 0, 3],
-  ['three of one group', [['treasury'], ['treasury'], ['treasury']], 1, 2],
-  ['somebody in both counts once', [['treasury'], ['treasury', 'compliance']], 1, 2],
+  ['three people of one group', [['treasury'], ['treasury'], ['treasury']], 1, 2],
+  ['a person in both groups counts once', [['treasury'], ['treasury', 'compliance']], 1, 2],
   [
-    'somebody in both takes the place that others cannot',
+    'a person in both groups takes the place that others cannot take',
     [['compliance', 'treasury'], ['treasury'], ['compliance']],
     0,
     3,
   ],
-  ['two in both', [['treasury', 'compliance'], ['treasury', 'compliance'], ['treasury']], 0, 3],
-  ['somebody who was named counts for no group', [[''], ['treasury'], ['treasury']], 1, 2],
+  ['two people in both groups', [['treasury', 'compliance'], ['treasury', 'compliance'], ['treasury']], 0, 3],
+  ['an approver who is named counts for no group', [[''], ['treasury'], ['treasury']], 1, 2],
 ])('T34 two of treasury and one of compliance: %s', (_, votes, missing, taken) => {
   expect(placesTaken([treasury, compliance], votes)).toBe(taken)
   expect(votesMissing({ threshold: 3, groups: [treasury, compliance] }, votes.length, votes)).toBe(missing)

@@ -18,7 +18,7 @@ export async function listRequirements(db: Db | Trx, vaultId: string, subjectId:
 /** A vote that is being cast. */
 export type Cast = { userId: string; decision: VoteChoice; comment: string | null; now: Date }
 
-/** A subject with its votes: the votes of voters who are still entitled, and the other votes. */
+/** The votes on a subject: `requirements` count the votes of entitled voters, and `approvers` show all votes. */
 export type Votes = { requirements: RequirementState[]; approvers: ApproverRow[] }
 
 /** SQL: JSON of Votes with this vote, or of the present votes without a vote. It is a column of another statement. */
@@ -50,8 +50,8 @@ function votersAfter({ userId, decision, comment, now }: Cast): RawBuilder<unkno
 }
 
 /**
- * JSON array of RequirementState, with the approvals that count now: a vote of someone who lost entitlement does not. It is an
- * expression for the column list of a query that selects the subject.
+ * SQL: JSON array of RequirementState, with the approvals that count now: the vote of a voter who lost the entitlement does not
+ * count. It is an expression for the column list of a query that selects the subject.
  */
 export function requirementsOf(
   vaultId: RawBuilder<unknown>,
@@ -77,7 +77,7 @@ export function requirementsOf(
     where q.vault_id = ${vaultId} and q.subject_id = ${subjectId})`
 }
 
-/** For each voter of the requirement `q` the groups that entitle them; null unless groups must give some of its votes. */
+/** SQL: for each voter of the requirement `q`, the groups that entitle the voter; null unless groups must give some votes. */
 const groupsOf = (voters: RawBuilder<unknown>) => (condition: RawBuilder<unknown>) =>
   sql`
   case when q.group_thresholds is not null then (

@@ -7,12 +7,12 @@ import { Sha256, SignedVote } from '../signatures/schema.ts'
 export const approverFields = {
   id: Id,
   userId: Id,
-  decision: described(Nullable(Enum(['approve', 'reject'])), 'The vote; null before.'),
+  decision: described(Nullable(Enum(['approve', 'reject'])), 'The vote; null before the vote.'),
   comment: described(
     Nullable(Type.String({ examples: ['Checked against the invoice'] })),
-    'Remark that the approver gave with the vote; null for none.',
+    'Remark that the approver gave with the vote; null without a remark.',
   ),
-  votedAt: described(Nullable(Timestamp), 'Instant of the vote, in UTC; null before.'),
+  votedAt: described(Nullable(Timestamp), 'Instant of the vote, in UTC; null before the vote.'),
   createdAt: Timestamp,
   counts: Type.Boolean({
     description: 'True if the approver has a vote that counts or, after the resolution, a vote that counted.',
@@ -39,7 +39,7 @@ export const Approver = Closed(approverFields)
 export const groupVoteFields = {
   votesMissing: Type.Integer({
     minimum: 0,
-    description: 'Minimum number of further approvals, including those of groups.',
+    description: 'Minimum number of further approvals, including approvals that groups must give.',
     examples: [1],
   }),
   groups: Type.Array(

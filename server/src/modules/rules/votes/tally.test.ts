@@ -14,7 +14,7 @@ const requirement = (approvalsCount: number, reachableCount: number, more: Parti
 
 describe('the tally', () => {
   it.each([
-    ['nothing asked for', [], false, true],
+    ['no requirement', [], false, true],
     ['enough', [requirement(2, 3)], true, true],
     ['one short', [requirement(1, 3)], false, true],
     ['one step short', [requirement(2, 3), requirement(1, 2, { stepIndex: 1 })], false, true],

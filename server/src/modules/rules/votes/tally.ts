@@ -13,11 +13,11 @@ export type RequirementState = {
   policyCode: string
   threshold: number
   bypassed: boolean
-  /** Distinct approvers who voted yes and are still entitled to. */
+  /** The number of voters who approved and are still entitled to vote. */
   approvalsCount: number
-  /** `approvals` plus the entitled voters who have not voted yet. */
+  /** `approvalsCount` plus the number of entitled voters who have not voted yet. */
   reachableCount: number
-  /** The votes that groups must give; null when no group must. The two fields after it are null with it. */
+  /** The votes that groups must give; null when no group must give votes. The next two fields are then null as well. */
   groups?: GroupThreshold[] | null
   /** For each approval the groups that entitle its voter. */
   approvals?: string[][] | null
@@ -37,7 +37,7 @@ export function isApproved(requirements: RequirementState[]): boolean {
   )
 }
 
-/** Returns true if the given and the possible approvals are enough for every requirement that was not waived. */
+/** Returns true if the cast and the possible approvals are enough for every requirement that was not waived. */
 export function isQuorumReachable(requirements: RequirementState[]): boolean {
   return requirements.every(
     ({ bypassed, threshold, groups, reachableCount, reachable }) =>
@@ -45,7 +45,7 @@ export function isQuorumReachable(requirements: RequirementState[]): boolean {
   )
 }
 
-/** Returns the votes that groups must give, with those that their members gave. */
+/** Returns the votes that groups must give, with the number of these votes that their members gave. */
 export function groupsOf({ groups, approvals }: RequirementState): (GroupThreshold & { approvalsCount: number })[] {
   return (groups ?? []).map((group) => ({
     ...group,
@@ -97,10 +97,11 @@ export function placesTaken(thresholds: readonly GroupThreshold[], votes: readon
   return takenBy.size
 }
 
+/** Returns the number of votes that groups must give. */
 export const placesOf = (thresholds: readonly GroupThreshold[]): number =>
   thresholds.reduce((sum, { threshold }) => sum + threshold, 0)
 
-/** The least number of further votes: for the threshold of all, and for the places of the groups. */
+/** Returns the least number of further votes that reach the threshold and fill the places of the groups. */
 export function votesMissing(
   { threshold, groups }: { threshold: number; groups: readonly GroupThreshold[] },
   votesCount: number,
@@ -119,7 +120,7 @@ export type ApproverRow = {
   createdAt: string
   /** The steps on which the voter votes. */
   stepIndexes: number[]
-  /** True if still entitled to vote on any of them; for a resolved subject, if entitled at its resolution. */
+  /** True if the voter is still entitled to vote on any step; for a resolved subject, if entitled at its resolution. */
   isEntitled: boolean
   user: Profile
 }
@@ -129,7 +130,7 @@ function toApprover({ stepIndexes: _, isEntitled, ...row }: ApproverRow, isOpen:
   return { ...row, ...voterStateOf({ decision: row.decision, isEntitled }, isOpen) }
 }
 
-/** Presents a requirement as every list shows it. `stepIndex` counts in chains only. */
+/** Presents a requirement as every list shows it. Approval requests add the `stepIndex`. */
 function toRequirement(requirement: RequirementState) {
   const { policyId, policyCode, threshold, approvalsCount, bypassed } = requirement
   const votesMissing = bypassed ? 0 : lackOf(requirement)
