@@ -15,7 +15,7 @@ const queues = new Map<string, Waiter[]>()
  * Runs `work` after all earlier work of the same key in this process, so that concurrent creations do not compete for
  * one index. This only saves time: the database keeps indexes unique and gap-free.
  *
- * Waiting has a time limit, and `deadline` limits the time of waiting and work together. When the wallet service gives no
+ * The wait has a time limit, and `deadline` limits the wait and the work together. When the wallet service gives no
  * answer, all waiting creations are refused at once, because each of them would time out as well.
  * @throws 503 when too many creations already wait, or when the turn does not come in time
  */

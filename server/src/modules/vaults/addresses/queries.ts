@@ -90,8 +90,8 @@ export async function findPermissions(db: Db | Trx, scope: AddressScope, id: str
 }
 
 /**
- * Returns the lowest index under the prefix that is free, as are all above it. Addresses are never deleted, so it is the highest index
- * plus one. A burnt index is not free, and none below the floor of the vault is, which matters for prefixes with indices only.
+ * Returns the lowest index under the prefix from which on all indexes are free. Addresses are never deleted, so it is one above the
+ * highest used or burnt index. In a prefix with indexes it is also not below the floors of the vault.
  */
 export async function findNextIndex(
   db: Db | Trx,

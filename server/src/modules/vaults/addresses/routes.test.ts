@@ -258,7 +258,7 @@ describe('refused creations', () => {
     expect((await spared.admin.post('/vaults/spared-vault/addresses', ops)).status).toBe(201)
 
     const refused = (await answers).filter(({ status }) => status !== 502)
-    // Those behind the one that asked were refused when it failed: none of them asked, or waited until its turn expired.
+    // The waiting creations were refused when the first one failed: none asked the wallet service or waited until its turn expired.
     expect(refused).toHaveLength(59)
     for (const { status, headers, body } of refused) {
       expect([status, headers['retry-after'], body.message]).toEqual([

@@ -70,7 +70,7 @@ export const Address = Closed(
       'Value of the dynamic segment, which counts the addresses with the same other segments.',
     ),
     segmentsJson: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
-      description: 'Segment code to path value, without network and index.',
+      description: 'Path value of each segment by its code, without network and index.',
       examples: [{ purpose: 1 }],
     }),
     label: Nullable(Label),
@@ -81,7 +81,7 @@ export const Address = Closed(
     emoji: Nullable(Emoji),
     balance: Type.String({
       pattern: '^[0-9]+$',
-      description: 'Available and reserved of the primary token, in its smallest unit.',
+      description: 'Sum of the available and the reserved balance of the primary token, in its smallest unit.',
       examples: ['1500000'],
     }),
     balances: described(Type.Array(Ref(AddressBalance)), 'Balances of the address, per token.'),
@@ -95,7 +95,7 @@ export const Address = Closed(
       Nullable(Type.String({ examples: ['USDT'] })),
       'Symbol of the primary token; null for none.',
     ),
-    balanceDecimal: described(OutDecimal, 'The same in token units.'),
+    balanceDecimal: described(OutDecimal, '`balance` in token units.'),
     createdAt: Timestamp,
     owner: Ref(AddressOwner),
     access: described(
@@ -126,10 +126,10 @@ const appearance = {
 export const AddressCreation = Closed({
   network: Slug,
   segments: Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 63 }), {
-    description: 'Code of each static route to the code of one of its variants.',
+    description: 'Code of the chosen variant of each static route, by the code of the route.',
     examples: [{ purpose: 'operations' }],
   }),
-  token: Type.Optional(described(TokenCode, 'Code of the primary token; that of the variants by default.')),
+  token: Type.Optional(described(TokenCode, 'Code of the primary token; by default the token of the variants.')),
   ...appearance,
 })
 
@@ -157,7 +157,8 @@ export const AddressQuery = Closed({
     Type.String({
       minLength: 1,
       maxLength: membershipUserIdLengthMax,
-      description: 'Administrators: only addresses of this owner.',
+      description:
+        'Restricts the list to addresses of this owner. Only administrators and auditors may name another owner.',
       examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
     }),
   ),

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await addMember(app, vault, 'member@example.org')
   await createVaultFixture(app, { code: 'other-vault', adminEmail: 'stranger@example.org' })
   await app.deps.db.updateTable('vaults').set({ protection: 'votes' }).where('id', '=', vault.id).execute()
-  // The mails about the people of the vault.
+  // Delivers the mails about the new members of the vault first.
   await mailsAfterWatch()
 })
 afterAll(async () => {
@@ -35,7 +35,7 @@ const versionOf = (version: number, previous: string | null) =>
     trustsServicePage: version > 1,
   })
 
-/** Mails that are due after the wallet service was looked at, on two nodes at once. */
+/** Returns the mails that are due after two nodes have looked at the wallet service at once. */
 async function mailsAfterWatch() {
   smtp.mails.length = 0
   await Promise.all([watchAuthorities(app.deps), watchAuthorities(app.deps)])
@@ -71,7 +71,7 @@ test('T81 all members are mailed about a version that waits, once and when it is
   }
   expect(await mailsAfterWatch()).toEqual([])
 
-  // The one after a cancelled version is told of again.
+  // The version after a cancelled one is mailed again.
   const other = { ...authorityAnswer(vault.id, [], 2, { previous: present.hash }), inForceAt }
   vault.wallet.authority = { ...present, pending: other }
   expect((await mailsAfterWatch()).map(({ text }) => text.includes(other.hash))).toEqual([true, true])

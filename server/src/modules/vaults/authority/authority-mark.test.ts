@@ -116,7 +116,7 @@ describe('T59 both files of the wallet service restored from one snapshot', () =
     },
   )
 
-  it('a version that was signed since is the highest from then on, and one below it is not', async () => {
+  it('a later signed version becomes the highest, and the version before it is then behind', async () => {
     show(second())
     await watchAuthorities(bench.test.deps)
     show(versionOf(3, second()))
@@ -145,7 +145,7 @@ describe('T59 both files of the wallet service restored from one snapshot', () =
     expect(await isRed()).toBe(true)
   })
 
-  it('is taken for the authority in force by an operator, who compared it, on the record', async () => {
+  it('is accepted by an operator who compared it, which is recorded', async () => {
     show(second())
     await watchAuthorities(bench.test.deps)
     const { code } = bench.vault

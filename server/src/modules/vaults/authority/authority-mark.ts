@@ -163,7 +163,6 @@ export async function acceptAuthority(trx: Trx, { code, fingerprint, reason, ope
  * The waiting version of an authority, which mails to all members of its vault describe: its keys decide about every
  * payment of the vault.
  */
-
 type Pending = NonNullable<AuthorityDocument['pending']>
 
 export const pendingAction = 'vault.authority_pending'

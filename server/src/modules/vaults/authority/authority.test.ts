@@ -103,7 +103,7 @@ describe('T58 GET /vaults/{code}/authority', () => {
 
 const inForceAt = '2030-01-02T03:04:05.000Z'
 
-/** The wallet service shows a version in force, and one that waits. */
+/** Lets the wallet service show a version in force and a version that waits. */
 function showPending(more: object = {}) {
   const authority = documentOf({ change: { group: 'treasurers', votes: 3 } })
   const next = documentOf({ version: 4, previous: hashOf(authority), trustsServicePage: true, ...more })

@@ -41,7 +41,7 @@ export const AuthorityCancellation = Closed({
   votes: Type.Array(Ref(SignedVote), {
     minItems: 1,
     maxItems: authorityVotesMax,
-    description: 'Votes `reject` on the hash of the version that waits, by people of the group that signs versions.',
+    description: 'Votes `reject` on the hash of the pending version, by people of the group that signs versions.',
   }),
 })
 

@@ -5,7 +5,7 @@ import type { Person } from '../../../testing/app.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
-/** Every request and answer of docs/sharing.md, run in the order in which the manual has them. */
+/** Runs every request of docs/sharing.md in the order of the manual, and compares the answers. */
 const manual = await readFile(new URL('../../../../../docs/sharing.md', import.meta.url), 'utf8')
 const blocks = [...manual.matchAll(/^```(http|json answer)\n([\s\S]*?)^```$/gm)].map(([, kind, text]) => ({
   kind: kind!,
@@ -58,7 +58,7 @@ async function send(text: string) {
 }
 
 describe('docs/sharing.md', () => {
-  it('its requests are answered as it says, one after the other', async () => {
+  it('states the answers of its requests, one after the other', async () => {
     let last: Answer<unknown> | undefined
     for (const { kind, text } of blocks) {
       if (kind === 'json answer') {

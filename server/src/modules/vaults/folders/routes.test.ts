@@ -208,7 +208,7 @@ describe('folders', () => {
   })
 })
 
-describe('sharing folders', () => {
+describe('a shared folder', () => {
   it('shares its addresses for as long as they are in it', async () => {
     const folder = await createFolder()
     const [inside, outside] = [await createAddress(manager), await createAddress(manager)]
@@ -253,7 +253,7 @@ describe('sharing folders', () => {
     expect(recorded.at(-1)).toEqual({ action: 'address_group.unshared', details: grant })
   })
 
-  it('again replaces the rights of the grant that is there, for the addresses too', async () => {
+  it('has only the rights of the new grant when it is shared again, for its addresses too', async () => {
     const folder = await createFolder()
     const address = await createAddress(manager)
     await put(folder.id, address.id)
@@ -314,7 +314,7 @@ describe('sharing folders', () => {
     expect(await count()).toEqual({ isShared: true, participantCount: 3 })
   })
 
-  it('is shared with an empty group, and reaches no person', async () => {
+  it('reaches no person when it is shared with an empty group', async () => {
     const folder = await createFolder()
     await share(folder.id, toGroup(await ensureGroup(vault, 'empty')))
     expect((await read(folder.id)).sharing).toEqual({ isShared: true, participantCount: 0 })
@@ -370,7 +370,7 @@ describe('sharing folders', () => {
 })
 
 describe('addresses of a folder', () => {
-  it('are those of a folder that one manages, was granted, or administers; of no other', async () => {
+  it('are listed for its manager, people with a grant and administrators only', async () => {
     const folder = await createFolder()
     const [first, second] = [await createAddress(manager), await createAddress(manager)]
     await createAddress(manager)
@@ -384,7 +384,7 @@ describe('addresses of a folder', () => {
     expect([await of(manager, '&access=shared'), await of(viewer, '&access=shared')]).toEqual([[], both])
     expect(await of(vault.admin, `&userId=${manager.userId}`)).toEqual(both)
     expect(await of(vault.admin, `&userId=${viewer.userId}`)).toEqual([])
-    // One that cannot be seen is like one that does not exist.
+    // A folder that one may not see is answered like a folder that does not exist.
     expect(await of(other)).toEqual([])
     expect(await idsOf(other, `${addresses}?folderId=${newId()}`)).toEqual([])
   })
@@ -400,14 +400,14 @@ describe('addresses of a folder', () => {
   })
 })
 
-describe('refused', () => {
+describe('refused requests', () => {
   it.each([
     ['no name', {}, 'name'],
     ['an empty name', { name: '' }, 'name'],
     ['a blank name', { name: '  ' }, 'name'],
     ['a name of 201 characters', { name: 'x'.repeat(201) }, 'name'],
     ['a name that is null', { name: null }, 'name'],
-    ['a colour that is none', { name: 'x', color: 'blue' }, 'color'],
+    ['a value that is not a colour', { name: 'x', color: 'blue' }, 'color'],
     ['T41 another manager', { name: 'x', createdById: 'x' }, 'createdById'],
     ['an unknown field', { name: 'x', members: [] }, 'members'],
   ])('answers 400 to %s', async (_, body, field) => {
@@ -444,7 +444,7 @@ describe('refused', () => {
   it.each([
     ['themselves', () => toUser(manager)],
     ['a user who is not a member', () => ({ subjectType: 'user', subjectId: newId() })],
-    ['a group that is none', () => toGroup(newId())],
+    ['a group that does not exist', () => toGroup(newId())],
   ])('answers 400 to a grant to %s', async (_, body) => {
     const folder = await createFolder()
     const answer = await manager.post(`${folders}/${folder.id}/grants`, body())
@@ -493,7 +493,7 @@ describe('permissions', () => {
     expect(await statuses(manager, unknown)).toEqual(every(404))
     expect(await read(folder.id)).toEqual(before)
     expect((await manager.get(`${folders}/${folder.id}/grants`)).body.items).toEqual([grant])
-    // Among the last ones, the manager may do all of it.
+    // The manager comes last, because their requests change the folder.
     expect(await statuses(manager)).toEqual({
       ...every(200),
       add: 201,

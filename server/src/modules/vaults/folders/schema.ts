@@ -30,7 +30,7 @@ export const AddressGroup = Closed(
     createdBy: ProfileBeside,
     createdAt: Timestamp,
     updatedAt: Timestamp,
-    memberCount: Type.Integer({ minimum: 0, description: 'Addresses in the folder.', examples: [4] }),
+    memberCount: Type.Integer({ minimum: 0, description: 'Number of addresses in the folder.', examples: [4] }),
     access: Type.Unsafe<FolderAccess>({
       ...Enum(folderAccesses),
       description: "Source of the caller's access, the first that applies: manager, grant or administrator.",

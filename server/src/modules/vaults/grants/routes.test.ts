@@ -58,7 +58,7 @@ async function audited(targetId: string): Promise<{ action: string; details: unk
   return rows.map(({ action, content }) => ({ action, details: JSON.parse(content).details }))
 }
 
-describe('granting', () => {
+describe('a grant', () => {
   it('to a user shows the address to them, and names the user', async () => {
     const address = await createAddress(owner, { label: 'Shared' })
     expect((await viewer.get(`${addresses}/${address.id}`)).status).toBe(404)
@@ -98,7 +98,7 @@ describe('granting', () => {
     expect((await other.get(`${addresses}/${toFinance.id}`)).status).toBe(404)
   })
 
-  it('again replaces the rights of the grant that is there', async () => {
+  it('replaces the rights of an earlier grant to the same subject', async () => {
     const address = await createAddress(owner)
     const first = await owner.post(grantsOf(address.id), toUser(other, { canView: true, canTransfer: true }))
     const second = await owner.post(grantsOf(address.id), toUser(other))
@@ -113,7 +113,7 @@ describe('granting', () => {
     ])
   })
 
-  it('twice at once makes one grant', async () => {
+  it('is made once by requests at the same time', async () => {
     const address = await createAddress(owner)
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => owner.post(grantsOf(address.id), toGroup(financeId))),
@@ -122,7 +122,7 @@ describe('granting', () => {
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
   })
 
-  it('with an Idempotency-Key happens once', async () => {
+  it('is made once by requests with the same Idempotency-Key', async () => {
     const address = await createAddress(owner)
     const key = { 'idempotency-key': 'grant-1' }
     const first = await owner.post(grantsOf(address.id), toUser(viewer), key)
@@ -163,7 +163,7 @@ describe('granting', () => {
   })
 })
 
-describe('taking back', () => {
+describe('revoking a grant', () => {
   it('ends its access on the next request, and leaves a record', async () => {
     const address = await createAddress(owner)
     const grant = await share(address.id, toUser(viewer, { canTransfer: true }))
@@ -238,7 +238,7 @@ describe('the list of addresses', () => {
     const mine = await createAddress(first, { label: 'Mine' })
     const theirs = await createAddress(second, { label: 'Theirs' })
     const hidden = await createAddress(second)
-    // To the same person by name, by a group and by everyone; and one's own to a group one is in.
+    // One address is shared with the same person by name, by a group and by everyone; the own address with a group of the owner.
     const { everyone } = vault.groups
     for (const body of [toUser(first), toGroup(await ensureGroup(vault, 'pairs')), toGroup(everyone)]) {
       await share(theirs.id, body, second)
@@ -289,7 +289,7 @@ describe('refused grants', () => {
   it.each([
     ['themselves', () => toUser(owner), 'subjectId'],
     ['a user who is not a member', () => ({ subjectType: 'user', subjectId: newId() }), 'subjectId'],
-    ['a group that is none', () => toGroup(newId()), 'subjectId'],
+    ['a group that does not exist', () => toGroup(newId()), 'subjectId'],
     ['a user called a group', () => toGroup(viewer.userId), 'subjectId'],
     ['a group called a user', () => ({ subjectType: 'user', subjectId: financeId }), 'subjectId'],
     ['another kind of subject', () => ({ subjectType: 'everyone', subjectId: financeId }), 'subjectType'],

@@ -49,7 +49,7 @@ export async function findVault(db: Db | Trx, id: string): Promise<VaultWithStru
   return vault!
 }
 
-/** Returns every vault, for the verifier. */
+/** Returns the ids of all vaults, for the verifier. */
 export async function listVaultIds(trx: Trx): Promise<string[]> {
   const rows = await trx.selectFrom('vaults').select('id').orderBy('id').execute()
   return rows.map(({ id }) => id)

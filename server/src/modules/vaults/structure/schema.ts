@@ -147,7 +147,7 @@ export const Vault = Closed(
         Closed({
           version: described(
             Type.Integer({ minimum: 0, examples: [1] }),
-            'Number of its version; 0 if the wallet service ' + 'no longer has an authority.',
+            'Number of its version; 0 if the wallet service no longer has an authority.',
           ),
           hash: described(
             Nullable(Type.String({ examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'] })),
@@ -168,9 +168,8 @@ export const Vault = Closed(
           since: described(Timestamp, 'Start of the halt.'),
           reason: described(
             Enum(['books_behind', 'wallet_behind']),
-            '`books_behind`: the wallet service has accepted what the books do not have. `wallet_behind`: it no longer ' +
-              'has what it ' +
-              'accepted before.',
+            '`books_behind`: the wallet service has accepted entries that the books do not have. `wallet_behind`: it ' +
+              'no longer has entries that it accepted before.',
           ),
         }),
       ),

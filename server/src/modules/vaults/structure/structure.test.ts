@@ -26,7 +26,7 @@ describe('planStructure', () => {
     })
   })
 
-  it('takes the network alone, and an order that only the network shares', () => {
+  it('accepts a structure of the network alone, and a route with the order of the network', () => {
     expect(planStructure({ network })).toMatchObject({ plan: { routes: [] } })
     expect(planStructure({ network, index: { ...index, order: network.order } })).toHaveProperty('plan')
   })

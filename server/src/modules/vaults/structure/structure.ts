@@ -105,7 +105,7 @@ function faultsOfRoute(code: string, route: RouteInput): FieldFault[] {
   const at = `routes.${code}`
   const variants = route.variants ?? []
   if (!routeCodeForm.test(code) || forbiddenCodes.has(code)) {
-    return [{ field: at, message: 'a route code must match ^[a-z][a-z0-9_-]{0,62}$ and be no reserved word' }]
+    return [{ field: at, message: 'a route code must match ^[a-z][a-z0-9_-]{0,62}$ and not be a reserved word' }]
   }
   if (code === 'network' && route.dynamic === true) return [{ field: `${at}.dynamic`, message: 'must be false' }]
   if (route.dynamic === true && variants.length > 0) {

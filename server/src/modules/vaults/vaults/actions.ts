@@ -37,7 +37,7 @@ import {
 import { pinShownKeys } from './lock.ts'
 
 /**
- * Creates a draft vault with its derivation structure and its two built-in groups.
+ * Creates a draft vault with its derivation structure and its three built-in groups.
  * @throws 400 with every fault of the structure, 409 when the code is taken
  */
 export async function createVault(

@@ -18,10 +18,10 @@ import {
 import { confirmWallet, isSameWallet, type WalletOfVault, walletOf } from '../wallets/wallet-settings.ts'
 
 /** The answer of a wallet service about the keys of these accounts: the shown keys, or null when it showed none. */
-export type Asked = { wallet: WalletOfVault; accounts: Account[]; shown: ShownKeys | null }
+export type KeyAnswer = { wallet: WalletOfVault; accounts: Account[]; shown: ShownKeys | null }
 
 /** Thrown when the wallet service of a vault was not asked yet. It rolls back the transaction that locks the vault. */
-class KeysNeededError extends AnswerNeededError<Omit<Asked, 'shown'>> {}
+class KeysNeededError extends AnswerNeededError<Omit<KeyAnswer, 'shown'>> {}
 
 /**
  * Locks a vault. Its wallet service is asked for the keys of its accounts while no transaction is open.
@@ -29,7 +29,7 @@ class KeysNeededError extends AnswerNeededError<Omit<Asked, 'shown'>> {}
  */
 export function withAccountKeys<Result>(
   deps: Pick<Deps, 'config' | 'sealer' | 'db'>,
-  lock: (answer: Asked | null) => Promise<Result>,
+  lock: (answer: KeyAnswer | null) => Promise<Result>,
 ): Promise<Result> {
   return askingOutside(KeysNeededError, lock, async ({ wallet, accounts }) => {
     await confirmWallet(deps.db, async () => wallet)
@@ -39,10 +39,10 @@ export function withAccountKeys<Result>(
 }
 
 /**
- * Makes the structure final; from now on addresses may be created. A wallet service that shows its keys is bound by them.
+ * Makes the structure final; from now on addresses may be created. A wallet service that shows its keys is bound to them.
  * @throws 409 when it is final already, or the vault changed while the wallet service was asked; KeysNeededError
  */
-export async function lockVault(trx: Trx, by: ByMember, answer: Asked | null): Promise<VaultWithStructure> {
+export async function lockVault(trx: Trx, by: ByMember, answer: KeyAnswer | null): Promise<VaultWithStructure> {
   const { id } = by.member.vault
   const vault = await lockVaultRow(trx, id)
   if (vault.locked_at !== null) throw conflict('vault_is_locked', 'The vault is already locked')

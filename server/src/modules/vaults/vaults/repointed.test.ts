@@ -8,7 +8,7 @@ import { fixtureRoutes } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { openSecret } from '../wallets/wallet-settings.ts'
 
-/** Somebody has the login of a node for the database and a listener of their own; the service runs. */
+/** An intruder has the database login of a node and a listener of their own, while the service runs. */
 let bench: TransferBench
 let listener: FakeWallet
 let intruder: pg.Pool
@@ -58,7 +58,7 @@ async function point(row: Partial<typeof genuine>): Promise<void> {
   )
 }
 
-/** Everything by which a person makes the service call the wallet service of the vault. */
+/** Every request of a person that makes the service call the wallet service of the vault. */
 async function useEverything(): Promise<{ transferId: string; statuses: number[] }> {
   const { admin } = bench.vault
   const order = await bench.order(address.id, '1')

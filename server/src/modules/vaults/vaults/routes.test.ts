@@ -39,7 +39,7 @@ async function auditActions(vaultId: string): Promise<string[]> {
 }
 
 describe('creating a vault', () => {
-  it('makes a draft with networks, routes renumbered from 0, and the two built-in groups', async () => {
+  it('makes a draft with networks, routes renumbered from 0, and the built-in groups', async () => {
     const created = await operator.post('/vaults', {
       vault: { ...head('created-vault'), description: 'For the treasury' },
       routes: {
@@ -288,7 +288,7 @@ describe('a draft and its lock', () => {
     expect(await auditActions(draft.id)).toEqual(['vault.created', 'vault.locked', 'vault.structure_replaced'])
   })
 
-  it('locks once when asked twice at the same time', async () => {
+  it('is locked once by requests at the same time', async () => {
     await createDraft('racing-vault')
     const answers = await Promise.all([1, 2, 3].map(() => operator.post('/vaults/racing-vault/lock')))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409])
@@ -410,7 +410,7 @@ describe('changing a vault', () => {
     expect((await url('https://thief.example.org', { walletServiceSecret: null })).status).toBe(200)
   })
 
-  it('sets how often its wallet service is asked, on its record and announced', async () => {
+  it('sets how often its wallet service is asked, and records and announces it', async () => {
     const created = await createDraft('asked-vault')
     expect(created.walletQuestionsPerSecond).toBe(20)
     const set = (walletQuestionsPerSecond: unknown) =>

@@ -23,7 +23,7 @@ let count = 0
 let vault: VaultFixture
 let wallet: FakeWallet
 
-/** A vault of its own; `keys: null` is a wallet service that shows none. */
+/** Creates a vault for one test. With `keys: null` its wallet service shows no keys. */
 async function openVault(keys: typeof honest | null, more: object = {}): Promise<void> {
   count += 1
   // Two vaults never share an address.
@@ -71,7 +71,7 @@ describe('T61 the keys of a vault', () => {
     wallet.requests.length = 0
     const made = [await make(), await make()]
     expect(made.map(({ address }) => address)).toEqual(['m/44/60/1/0', 'm/44/60/1/1'].map(keysOfVault().address))
-    // It answers for itself: nothing is asked for again.
+    // The keys are pinned, so the wallet service is not asked for them again.
     expect(requestsTo('/xpub')).toEqual([])
     expect(await differences()).toEqual([])
   })
@@ -222,7 +222,7 @@ describe('T61 a wallet service at the lock', () => {
     wallet.answerWithAddress = keysOfVault().address
     const made = await make()
     expect(made.address).toBe(keysOfVault().address('m/44/60/1/0'))
-    // Keys from which its addresses do not follow bind nothing, and lock nobody out.
+    // Keys from which the addresses of the vault do not follow bind nothing, and the vault still works.
     wallet.keys = honest
     const secret = { walletServiceSecret: wallet.secret }
     const other = await vault.admin.patch(url(), secret)
@@ -367,7 +367,7 @@ describe('T61 a new wallet service of a vault with keys', () => {
       if (hasAddresses) for (let index = 0; index < 3; index += 1) await make()
       for (const keys of [null, honest, fakeKeysOf(`keys ${count}`, { signedBy: 'thief' })]) {
         moved.keys = keys
-        // Every address is right: who knows the keys of the accounts knows the addresses.
+        // Every address is right, because whoever knows the keys of the accounts can derive the addresses.
         moved.answerWithAddress = keysOfVault().address
         const answer = await move()
         expect([answer.status, answer.body.reason], JSON.stringify(answer.body)).toEqual([409, 'wallet_differs'])

@@ -61,7 +61,7 @@ const mailsAbout = async (action: string) =>
     )
   ).map(({ user_id }) => user_id)
 
-/** Restores the entries of the wallet service to those of a moment before. */
+/** Runs `work` while the wallet service has lost all entries except `kept`. */
 async function withLostEntries(kept: FakeEntry[], work: () => Promise<void>) {
   const all = [...entries()]
   wallet().accepted = kept
@@ -271,7 +271,7 @@ describe('no false alarm', () => {
   })
 })
 
-it('a service that offers no list is used as before, and one that offered it must go on', async () => {
+it('a wallet service that offers no list is used as before, and one that offered a list must go on to offer it', async () => {
   const listed = wallet().accepted
   await bench.sql('delete from wallet_marks')
   wallet().accepted = null
@@ -305,7 +305,7 @@ it('the first comparison burns unknown paths, whose indices are not used, and ha
   })
 })
 
-it('a first comparison of many pages is lenient to its end, and strict from then on', async () => {
+it('a first comparison of many pages is lenient until its end, and later ones are strict', async () => {
   await bench.sql('delete from wallet_marks')
   const path = (n: number) => address.derivationPath.replace(/\d+$/, String(n))
   const listed = wallet().accepted!
@@ -393,7 +393,7 @@ describe('T26 books and wallet service that work with other databases', () => {
     expect(await next()).toBe(last + skippedIndices)
     expect(await next()).toBe(last + skippedIndices + 1)
     expect(await floors()).toEqual([String(last + skippedIndices)])
-    // A sample of all addresses finds those on both sides of the gap.
+    // Samples have addresses from both sides of the gap.
     const sampled = new Set<boolean>()
     for (let round = 0; round < 20; round += 1)
       for (const { derivationPath } of await pickSamples(bench.test.deps.db, bench.vault.id))
@@ -429,7 +429,7 @@ describe('T26 books and wallet service that work with other databases', () => {
     expect(await next()).toBe(last + 1)
   })
 
-  it('also when the vault was halted and is recovered', async () => {
+  it('skip indices also when the vault was halted and is recovered', async () => {
     wallet().database = 'third'
     const last = await next()
     await move()

@@ -22,7 +22,7 @@ import {
 
 /** The time for which a comparison permits orders and new addresses. */
 export const walletComparedMilliseconds = 10_000
-/** The unknown entries that a record of a halt shows. */
+/** The largest number of unknown entries that a record of a halt shows. */
 const unknownShownMax = 20
 
 type Comparing = Pick<Deps, 'db' | 'log' | 'clock'>

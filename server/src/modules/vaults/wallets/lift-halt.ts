@@ -73,8 +73,8 @@ type Lifting = Omit<Difference, 'unknown'> & {
 }
 
 /**
- * Ends the halt of a vault, whose comparison goes on behind the entries that were recovered. Returns false when the vault is not halted
- * as before.
+ * Ends the halt of a vault, whose comparison goes on behind the entries that were recovered. Returns false when the vault is no longer
+ * halted, or its mark has moved.
  */
 export async function liftHalt(
   db: Db,

@@ -25,7 +25,7 @@ let moved: FakeWallet
 beforeEach(async () => {
   moved = await startFakeWallet()
   const { secret } = bench.vault.wallet
-  // The same keys behind another URL, with another secret of its own.
+  // A wallet service with the same keys, but another URL and another secret.
   moved.answerWithAddress = (path) => fakeAddress(secret + path)
 })
 
@@ -158,7 +158,7 @@ describe('T61 a new wallet service', () => {
     }
     const { derivationPath } = await createAddress(bench.owner)
     wallet.answerWithAddress = null
-    // It was derived again, by the new one.
+    // The new wallet service derived the address again.
     expect(probed(moved).filter((path) => path === derivationPath)).toHaveLength(1)
     await back()
   })
@@ -190,7 +190,7 @@ describe('T61 a new wallet service', () => {
 describe('the samples', () => {
   it('reach every part of a vault, by indexes', async () => {
     const { id } = bench.vault
-    // As an import leaves them: made in one moment, under one prefix.
+    // Addresses as after an import: created at one moment, under one prefix.
     await bench.sql(
       `insert into addresses (vault_id, id, network_id, address, address_key, derivation_path, static_prefix, path_index,
          segments, owner_id, created_at, updated_at)
@@ -199,7 +199,7 @@ describe('the samples', () => {
        from (select * from addresses where vault_id = $1 limit 1) a, generate_series(0, 9999) n`,
       [id],
     )
-    // Five draws, because a single one may miss most of a half.
+    // Five draws, because a single draw may have few addresses of one half.
     const draws = await Promise.all(Array.from({ length: 5 }, () => pickSamples(bench.test.deps.db, id)))
     for (const draw of draws) expect(draw.length).toBeGreaterThan(18)
     const samples = draws.flat()
@@ -207,7 +207,7 @@ describe('the samples', () => {
     for (const half of [(place: number) => place >= 0 && place < 5_000, (place: number) => place >= 5_000]) {
       expect(places.filter(half).length).toBeGreaterThan(1)
     }
-    // A vault with more prefixes than are looked at: the random ones follow a random one.
+    // A vault with more prefixes than the choice considers: it considers the prefixes after a random prefix.
     await bench.sql(`update addresses set static_prefix = id, path_index = 0 where id like 'bulk%'`)
     expect((await pickSamples(bench.test.deps.db, id)).length).toBeGreaterThan(12)
   })

@@ -6,8 +6,8 @@ import { parseDerivationPath } from '../structure/derivation.ts'
 import { findVault } from '../structure/queries.ts'
 
 /**
- * The place up to which the entries of a wallet service were compared. `walletNumber` counts the wallet services of the vault; null as
- * cursor: none of the present one was compared.
+ * The place up to which the entries of a wallet service were compared. `walletNumber` counts the wallet services of the vault. The
+ * cursor is null until entries of the present wallet service were compared.
  */
 export type WalletMark = {
   cursor: string | null
@@ -18,7 +18,7 @@ export type WalletMark = {
   haltReason: HaltReason | null
   /** The paths of stored addresses that were not listed up to the cursor. */
   notListed: string[]
-  /** The name of the present database of the books, and those of both databases when they were compared last. */
+  /** The name of the present database of the books, and the names of both databases at the last comparison. */
   database: string
   booksDatabase: string | null
   walletDatabase: string | null
@@ -37,7 +37,7 @@ export async function findWalletMark(db: Db | Trx, vaultId: string): Promise<Wal
   return rows[0]!
 }
 
-/** Locks the mark of a vault. Returns false if it is not `known` any more. */
+/** Locks the mark of a vault. Returns false if the mark or the halt has changed since `known` was read. */
 export async function lockWalletMark(trx: Trx, vaultId: string, known: WalletMark): Promise<boolean> {
   await sql`insert into wallet_marks (vault_id) values (${vaultId}) on conflict do nothing`.execute(trx)
   await sql`select from wallet_marks where vault_id = ${vaultId} for update`.execute(trx)
@@ -58,8 +58,8 @@ type Compared = Pick<WalletMark, 'entries' | 'isComplete'> & {
 }
 
 /**
- * Stores how far the entries were compared. When both databases are other ones than before, both may have been restored to an earlier
- * time: the next addresses then get indices beyond those that both have forgotten.
+ * Stores how far the entries were compared. When both databases have another name than before, both may have been restored to an earlier
+ * time. The next addresses then get indices above the indices that both may have forgotten.
  */
 export async function setWalletMark(
   trx: Trx,
@@ -84,7 +84,7 @@ export const skippedIndices = 1_000_000
 export const areBooksMoved = ({ database, booksDatabase }: WalletMark): boolean =>
   booksDatabase !== null && booksDatabase !== database
 
-/** Returns true if both databases are known to be other ones than at the last comparison. */
+/** Returns true if both databases are known to have another name than at the last comparison. */
 export function areBothMoved(mark: WalletMark, present: string | null): boolean {
   return areBooksMoved(mark) && mark.walletDatabase !== null && present !== null && mark.walletDatabase !== present
 }
@@ -108,7 +108,7 @@ export async function setHalt(trx: Trx, vaultId: string, halt: { at: Date; reaso
     .execute()
 }
 
-/** Records that a path will be asked of the wallet service. This must be committed before the path is asked for. */
+/** Records that the wallet service will be asked for the address of a path. The record must be committed before the request. */
 export async function recordAskedPath(db: Db, vaultId: string, derivationPath: string, now: Date): Promise<void> {
   await sql`${prepared}
     insert into asked_paths (vault_id, derivation_path, asked_at) values (${vaultId}, ${derivationPath}, ${now})
@@ -123,7 +123,7 @@ export async function noteStoredPath(trx: Trx, vaultId: string, derivationPath: 
   await forgetKnownPaths(trx, vaultId, [derivationPath])
 }
 
-/** Lists the paths that were asked for and have no address in the books. Restored books may have lost what was given to people. */
+/** Lists the paths that were asked for and have no address in the books. Restored books may have lost addresses that people use. */
 async function listAnswerless(trx: Trx, vaultId: string): Promise<string[]> {
   const { rows } = await sql<{ path: string }>`
     select derivation_path as path from asked_paths where vault_id = ${vaultId} and not is_stored and not is_burnt`.execute(
@@ -177,8 +177,8 @@ function placeOf(path: string, segments: { route: { dynamic: boolean }; pathId: 
 }
 
 /**
- * Returns the entries that the books do not have. The entries must be older than this read, because what is asked is committed before it
- * is asked.
+ * Returns the entries that the books do not have. The entries must be older than this read: the books record every request before it is
+ * sent, so this read then finds the record.
  *
  * A transfer must have been handed over. An address must be stored, or its path recorded as asked or burnt. An event must have credited
  * its deposit, or be kept. A transaction must be that of a transfer. Vaults may share a wallet service: the books of all of them count.

@@ -28,7 +28,7 @@ export async function watchAccepted(deps: Deps): Promise<void> {
 /** The database of each process at its last look. */
 const seen = new WeakMap<Db, string>()
 
-/** Compares all vaults at once when the database is another one than before: another timeline, after a failover or a restore. */
+/** Compares all vaults at once when the database has another name than before, as after a failover or a restore. */
 export async function noticeDatabase(deps: Deps): Promise<void> {
   const { rows } = await sql<{ database: string }>`select database_mark() as database`.execute(deps.db)
   const { database } = rows[0]!
@@ -42,8 +42,8 @@ export async function noticeDatabase(deps: Deps): Promise<void> {
 }
 
 /**
- * Compares the books of a vault with what its wallet service accepted, and logs why it could not. The lock of a vault does it too: the
- * names of both databases must be stored before the first address is, so that a restore of both to that moment is noticed.
+ * Compares the books of a vault with what its wallet service accepted, and logs the reason when it cannot. The lock of a vault does
+ * it too: the names of both databases must be stored before the first address, so that a restore of both to that moment is noticed.
  */
 export async function compareVault(deps: Deps, vaultId: string): Promise<void> {
   try {
