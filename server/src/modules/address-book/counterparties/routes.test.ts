@@ -172,7 +172,7 @@ describe('the address book', () => {
     expect((await createOne({ addresses: [ethereum('single')] })).addresses).toHaveLength(1)
   })
 
-  it('archives for good and stays readable', async () => {
+  it('is archived for good and stays readable', async () => {
     const counterparty = await createOne({ addresses: [ethereum('archived')] })
     const { status, body } = await clerk.post(`${base}/${counterparty.id}/archive`)
     expect(status).toBe(200)
@@ -387,7 +387,7 @@ describe('races', () => {
     expect((await clerk.get(`${base}?search=Racer`)).body.items).toHaveLength(1)
   })
 
-  it('archiving and adding an address at once leave no address on an archived counterparty that was not there', async () => {
+  it('archiving and adding an address at once add no address after the archiving', async () => {
     for (let i = 0; i < 5; i += 1) {
       const { id } = await createOne()
       const [archived, added] = await Promise.all([
@@ -404,7 +404,7 @@ describe('races', () => {
 })
 
 describe('chains', () => {
-  it('make a counterparty, a group, and put the one into the other', async () => {
+  it('create a counterparty and a group, and add the counterparty to the group', async () => {
     const { status, body } = await composite(clerk, [
       { action: 'counterparty_create', payload: { name: 'Chained', kind: 'company' } },
       { action: 'counterparty_group_create', payload: { code: 'chained', name: 'Chained' } },

@@ -111,7 +111,12 @@ export const CounterpartyQuery = Closed({
   ),
   kind: Type.Optional(described(Enum(counterpartyKinds), 'Restricts the list to counterparties of this kind.')),
   groupId: Type.Optional(described(GivenId, 'Restricts the list to members of this counterparty group.')),
-  archived: Type.Optional(Type.Boolean({ description: 'Archived and active ones by default.', examples: [false] })),
+  archived: Type.Optional(
+    Type.Boolean({
+      description: 'True for archived counterparties only, false for active ones only; both by default.',
+      examples: [false],
+    }),
+  ),
   ...pageQuery,
 })
 

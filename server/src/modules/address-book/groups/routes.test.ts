@@ -273,7 +273,7 @@ describe('policies', () => {
     expect((await clerk.get(`${base}/${id}`)).body).toMatchObject({ archivedAt: null, _count: { memberships: 1 } })
   })
 
-  it('see the group that is acted upon and the counterparty that is put into it', async () => {
+  it('see the changed group and the counterparty that is added to it', async () => {
     const [guarded, open] = [await createGroup(), await createGroup()]
     const person = await clerk.post(counterparties, { name: 'Somebody', kind: 'individual' })
     const company = await createCounterparty()

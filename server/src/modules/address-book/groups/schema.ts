@@ -59,7 +59,12 @@ export const CounterpartyGroupUpdate = Closed({ name: Type.Optional(Name), ...lo
 export const CounterpartyGroupMember = Closed({ counterpartyId: GivenId })
 
 export const CounterpartyGroupQuery = Closed({
-  archived: Type.Optional(Type.Boolean({ description: 'Archived and active ones by default.', examples: [false] })),
+  archived: Type.Optional(
+    Type.Boolean({
+      description: 'True for archived groups only, false for active ones only; both by default.',
+      examples: [false],
+    }),
+  ),
   ...pageQuery,
 })
 

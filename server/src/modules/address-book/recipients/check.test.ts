@@ -50,7 +50,7 @@ async function paid(toAddress: string): Promise<void> {
 }
 
 describe('checkRecipients', () => {
-  it('names the holder of a known address, in every spelling, and forgets one that is archived', async () => {
+  it('names the holder of a known address, in every spelling, and no longer once the counterparty is archived', async () => {
     const { id, address } = await supplier('Harbour Trading', 'Invoices')
     const known = { name: 'Harbour Trading', label: 'Invoices', counterpartyId: id, network: 'ethereum' }
     const [checked, lower] = await check([address, address.toLowerCase()])
@@ -60,7 +60,7 @@ describe('checkRecipients', () => {
     expect((await check([address]))[0]!.known).toBeNull()
   })
 
-  it('puts the known address beside one that only looks like it', async () => {
+  it('shows the known address beside an address that only looks like it', async () => {
     const { address } = await supplier('Quay Services')
     const [checked] = await check([lookAlikeOf(address)])
     expect(checked).toMatchObject({ known: null, isFirstPayment: true })
@@ -88,7 +88,7 @@ describe('checkRecipients', () => {
     expect([hidden!.known, alike!.lookAlikes]).toEqual([null, []])
   })
 
-  it('tells a mistyped character from a text that is not an address, and keeps the order', async () => {
+  it('distinguishes a mistyped address from a text that is not an address, and keeps the order', async () => {
     const right = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
     const wrong = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed'
     const items = await check([wrong, 'nonsense', right])

@@ -5,7 +5,7 @@ import { isMistyped, type NetworkType, parseOnchainAddress } from '../../../lib/
 import { listKnown } from './queries.ts'
 import type { CheckedRecipient, RecipientQuestion } from './schema.ts'
 
-type Asked = Static<typeof RecipientQuestion>['recipients']
+type Recipients = Static<typeof RecipientQuestion>['recipients']
 
 type Read = { onchain: { key: string; address: string; networkId: string } } | { fault: CheckedRecipient['fault'] }
 
@@ -13,7 +13,11 @@ type Read = { onchain: { key: string; address: string; networkId: string } } | {
  * Compares addresses with everything that the viewer knows, in the order of the question: one check for a payment, for the rows of
  * a payout and for an import into the address book.
  */
-export async function checkRecipients(db: Db, scope: AddressScope, recipients: Asked): Promise<CheckedRecipient[]> {
+export async function checkRecipients(
+  db: Db,
+  scope: AddressScope,
+  recipients: Recipients,
+): Promise<CheckedRecipient[]> {
   const slugs = [...new Set(recipients.map(({ network }) => network))]
   const networks = await db.selectFrom('networks').select(['id', 'slug', 'type']).where('slug', 'in', slugs).execute()
   const read = recipients.map(({ network: slug, address }): Read => {

@@ -97,7 +97,7 @@ export async function listKnown(
   const { vaultId, isAddressKnown, isPaymentKnown } = knowledgeOf(scope)
   const isSame = (alias: string) => {
     const key = sql.ref(`${alias}.address_key`)
-    // The index is about what looks alike.
+    // The index is on `look_alike_of`, so the condition on equal keys needs it too.
     return sql`${key} = wanted.key and look_alike_of(${key}) = look_alike_of(wanted.key)`
   }
   const { rows } = await sql<KnownRecipient>`${prepared}
