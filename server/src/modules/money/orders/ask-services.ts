@@ -39,7 +39,7 @@ export type CoinAccount = { id: string; code: string; decimals: number; availabl
 /** The fee that the wallet service expects, in raw units of the coin, and the account of the address in that coin. */
 type Gas = { fee: bigint; coin: CoinAccount }
 
-/** A known fee of orders that are alike. `fee` is null when the wallet service gave no estimate. */
+/** A kept estimate for orders with the same fee. `fee` is null when the wallet service gave no estimate. */
 type Known = { fee: bigint | null; at: number }
 
 type Payer = Pick<Order['source'], 'network_slug' | 'network_type' | 'address' | 'contract_address'>
@@ -77,11 +77,10 @@ export async function askServices(
 }
 
 /**
- * Returns what an order lacks for the fee; null when it lacks nothing, or when the fee is not known. The
- * wallet service is asked when no estimate for the token is kept, and again before an order is refused. So orders of addresses with
- * enough of the coin share an estimate for some seconds; where the fee depends on the outputs that an address has, those of one
- * address do. A missing estimate refuses no order and is not asked for again in that time. Where gas is not checked, no order is
- * refused.
+ * Returns the part of the fee that the address cannot pay; null when it can pay the fee, when the fee is not known, and where gas is
+ * not checked. The wallet service is asked when no estimate is kept, and again before an order is refused. So orders that can pay
+ * share an estimate for some seconds: orders of the same token, and where the fee depends on the outputs of an address, also of the
+ * same address. Without an estimate no order is refused, and the wallet service is not asked again in these seconds.
  */
 async function findLacking(
   deps: Deps,
@@ -93,7 +92,7 @@ async function findLacking(
   const scope = visibleScopeOf(member)
   const question = await findQuestion(deps.db, scope, body)
   const amount = question === null ? null : parseDecimal(body.amount, question.token_decimals)
-  // The order itself names its faults.
+  // The order is refused later, for these faults.
   if (question === null || amount === null || BigInt(question.token_available) < amount) return null
   const order = { source: question, amount }
   const canPay = (fee: bigint) => lackingOf(order, { fee, coin: question }) === null
@@ -105,11 +104,14 @@ async function findLacking(
   return fee === null ? null : lackingOf(order, { fee, coin: question })
 }
 
-/** Names the orders of a vault whose fees are alike: those of a token, and of an address where the fee depends on its outputs. */
+/**
+ * Returns a text that is the same for orders of a vault with the same fee: orders of the same token, and where the fee depends on the
+ * outputs of an address, also of the same address.
+ */
 export const feeKindOf = ({ network_slug, network_type, contract_address, address }: Payer): string =>
   [network_slug, contract_address ?? '', hasOutputs(network_type) ? address : ''].join(' ')
 
-/** `suffices` returns true if a kept fee refuses no order, so that the wallet service need not be asked again. */
+/** `suffices` returns true if the order can pay a kept fee, so that the wallet service is not asked again. */
 type Expecting = {
   vaultId: string
   feeKind: string

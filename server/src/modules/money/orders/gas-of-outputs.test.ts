@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 beforeEach(() => {
-  // The known fees are forgotten by then.
+  // The kept fees are too old by then.
   test.clock.advance(16_000)
 })
 
@@ -43,11 +43,11 @@ const payersAsked = () =>
 const order = (fromAddressId: string) =>
   vault.admin.post('/vaults/main-vault/transfers', { fromAddressId, toAddress, amount: '1' })
 
-it('a known fee of an address says nothing of another one', async () => {
+it('the kept fee of an address is not used for an order of another address', async () => {
   const before = payersAsked().length
   vault.wallet.fee = '1000'
   for (const id of [ids[0]!, ids[0]!]) expect((await order(id)).status).toBe(201)
-  // It has so many small outputs that the fee is more than what is left.
+  // The address has so many small outputs that the fee is more than the rest of its balance.
   vault.wallet.fee = '9900000001'
   const { status, body } = await order(ids[1]!)
   expect([status, body.reason]).toEqual([409, 'insufficient_gas'])
@@ -55,7 +55,7 @@ it('a known fee of an address says nothing of another one', async () => {
   expect(payersAsked().slice(before)).toEqual(senders)
 })
 
-it('the rows of a payout are asked for by address', async () => {
+it('the fee of the rows of a payout is requested once for each address', async () => {
   const before = payersAsked().length
   vault.wallet.fee = '1000'
   const rows = [ids[0]!, ids[1]!, ids[0]!].map((fromAddressId, row) => ({

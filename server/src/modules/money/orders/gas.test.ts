@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 beforeEach(() => {
   bench.vault.wallet.fee = '21000'
-  // The known fees are forgotten by then.
+  // The kept fees are too old by then.
   bench.test.clock.advance(16_000)
 })
 afterEach(async () => {
@@ -79,7 +79,7 @@ describe('the wallet service', () => {
     for (let i = 0; i < 3; i += 1) expect((await bench.order(rich.id, '1')).status).toBe(201)
     expect(countFeeQuestions() - before).toBe(1)
     expect((await refusalOf(poor.id, '1'))[1]).toBe('insufficient_gas')
-    // Fees fell: the known fee would refuse the order, so it is asked for again.
+    // Fees fell: with the kept fee the order would be refused, so the wallet service is asked again.
     bench.vault.wallet.fee = '0'
     expect((await bench.order(poor.id, '1')).status).toBe(201)
     expect(countFeeQuestions() - before).toBe(3)

@@ -41,11 +41,11 @@ export type SourceRow = RateColumns & {
   token_enabled: boolean | null
   /** null when the address has no account of the token. */
   available: string | null
-  /** The part of `available` that policies do not count; null without a token. */
+  /** The part of `available` from adjustments of single people, which policies do not count; null without a token. */
   unagreed: string | null
   to_address_id: string | null
   counterparty: AddressOwner | null
-  /** First payment to the recipient, and its likeness to a known address: the same for every initiator of the vault. */
+  /** Two signs of the recipient that do not depend on the initiator: nobody has paid it before, and it looks like a known address. */
   recipient: RecipientSigns
   /** The segments of the source address, by codes. */
   route_variants: { route: string; variant: string }[]
@@ -57,8 +57,8 @@ export type SourceRow = RateColumns & {
 type Payment = { scope: AddressScope; now: Date; key: RawBuilder<string | null> }
 
 /**
- * The contributions of the rooms to a payment: the SQL of each fact, in a statement about an address `a` with its network `n` and the
- * token `t`.
+ * SQL: the expression of each fact, which its room gives. The statement has the paying address as `a`, its network as `n` and the
+ * token as `t`.
  */
 const facts: Columns<SourceRow, Payment> = {
   address_id: () => sql`a.id`,
@@ -115,7 +115,7 @@ export type ShownParts = {
   toAddressId: string | null
 }
 
-type Asking = Payment & { body: OrderBody; initiator: Initiator; policies: AskedPolicies }
+type OrderedPayment = Payment & { body: OrderBody; initiator: Initiator; policies: AskedPolicies }
 
 /** The further columns of a single order: the policies that may apply, and the entries that the order names. */
 type OrderRow = {
@@ -129,7 +129,7 @@ type OrderRow = {
   shown: ShownParts
 }
 
-const ofOrder: Columns<OrderRow, Asking> = {
+const ofOrder: Columns<OrderRow, OrderedPayment> = {
   policies: ({ policies }) => policies.column,
   rules_version: ({ scope }) => newestVersionNumber(scope.vaultId),
   category: ({ scope, body }) => categoryByKey(scope.vaultId, body.metadata?.category ?? null),
@@ -143,7 +143,7 @@ export type FoundSource = SourceRow & Omit<OrderRow, 'policies'> & { candidates:
 
 /**
  * Reads everything that an order refers to, in one round trip. Returns null when the caller may not see the source address. With
- * `locksHolds` it takes the shared lock of the holds, which a later statement reads.
+ * `locksHolds` it also takes the shared lock of the holds; the holds are read by a later statement.
  */
 export async function findSource(
   db: Db | Trx,
@@ -193,7 +193,7 @@ export async function findSources(
   return bodies.map((_, i) => found.get(i + 1) ?? null)
 }
 
-/** SQL condition: `t` is the token that an order names, or else the primary token of its address `a`. */
+/** SQL condition: `t` is the token that an order names; if it names no token, the primary token of the address `a`. */
 export const isTokenOf = ({ tokenId, token }: Pick<OrderBody, 'tokenId' | 'token'>) =>
   tokenId !== undefined ? sql`t.id = ${tokenId}` : token !== undefined ? sql`t.code = ${token}` : sql`t.id = a.token_id`
 
@@ -205,7 +205,7 @@ type Spending = {
 
 /**
  * Locks the account that an order spends from. Returns the present fact `available`, the part of the amount that is not covered, and
- * the active hold that forbids the order. An earlier statement has taken the shared lock of the holds.
+ * the active hold that forbids the order. The caller has taken the shared lock of the holds in an earlier statement.
  */
 export async function lockAvailable(
   trx: Trx,

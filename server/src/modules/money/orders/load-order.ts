@@ -36,7 +36,7 @@ type Loading = {
   spends: boolean
   /** True if the order is placed, so that no hold may be placed meanwhile. */
   locksHolds?: boolean
-  /** The score of the screening for this order; left out when it was not asked or did not answer. */
+  /** The score of this order; left out when the screening was not asked or did not answer. */
   riskScore?: string | undefined
   now: Date
 }

@@ -38,7 +38,7 @@ const newOrders: fc.Arbitrary<Gathered> = fc.record({
 })
 
 /** The facts of an accepted payment. */
-const acceptedOnes: fc.Arbitrary<Gathered> = fc
+const acceptedPayments: fc.Arbitrary<Gathered> = fc
   .tuple(
     newOrders,
     fc.record({
@@ -89,7 +89,7 @@ it('objections have the same order at every stage', () => {
   const stages: Stage[] = ['order', 'preview', 'simulation', 'recheck']
   const met = new Set<string>()
   fc.assert(
-    fc.property(fc.constantFrom(...stages), acceptedOnes, newOrders, (stage, facts, other) => {
+    fc.property(fc.constantFrom(...stages), acceptedPayments, newOrders, (stage, facts, other) => {
       const reasons = objectionsTo(stage, facts).map(({ reason }) => reason)
       for (const reason of reasons) met.add(reason)
       expect(reasons).toEqual(reasons.toSorted((a, b) => precedence.indexOf(a) - precedence.indexOf(b)))
@@ -106,7 +106,7 @@ it('objections have the same order at every stage', () => {
 it('an accepted payment waits only for objections that pass by themselves or that people lift', () => {
   const waited = new Set<string>()
   fc.assert(
-    fc.property(acceptedOnes, (facts) => {
+    fc.property(acceptedPayments, (facts) => {
       for (const { reason, waits } of objectionsTo('recheck', facts)) if (waits) waited.add(reason)
     }),
     { numRuns: 500 },

@@ -27,9 +27,9 @@ export type Gathered = {
   /** The active hold on anything that the payment touches. */
   hold: ActiveHold | null
   initiatorId: string
-  /** The reason for which its initiator may not order it any more. */
+  /** The reason for which the initiator may not order the payment any more; null without such a reason. */
   lost: string | null
-  /** The decision of the policies; null when they are not asked, or not yet. */
+  /** The decision of the policies; null when the policies are not asked, or are asked later. */
   decision: Pick<Decision, 'effect' | 'blockReason'> | null
   /** The part of the amount that is not available, in raw units, and the code of the token. */
   uncovered: { missing: bigint; code: string } | null
@@ -54,7 +54,7 @@ export type FeeFailure = 'wallet_service_failed' | 'wallet_service_forbidden' | 
 /** The facts of an unknown fee. */
 export const feeNotAsked: FeeFacts = { lacking: null, isChecked: false, isAboveMax: false, failure: null }
 
-/** The facts that a new order has by the time it is read. */
+/** The facts that are the same for every new order. */
 export const asOrdered = {
   noun: 'this transfer',
   signature: 'valid',
@@ -62,7 +62,7 @@ export const asOrdered = {
   lost: null,
 } satisfies Partial<Gathered>
 
-/** Facts that do not concern an accepted payment, whose amount is reserved, nor a simulation. */
+/** The facts that cannot stop an accepted payment, whose amount is reserved, nor a simulation. */
 export const notAsked = { uncovered: null, fee: feeNotAsked, shortages: [] } satisfies Partial<Gathered>
 
 /** Codes of the problems in a preview. */
@@ -97,11 +97,11 @@ type Row<C extends Code> = {
   waits?: true
   /** True when the refusal of an order is recorded; without it a refusal writes no row. */
   isRecorded?: true
-  /** Tells whether an order is refused for the objection; without it every order is. */
+  /** Returns true if an order is refused for the objection; without this function every order is refused. */
   blocks?: (facts: Gathered) => boolean
 }
 
-const nobodyRefused = () => false
+const neverBlocks = () => false
 const beforeAccepted: readonly Stage[] = ['order', 'preview']
 const accepted: readonly Stage[] = ['recheck']
 
@@ -110,23 +110,23 @@ const accepted: readonly Stage[] = ['recheck']
  * stages only where it must, and says why.
  */
 const rows: { [C in Code]: Row<C> } = {
-  // Before an order, its signature is read with it, and a draft has no address to order from.
+  // The signature of a new order is checked before its objections are collected, and a draft has no address to order from.
   not_in_protected_vault: { find: ({ signature }) => (signature === 'missing' ? unsigned : null), only: accepted },
   approval_expired: { find: ({ signature }) => (signature === 'expired' ? signatureExpired : null), only: accepted },
   vault_is_draft: { find: ({ isVaultLocked }) => (isVaultLocked ? null : draft), only: accepted },
   archived: { find: ({ archived }) => objectionOfArchived(archived) },
   // A simulation answers by the policies alone, also for a token that is not enabled yet.
   disabled: { find: ({ token }) => objectionOfToken(token), only: [...beforeAccepted, ...accepted], waits: true },
-  // A preview names the hold instead: the guard refuses the preview of a caller who is held.
+  // A preview has the next objection instead: the guard refuses the preview of a caller who is held.
   caller_held: {
     find: ({ hold, initiatorId }) => (hold?.subjectType === 'user' && hold.subjectId === initiatorId ? ownHold : null),
     only: ['order'],
   },
   held: { find: ({ hold }) => ofHold(hold, 'held'), waits: true },
   address_exposed: { find: ({ hold }) => ofHold(hold, 'address_exposed'), waits: true },
-  // A caller without permission is refused before anything is said about the order.
+  // A caller without permission is refused before the objections to the order are collected.
   initiator_lost_permission: { find: ({ lost }) => (lost === null ? null : lostPermission(lost)), only: accepted },
-  // A simulation answers with the decision itself, and a recheck only tightens.
+  // A simulation returns the decision itself. At a recheck only a block counts, for which it has a code of its own.
   blocked_by_policy: {
     find: (facts) => ofPolicies(facts, 'blocked_by_policy'),
     only: beforeAccepted,
@@ -138,28 +138,28 @@ const rows: { [C in Code]: Row<C> } = {
     only: accepted,
   },
   insufficient_funds: { find: ({ uncovered }) => uncovered && uncoveredAmount(uncovered) },
-  // An amount of the coin that is too high is insufficient_funds already, which says more.
+  // An amount of the coin that is not available is insufficient_funds, which says more.
   insufficient_gas: {
     find: ({ uncovered, fee }) => (uncovered === null && fee.lacking !== null ? uncoveredFee(fee.lacking) : null),
     blocks: ({ fee }) => fee.isChecked,
   },
   quorum_unreachable: { find: ({ shortages }) => objectionsOfShortages(shortages) },
-  // With what follows an order is placed, and its delivery would probably fail or wait.
-  above_max_fee: { find: ({ fee }) => (fee.isAboveMax ? aboveMaxFee : null), blocks: nobodyRefused },
+  // The next objections refuse no order: it is placed, and its delivery would probably wait or fail.
+  above_max_fee: { find: ({ fee }) => (fee.isAboveMax ? aboveMaxFee : null), blocks: neverBlocks },
   wallet_service_failed: {
     find: ({ fee: { failure } }) => {
       if (failure === 'wallet_service_forbidden') return noConnection
       return failure === 'wallet_service_failed' ? noEstimate : null
     },
-    blocks: nobodyRefused,
+    blocks: neverBlocks,
   },
   wallet_service_silent: {
     find: ({ fee }) => (fee.failure === 'wallet_service_silent' ? noAnswer : null),
-    blocks: nobodyRefused,
+    blocks: neverBlocks,
   },
 }
 
-/** The list as data, in its order. */
+/** The rows with their codes, in the order of the list. */
 const list = Object.entries<Row<Code>>(rows)
 
 const holdsAt = (stage: Stage, only: Row<Code>['only']): boolean => only === undefined || only.includes(stage)

@@ -142,7 +142,7 @@ describe('a preview names as the reason of a refusal', () => {
   })
 })
 
-it('T17 an address that spent funds which the chain took back', async () => {
+it('T17 a preview names an address that spent funds which the chain took back', async () => {
   const { id, address } = await bench.fundedAddress({ eth: '1', usdt: '0' })
   const tx = { network: 'ethereum', asset: usdtContract, amount: '5', toAddress: address, txHash: fakeTxHash('orphan') }
   await bench.test.anonymous.post('//webhooks/wallet', { kind: 'TOPUP', tx })

@@ -27,18 +27,18 @@ import type { Payload } from './payload.ts'
 /** A decided order, as its audit record holds it. */
 export type DecidedOrder = { payload: Payload; facts: Facts; isWaived: boolean }
 
-/** The states of vault and token that a payment needs, and who ordered it. */
+/** The state of the vault and of the token that a payment needs, and the initiator of the payment. */
 type Payable = { vault_locked: boolean; token_enabled: boolean; initiator_id: string }
 
 type Rechecking = {
-  /** The state of the signature. A vote leaves it out, because it has checked the signature. */
+  /** The state of the signature of the order. A vote leaves it out, because the vote has checked it before. */
   signature?: Gathered['signature']
   /**
-   * True when the velocity of the order is kept, so that transfers that were ordered while this one waited for the wallet
-   * service do not count against it; limits over other windows are summed now.
+   * True to decide by the velocity sums of the order, so that transfers that were ordered while this transfer waited for the
+   * wallet service do not count against it. Windows for which the order has no sum are summed now.
    */
   isSumKept: boolean
-  /** The score that the screening has answered since; null when the score of the order counts. */
+  /** The score that the screening answered after the order; null to use the score of the order. */
   riskScore?: number | null
   now: Date
 }
@@ -90,7 +90,7 @@ type Again = Pick<OrderNow, 'owner' | 'recipient' | 'category' | 'membership' | 
   isSumKept: boolean
   riskScore?: number | null
   now: Date
-  /** The facts of a change that is asked for, in place of those of the order. */
+  /** The facts of a requested change, which replace the facts of the order. */
   changed?: Pick<Facts, 'maxFee'>
   /** True if votes may be waived for an initiator who is an administrator. */
   mayWaive?: boolean
@@ -154,7 +154,7 @@ export function entitled(
   return { initiator, scope }
 }
 
-/** SQL: the subjects whose holds stop a transfer, from `o` and `t`, its two rows. */
+/** SQL: the subjects whose holds stop a transfer, from its rows `o` of `operations` and `t` of `transfers`. */
 export const touchedByTransfer: Touched = {
   vaultId: sql.ref('o.vault_id'),
   addressId: sql.ref('o.address_id'),
@@ -191,10 +191,10 @@ type StoredNow = {
   membership: Membership | null
 }
 
-type Asked = { vaultId: string; transferId: string; initiatorId: string }
+type TransferKey = { vaultId: string; transferId: string; initiatorId: string }
 
-/** The columns of a transfer with its rows `o` and `t`. */
-const columns: Columns<StoredNow, Asked> = {
+/** SQL: the columns of StoredNow, from the rows `o` and `t` of a transfer. */
+const columns: Columns<StoredNow, TransferKey> = {
   hold: () => holdOnTransfer,
   category: () => firstCategoryKeyOf(sql`o.vault_id`, sql`o.id`),
   owner: () => ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`),
@@ -205,12 +205,12 @@ const columns: Columns<StoredNow, Asked> = {
 }
 
 /** Reads all facts of OrderNow in one statement. */
-export async function findOrderNow(trx: Trx, sought: Asked): Promise<OrderNow> {
-  const policies = askPolicies(sought.vaultId, 'transfer')
+export async function findOrderNow(trx: Trx, key: TransferKey): Promise<OrderNow> {
+  const policies = askPolicies(key.vaultId, 'transfer')
   const { rows } = await sql<StoredNow & { sent: SentPolicies }>`${prepared}
-    select ${select(columns, sought)}, ${policies.column} as sent
+    select ${select(columns, key)}, ${policies.column} as sent
     from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
-    where o.vault_id = ${sought.vaultId} and o.id = ${sought.transferId}`.execute(trx)
+    where o.vault_id = ${key.vaultId} and o.id = ${key.transferId}`.execute(trx)
   const { sent, ...stored } = rows[0]!
   return { ...stored, policiesOf: (groupIds) => policies.read(sent, groupIds) }
 }

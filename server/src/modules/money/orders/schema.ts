@@ -161,7 +161,7 @@ export const TransferPreview = Closed(
       ),
       blockReason: described(
         Nullable(Text('Transfers are closed at weekends')),
-        'The message of the policy that blocks; null if none does.',
+        'The message of the policy that blocks; null if no policy blocks.',
       ),
       decisionPolicy: Nullable(Closed({ id: Id, code: Text('large-transfers'), name: Text('Large transfers') })),
       requirements: described(
@@ -196,13 +196,13 @@ export const TransferPreview = Closed(
     ),
     isFirstPayment: Type.Boolean({
       description:
-        'true: no confirmed transfer of the caller went to `toAddress`, neither from an address of theirs nor by an order ' +
-        'of theirs; for an administrator, none of any member of the vault. Payments that the caller may not see do not ' +
-        'count.',
+        'true: no confirmed transfer to `toAddress` was paid from an address of the caller or ordered by the caller; for an ' +
+        'administrator: no confirmed transfer of any member of the vault went there. Payments that the caller may not see do ' +
+        'not count.',
       examples: [false],
     }),
     order: optional(Ref(TransferPayload), 'The order that the initiator signs; in a protected vault.'),
-    vote: optional(Ref(Vote), 'The vote of the initiator for it.'),
+    vote: optional(Ref(Vote), 'The vote for this `order` that the initiator signs; in a protected vault.'),
     warnings: Type.Array(Enum(['look_alike']), {
       description:
         '`look_alike`: `toAddress` begins and ends like an address that the caller knows, and is a different one.',

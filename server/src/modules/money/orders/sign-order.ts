@@ -140,7 +140,7 @@ const skewMilliseconds = 60_000
 export type Terms = { id: string; expiresAt: string; rulesVersion: number }
 export type Kind = 'transfer' | 'payout'
 
-/** An order or payout of a member, and the version of the rules that decides on it. */
+/** The member who signs an order or payout, and the version of the rules that decides on it. */
 type Signed = ByMember & { kind: Kind; rulesVersion: number }
 
 /** The most by which the clock of a signer may be behind. The end of an order is compared with the time of its signature. */
@@ -148,8 +148,8 @@ const signersSkewMilliseconds = 3_600_000
 
 /** Returns the end of the time for votes, which is not after the end of a signature. */
 function latestEnd(now: Date, config: Deps['config']): Date {
-  const held = now.getTime() + signedForMilliseconds - signersSkewMilliseconds
-  return new Date(Math.min(approvalEnd(now, config).getTime(), held))
+  const signatureEnd = now.getTime() + signedForMilliseconds - signersSkewMilliseconds
+  return new Date(Math.min(approvalEnd(now, config).getTime(), signatureEnd))
 }
 
 /** Returns the terms of a preview that is made now. */
@@ -179,7 +179,7 @@ function assertTerms(
 }
 
 const digits = '0123456789abcdefghijklmnopqrstuvwxyz'
-/** `c` and the millisecond clock, as in every id, and five digits by which the previews of a millisecond differ. */
+/** The length of the prefix: `c` and the clock in milliseconds, as in every id, and five random digits for previews of one millisecond. */
 const prefixLength = 14
 function prefixOf(now: Date): string {
   const random = Array.from({ length: 5 }, () => digits[randomInt(36)])
