@@ -23,7 +23,7 @@ export type RequestRecord = {
   /** SHA-256 in hex. */
   payloadHash: string
   decision: string
-  /** The owner of the destination. */
+  /** The id of the counterparty that has the address of the destination; null without a counterparty. */
   counterpartyId: string | null
   /** Codes of the policies whose votes were waived for an administrator. */
   bypassed: string[]
@@ -116,7 +116,7 @@ export type RaiseRecord = { from: string; to: string; replacement: ReplacementAc
 export type FeeLimit = {
   /** The limit in the smallest unit of the coin; null without a limit. */
   maxFee: bigint | null
-  /** The last decision that raised the limit; null without one. */
+  /** The last decision that raised the limit; null when the limit was never raised. */
   raise: RaiseRecord | null
 }
 
@@ -198,7 +198,7 @@ function isReserved({ reserved }: StoredOrder, { amount, tokenId, fromAddressId 
   return reserved?.amount === amount && reserved.tokenId === tokenId && reserved.addressId === fromAddressId
 }
 
-/** Compares the facts of the decision, and the part that voters read, with the columns that repeat them. */
+/** Compares the facts of the decision with their recorded hash, and with the columns that repeat them. */
 function differenceOfFacts(stored: StoredOrder, requested: RequestRecord): string | null {
   const { decision, factsHash, payload, counterpartyId } = requested
   const { facts, effect, decimals } = stored
@@ -218,7 +218,7 @@ function differenceOfStatus({ status, phase }: StoredOrder, recorded: string | n
   return isPhaseOf(recorded, phase) ? null : `it is ${status} and in the phase ${phase}`
 }
 
-/** Returns the status after the recorded moves; null when they do not form one path. */
+/** Returns the status after the recorded moves; null when the moves do not form a single path from the first status. */
 function statusAfter(first: string, records: TargetRecord[]): string | null {
   let status = first
   const left = records.filter(({ action }) => movements.has(action))
@@ -259,7 +259,7 @@ function differenceOfVotes(
   { requirements, payloadHash, decision, payout }: RequestRecord,
   records: TargetRecord[],
 ): string | null {
-  // A single row takes no votes.
+  // People vote on the payout, not on a row of it.
   if (payout !== undefined) return records.some(({ action }) => action in votes) ? 'it was voted on by itself' : null
   const cast = records.filter(({ action }) => action in votes)
   if (cast.some(({ details }) => details.payloadHash !== payloadHash)) return 'a recorded vote is for another order'

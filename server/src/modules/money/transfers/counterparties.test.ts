@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Address } from '../../../testing/answer.ts'
-
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { allowAll, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'

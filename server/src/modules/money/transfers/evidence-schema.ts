@@ -45,11 +45,11 @@ export const TransferEvidence = Closed(
           amount: RawAmount,
           debitBalance: described(
             Nullable(RawAmount),
-            'Balance of that account after the entry; null if `debitAccountId` is.',
+            'Balance of that account after the entry; null if `debitAccountId` is null.',
           ),
           creditBalance: described(
             Nullable(RawAmount),
-            'Balance of that account after the entry; null if `creditAccountId` is.',
+            'Balance of that account after the entry; null if `creditAccountId` is null.',
           ),
           createdAt: Timestamp,
           content: Type.String({
@@ -69,11 +69,11 @@ export const TransferEvidence = Closed(
                 ),
                 path: described(
                   Type.Array(Hash),
-                  'The hashes beside the way from the entry to `root` of its seal, lowest first (docs/audit.md).',
+                  'The sibling hashes on the way from the entry to `root` of its seal, lowest first (docs/audit.md).',
                 ),
               }),
             ),
-            'Proves that the seal holds the entry; null if `sealSequence` is.',
+            'Proves that the seal holds the entry; null if `sealSequence` is null.',
           ),
         }),
       ),
@@ -83,7 +83,7 @@ export const TransferEvidence = Closed(
       Type.Array(
         Closed({
           sequence: described(Type.Integer({ examples: [12] }), 'Number of the seal in the seal chain of the ledger.'),
-          previousHash: described(Hash, 'Hash of the seal before, which makes them a chain.'),
+          previousHash: described(Hash, 'Hash of the previous seal, which links the seals to a chain.'),
           size: described(Type.Integer({ examples: [5] }), 'Number of entries that the seal covers.'),
           sealedAt: described(Timestamp, 'Instant of the seal, in UTC.'),
           ...signedSeal,
@@ -109,7 +109,7 @@ export const TransferEvidence = Closed(
       Type.Array(
         Closed({
           sequence: described(Type.Integer({ examples: [7] }), 'Number of the seal in the seal chain.'),
-          previousHash: described(Hash, 'Hash of the seal before, which makes them a chain.'),
+          previousHash: described(Hash, 'Hash of the previous seal, which links the seals to a chain.'),
           records: described(
             Type.Array(Closed({ id: Id, hash: Hash })),
             'The records that the seal covers, with their hashes.',

@@ -32,7 +32,7 @@ function sorted(value: unknown): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${sorted(member)}`).join(',')}}`
 }
 
-it('T27 can be verified offline: order, votes, entries, records and seals', async () => {
+it('T27 the evidence can be verified offline: order, votes, entries, records and seals', async () => {
   const { status, body } = await bench.vault.admin.get(`/vaults/main-vault/transfers/${id}/evidence`)
   expect(status).toBe(200)
   expect(hashOf(sorted(body.payload))).toBe(body.payloadHash)
@@ -90,7 +90,7 @@ it('T27 can be verified offline: order, votes, entries, records and seals', asyn
   ])
 })
 
-it('T84 proves each ledger entry in the signed seal that holds it', async () => {
+it('T84 the evidence proves each ledger entry in the signed seal that holds it', async () => {
   const { body } = await bench.vault.admin.get(`/vaults/main-vault/transfers/${id}/evidence`)
   for (const { sequence, content, hash, sealSequence, proof } of body.ledgerEntries) {
     expect(hashOf(content)).toBe(hash)
@@ -105,7 +105,7 @@ it('T84 proves each ledger entry in the signed seal that holds it', async () => 
   expect(body.ledgerEntries).toHaveLength(3)
 })
 
-it('T84 records the decision, the rate, the metadata, the fee and the times of the chain that it shows', async () => {
+it('T84 the records in the evidence hold the decision, the rate, the metadata and the fee that it shows', async () => {
   const { body } = await bench.vault.admin.get(`/vaults/main-vault/transfers/${id}/evidence`)
   const detailsOf = (action: string) =>
     body.auditRecords.map(({ content }) => JSON.parse(content)).find((record) => record.action === action).details
@@ -134,13 +134,13 @@ function rootFrom(leaf: string, { index, path }: { index: number; path: string[]
   return hash.toString('hex')
 }
 
-it('T27 reveals a changed order by its hash', async () => {
+it('T27 the evidence reveals a changed order by its hash', async () => {
   await bench.sql(`update transfers set payload = payload || '{"amount": "1"}' where id = $1`, [id])
   const { body } = await bench.vault.admin.get(`/vaults/main-vault/transfers/${id}/evidence`)
   expect(hashOf(sorted(body.payload))).not.toBe(body.payloadHash)
 })
 
-it('T39 is for administrators of its vault', async () => {
+it('T39 the evidence is for administrators of its vault', async () => {
   const path = `/vaults/main-vault/transfers/${id}/evidence` as const
   for (const by of [bench.owner, bench.firstApprover]) expect((await by.get(path)).status).toBe(403)
   expect((await bench.test.anonymous.get(path)).status).toBe(401)

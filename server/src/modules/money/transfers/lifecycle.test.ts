@@ -23,7 +23,7 @@ it('a transfer moves only as specified: 7 of 36 combinations', () => {
   ])
 })
 
-it('every end but one releases the funds', () => {
+it('every final status but `confirmed` releases the funds', () => {
   expect(statuses.filter(releasesFunds)).toEqual(['failed', 'rejected', 'cancelled'])
 })
 

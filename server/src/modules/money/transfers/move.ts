@@ -26,7 +26,7 @@ export type Movement = {
   txHash?: string | null
   txIndex?: number | null
   blockchainAt?: Date | null
-  /** Other delivery columns that are set at the end, such as the fee. */
+  /** Other columns of the delivery that are set when it ends, such as the fee. */
   changes?: DeliveryChanges
   /** Postings to write in the same statement, such as the network fee. */
   extraPostings?: Posting[]
@@ -208,7 +208,10 @@ export function assertMovable({ status }: LockedTransfer, event: TransferEvent):
 export type DeliveryChanges = Omit<Partial<Updateable<Transfers>>, 'vault_id' | 'id' | 'phase' | 'payload'> &
   Attempts & { payload?: Payload }
 
-/** The time of the next step, which only the queues use, and the number of fruitless attempts and questions. */
+/**
+ * The columns of the queues: the time of the next step, and the number of attempts that failed (`attempts`) and of questions without
+ * news (`asked`), both in a row.
+ */
 type Attempts = { next_attempt_at?: Date | null; attempts?: number; asked?: number }
 
 /** Moves the delivery of a locked transfer by compare-and-set, in one statement with its place in the queues. */
@@ -235,7 +238,7 @@ export function phasesMoved(trx: Trx, moves: PhaseMove[]): Part[] {
   return [...requeued(moves), ...written(moves)]
 }
 
-/** Returns true when this step begins or continues a delivery and is not a further attempt. */
+/** Returns true if this step begins or continues a delivery, so that it is due at once; false for a repeated attempt. */
 const isDueNow = (from: Phase, to: Phase): boolean =>
   (from === 'waiting' && to === 'queued') ||
   (from === 'halted' && to !== 'done') ||
@@ -274,7 +277,7 @@ function requeued(moves: PhaseMove[]): Part[] {
 
 type InQueue = { queue: Queue; at: Date | null; attempts: number; asked: number }
 
-/** Returns true if the transfer has this place already. A place without a time may be missing, so it is written. */
+/** Returns true if the transfer has this place already. Returns false without a time: then the row may be missing. */
 const isInPlace = (transfer: LockedTransfer, { queue, at, attempts, asked: timesAsked }: InQueue): boolean =>
   at !== null &&
   transfer.next_attempt_at?.getTime() === at.getTime() &&
@@ -308,8 +311,8 @@ function written(moves: PhaseMove[]): Part[] {
 }
 
 /**
- * Restores the rows of a locked transfer from its audit records: the order, its status, and the phase. Copies of values
- * elsewhere, such as votes, stay as they are.
+ * Restores the rows of a locked transfer from its audit records: the columns of the order, its status, and the phase. Other columns
+ * and tables, such as votes, stay as they are.
  */
 export async function restoreTransfer(
   trx: Trx,
@@ -347,7 +350,7 @@ export const recordedTransfers = (log: Log): RecordedSubject<LockedTransfer, Sto
 export const transferHalted = (reason: string | null) =>
   conflict('transfer_halted', 'The transfer is halted; two administrators must resolve it', reason ?? undefined)
 
-/** Halts a locked transfer for good: the funds stay reserved, an alert is sent, and people decide. */
+/** Halts a locked transfer until people resolve it: the funds stay reserved, and an alert is sent. */
 export async function haltTransfer(
   trx: Trx,
   log: Log,
@@ -359,7 +362,7 @@ export async function haltTransfer(
   await raiseAlarm(trx, log, transfer, reason, now)
 }
 
-/** Leaves a locked transfer in its phase, with its funds, until the next attempt, and sends an alert about it. */
+/** Leaves a locked transfer in its phase, with its funds reserved, until the next attempt, and sends an alert about it. */
 export async function postponeWithAlert(
   trx: Trx,
   log: Log,
@@ -371,7 +374,7 @@ export async function postponeWithAlert(
   await raiseAlarm(trx, log, transfer, reason, now)
 }
 
-/** Raises an alarm once for each reason: in the audit log, in the log, and by mail to administrators. */
+/** Sends an alert, once while the reason stays the same: to the audit log, to the log, and by mail to administrators. */
 export async function raiseAlarm(
   trx: Trx,
   log: Log,

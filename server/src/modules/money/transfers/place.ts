@@ -79,8 +79,8 @@ export async function orderTransfer(
   const { requirements } = decision
   const opened = { vaultId: by.vaultId, subjectId: payload.transferId, initiatorId: member.userId, requirements, now }
   const approval = requirements.length === 0 ? unasked : await openApproval(trx, opened)
-  const objectionOfVoters = objectionToOrder({ ...gathered, shortages: approval.shortages })
-  if (objectionOfVoters !== null) throw refusalFor(objectionOfVoters)
+  const shortage = objectionToOrder({ ...gathered, shortages: approval.shortages })
+  if (shortage !== null) throw refusalFor(shortage)
   const expiresAt = decision.effect === 'approval' ? approvalEnd(now, deps.config, payload.expiresAt) : null
   const { metadata } = body
   const accepted = { ...planned, order, decision, metadata, expiresAt, now }
@@ -117,7 +117,7 @@ async function refuseByPolicies(
 /** An order that is written, with its voters and the category that it declares. */
 type Writing = Omit<AcceptedOrder, 'voters' | 'category'> & { named: NamedCategory | null; approval: OpenedApproval }
 
-/** The rows of other rooms that are written with a transfer, as parts of the same statement. */
+/** SQL: the statements of other rooms that run with the insert of a transfer, as parts of the same statement. */
 const beside: ((trx: Trx, writing: Writing) => Part[])[] = [
   (_, { approval }) => approval.parts,
   (trx, { payload: { vaultId, transferId, initiatorId }, expiresAt, approval, now }) => {
@@ -169,11 +169,11 @@ type PayoutPlace = {
   payloadHash: string
   /** Codes of the policies whose votes on the payout were waived. */
   bypassed: string[]
-  /** The most votes that a policy asks for. */
+  /** The highest threshold of its policies. */
   approvalThreshold: number
 }
 
-/** The number of orders in a statement. It is small because the text of a decision with its policies is long. */
+/** The number of orders in one statement. It is small, because the text of a decision with its policies is long. */
 const ordersPerStatement = 100
 
 /**

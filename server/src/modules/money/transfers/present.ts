@@ -110,7 +110,7 @@ export type WrittenTransfer = {
 
 type Beside = { vault: Member['vault']; source: Order['source']; shown: ShownParts; category: string | null }
 
-/** Returns the row that `findTransfer` would read of a new transfer. Its initiator sees the category that they could name. */
+/** Returns the row that `findTransfer` would read of a new transfer. Its initiator, who named the category, may see it. */
 export function toNewTransfer(
   { operation, transfer, payload, decision, approval }: WrittenTransfer,
   { vault, source, shown, category }: Beside,

@@ -303,7 +303,7 @@ describe('votes on approval requests in a protected vault', () => {
 })
 
 describe('the verification of evidence', () => {
-  it('finds every change, and keys that no authority names', async () => {
+  it('finds every change, and keys that the reader does not trust', async () => {
     const id = await ordered('200')
     await approve(bench.firstApprover, id)
     const { body } = await bench.vault.admin.get(`${base()}/transfers/${id}/evidence`)

@@ -218,7 +218,7 @@ export type LockedTransfer = {
   /** The payout that contains the transfer and its votes; null for a single transfer. */
   payout_id: string | null
   attempts: number
-  /** The number of questions without news since the last news. */
+  /** The number of questions to the wallet service without news, since the last news. */
   asked: number
   fee: string | null
   fee_owed: boolean
@@ -238,7 +238,7 @@ export const lockTransfer = async (trx: Trx, vaultId: string, id: string): Promi
 export const lockTransfers = (trx: Trx, vaultId: string, ids: string[]): Promise<LockedTransfer[]> =>
   lockWhere(trx, vaultId, sql`o.id = any(${ids}::text[])`)
 
-/** Locks the transfers of these that a wallet service may have, in the order of their ids. */
+/** Locks the transfers that may have been sent and have neither ended nor halted, in the order of their ids. Leaves out the others. */
 export function lockAnswerable(trx: Trx, vaultId: string, ids: string[]): Promise<LockedTransfer[]> {
   const isSent = sql`o.id = any(${ids}::text[]) and o.status = 'pending' and ${isOneOf('t.phase', sentPhases)}`
   return lockWhere(trx, vaultId, isSent)
@@ -296,10 +296,10 @@ const currentOrder = sql`json_build_object(
   'toAddress', t.to_address, 'tokenId', o.token_id, 'contractAddress', t.contract_address, 'amount', o.amount::text,
   'feeLevel', t.fee_level, 'maxFee', t.max_fee::text)`
 
-/** The columns of a transfer that its audit records hold too. */
+/** The columns of a transfer that are compared with its audit records. */
 export type StoredOrder = {
   id: string
-  /** The status; null when the row of the operation is missing, and with it the other columns of operations. */
+  /** The status. It and the other columns of `operations` are null when that row is missing. */
   status: OperationStatus | null
   phase: Phase
   current: { [Field in keyof StoredPayload]: StoredPayload[Field] | null }
@@ -313,11 +313,12 @@ export type StoredOrder = {
   decimals: number | null
   /** The amount that the ledger reserved for it, in raw units. */
   reserved: { amount: string; tokenId: string; addressId: string } | null
-  /** The approval of the payout; for a single transfer its own. */
+  /** The approval of the payout that has the transfer; for a single transfer, its own approval. */
   approval: ApprovalState
   payout_id: string | null
   payout_row: number | null
   external_id: string | null
+  /** True if the reference of the row stands in another payout. */
   is_replaced: boolean
   /** The audit records of the payout. */
   payoutRecords: TargetRecord[]
@@ -345,8 +346,8 @@ export function listShownOrders(
 }
 
 /**
- * `more` are further columns, from `t`, `o`, `v`, `a`, `n`, `k` and `i`. Most of these may be missing for rows that were
- * written outside the service.
+ * `more` are further columns, from the rows `t`, `o`, `v`, `a`, `n`, `k` and `i`. Only `t` is always present: rows that were written
+ * outside of the service may lack the others.
  */
 async function selectStored<More>(
   db: Db | Trx,
@@ -379,7 +380,7 @@ async function selectStored<More>(
   }))
 }
 
-/** SQL: an equality for one id. For any list PostgreSQL expects ten rows, and would plan the statement each time. */
+/** SQL: an equality for a single id. For a list, PostgreSQL expects ten rows and would plan the statement at each execution. */
 const isAmong = (ids: string[]) => (ids.length === 1 ? sql`t.id = ${ids[0]}` : sql`t.id = any(${ids}::text[])`)
 
 /** The state of a delivery. */

@@ -51,7 +51,7 @@ const factsOf = async (id: string) => {
 }
 
 describe('destinationAgeHours', () => {
-  it('T34 T65 is the age of the address, however old its counterparty is, and starts anew when it is added again', async () => {
+  it('T34 T65 is the age of the address, however old its counterparty is, and begins again when the address is added again', async () => {
     const [first, fresh] = [fakeAddress('an old address'), fakeAddress('a fresh address')]
     const supplier = await addSupplier(first)
     bench.test.clock.advance(48 * 3_600_000)

@@ -109,6 +109,7 @@ describe('the round trips of a request', () => {
     expect(await bench.read(ordered.id)).toMatchObject({ status: 'confirmed', fee: '21000' })
     expect(count).toBe(7)
   })
+
   it('are 15 for a hand-over that the wallet service accepts, with a check of both queues', async () => {
     await bench.deliver()
     const { body: ordered } = await order()

@@ -356,7 +356,7 @@ describe('an order is refused', () => {
     expect((await bench.order(empty.id, '0.000001')).status).toBe(409)
   })
 
-  it('of a disabled token by a 409', async () => {
+  it('for a disabled token by a 409', async () => {
     const { admin, tokens } = bench.vault
     expect((await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: false })).status).toBe(200)
     const { status, body } = await order('1')
@@ -387,7 +387,7 @@ describe('an order is refused', () => {
     expect((await order('1', { toAddress: checksummed.toLowerCase() })).body.toAddress).toBe(checksummed)
   })
 
-  it('of an unknown token, or without one where the address has no primary token, by a 400', async () => {
+  it('for an unknown token, or without a token where the address has no primary token, by a 400', async () => {
     expect((await order('1', { token: 'DOGE' })).body.details[0]!.field).toBe('token')
     expect((await order('1', { tokenId: 'cmi8h2k1p0a1b2c3d4e5f6g7h' })).body.details[0]!.field).toBe('tokenId')
     await bench.sql('update addresses set token_id = null where id = $1', [address.id])
@@ -511,7 +511,7 @@ describe('cancelling', () => {
     }
   })
 
-  it('is open to administrators only', async () => {
+  it('is open to administrators too, and to no other member', async () => {
     const { body } = await order('200')
     expect((await bench.act(bench.firstApprover, body.id, 'cancel')).status).toBe(403)
     expect((await bench.act(bench.vault.admin, body.id, 'cancel')).body.status).toBe('cancelled')

@@ -100,8 +100,8 @@ export function transferRoutes(app: App, deps: Deps): void {
   api.get('getTransfer', '/vaults/:code/transfers/:id', {
     summary: 'Get a transfer',
     description:
-      'With the decision of the policies and its trace, the holds that stop it now, and, for those who decide, the ' +
-      'present data of the vault about the recipient. For its initiator, the owner of its source address, the ' +
+      'With the decision of the policies and its trace, the holds that stop it now, and, for approvers and readers of the ' +
+      'whole vault, the present data of the vault about the recipient. For its initiator, the owner of its source address, the ' +
       'people with whom that address is shared, its approvers, administrators and auditors; 404 for everybody else.',
     answers: { 200: Transfer },
     handler: async (db, { member, params }) => {
@@ -115,8 +115,7 @@ export function transferRoutes(app: App, deps: Deps): void {
     summary: 'Get the evidence of a transfer',
     description:
       'For administrators and auditors of the vault. The order, the policies as they were, the votes, the ledger entries, ' +
-      'and the ' +
-      'audit records with their seals, in one document that can be verified offline (docs/audit.md).',
+      'and the audit records with their seals, in one document that can be verified offline (docs/audit.md).',
     access: 'auditor',
     answers: { 200: TransferEvidence },
     handler: async (db, { member, params }) => getEvidence(db, await getTransfer(db, member, params.id)),
@@ -152,8 +151,8 @@ export function transferRoutes(app: App, deps: Deps): void {
     reject: {
       summary: 'Reject a transfer',
       description:
-        'A veto by one of its approvers: the transfer becomes `rejected` and its funds are released. 403 (404 when they ' +
-        'do not see it) for anybody else, 409 when the transfer no longer waits for approval.',
+        'A veto by one of its approvers: the transfer becomes `rejected` and its funds are released. 403 for other members ' +
+        '(404 for those who do not see the transfer), 409 when the transfer no longer waits for approval.',
       errors: [
         'not_an_approver',
         'already_voted',

@@ -43,7 +43,7 @@ export const decisionPolicyFields = {
   decisionPolicyName: Nullable(Text('Large transfers need two votes')),
 }
 
-/** The votes that one of them needs, and has. */
+/** The votes that a transfer or a payout needs, and the votes that it has. */
 export const votesFields = {
   approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),
   approvalRequirements: described(
@@ -74,7 +74,7 @@ export const Recipient = Closed(
       examples: [false],
     }),
     lookAlikes: Type.Array(Ref(KnownAlike), {
-      description: 'The addresses that it resembles, as far as the reader knows them; the first three.',
+      description: 'The addresses that `toAddress` resembles, as far as the reader knows them; the first three.',
     }),
     counterparty: described(
       Nullable(
@@ -94,7 +94,7 @@ export const Recipient = Closed(
   { $id: 'Recipient', description: 'Data of the whole vault about a recipient at the moment of reading.' },
 )
 
-/** The facts of the moment about a waiting transfer, in the answer to the read of one transfer or of the rows of a payout. */
+/** The present facts about a waiting transfer, in the answer to a read of one transfer or of the rows of a payout. */
 export const decidedFields = {
   holds: optional(
     Type.Array(Ref(HoldOnPayment)),
@@ -104,7 +104,7 @@ export const decidedFields = {
   isExposed: Type.Optional(
     Type.Boolean({
       description:
-        'In the same answers: true if its address sends nothing now, because the chain took back a deposit that was already spent.',
+        'In the same answers. true: its address sends nothing now, because the chain took back a deposit that was already spent.',
       examples: [false],
     }),
   ),
@@ -135,7 +135,7 @@ export const Transfer = Closed(
     network: Text('ethereum'),
     status: described(
       Enum(operationStatuses),
-      '`awaiting_approval`, `pending` from the hand-over to the wallet service, or one of the final states.',
+      '`awaiting_approval`; `pending` from the order or its last vote until its end; or one of the final states.',
     ),
     handedOverAt: described(
       Nullable(Timestamp),
@@ -211,7 +211,7 @@ export const Transfer = Closed(
     ),
     externalId: described(
       Nullable(Text('salary-2026-01-17')),
-      'The id that the initiator gave the row; null otherwise.',
+      'The id that the initiator gave the row of the payout; null for a single transfer.',
     ),
     expiresAt: described(
       Nullable(Timestamp),

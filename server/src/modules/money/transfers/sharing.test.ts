@@ -200,7 +200,7 @@ describe('a transfer that was ordered before the right was taken back', () => {
       },
     ],
     [
-      'the grant was reduced to sight',
+      'the grant was reduced to viewing',
       async () => {
         await grant(user(grantee), { canTransfer: true })
         return () => grant(user(grantee), { canTransfer: false })

@@ -89,7 +89,7 @@ describe('T28 a transfer that waits is read with the facts of the moment', () =>
     expect([refused.status, refused.body.reason]).toEqual([409, 'held'])
   })
 
-  it('tells each reader of a hold what they may read of it', async () => {
+  it('shows each reader the part of a hold that they may read', async () => {
     const id = await waitingFor(fakeAddress('ordered by a person who is held'))
     await hold('user', bench.owner.userId, 'Their laptop was stolen')
     const [byAdmin] = (await read(bench.vault.admin, id)).holds!
@@ -100,7 +100,7 @@ describe('T28 a transfer that waits is read with the facts of the moment', () =>
     expect((await read(viewer, id)).holds).toEqual([])
   })
 
-  it('says each hold once, oldest first, and none after the votes were refused', async () => {
+  it('names each hold once, oldest first, and no hold after the transfer was cancelled', async () => {
     const at = fakeAddress('held in two ways')
     const counterpartyId = await enter('Two Ways', at)
     const id = await waitingFor(at)
@@ -112,7 +112,7 @@ describe('T28 a transfer that waits is read with the facts of the moment', () =>
     expect((await read(bench.vault.admin, id)).holds).toEqual([])
   })
 
-  it('says that its address was exposed', async () => {
+  it('shows that its address is exposed', async () => {
     const id = await waitingFor(fakeAddress('paid from an exposed address'))
     const owe = (exposure: number) =>
       bench.sql(`update ledger_accounts set exposure = $2 where address_id = $1 and purpose = 'available'`, [
@@ -137,7 +137,7 @@ describe('T21 the addresses that a recipient resembles', () => {
     expect((await read(bench.owner, id)).recipient).toBe(null)
   })
 
-  it('are hidden from a voter who may not see them, who sees that there are some', async () => {
+  it('are hidden from a voter who may not see them, who sees only that the recipient is a look-alike', async () => {
     const hidden = await bench.fundedAddress()
     const id = await waitingFor(lookAlikeOf(hidden.address))
     expect((await read(bench.firstApprover, id)).recipient).toMatchObject({ isLookAlike: true, lookAlikes: [] })
@@ -145,7 +145,7 @@ describe('T21 the addresses that a recipient resembles', () => {
     expect(alike?.address).toBe(hidden.address)
   })
 
-  it('are none for an address of the address book', async () => {
+  it('are not named for an address of the address book', async () => {
     const known = fakeAddress('one of two entries')
     await enter('First of two', known)
     await enter('Second of two', lookAlikeOf(known))

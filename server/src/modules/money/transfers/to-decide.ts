@@ -30,7 +30,7 @@ export type ToDecide = {
   alikes: KnownAlike[]
 }
 
-/** `subject` is the table with the id and the initiator of what is voted on: `o` for a transfer, `p` for a payout. */
+/** `subject` is the alias of the row that people vote on: `o` for a transfer, `p` for a payout. */
 type Deciding = { member: Member; subject: 'o' | 'p' }
 
 /** SQL: the columns for a reader of the rows `o`, `t` and `a` of a transfer. */
@@ -52,8 +52,8 @@ export const columnsToDecide: Columns<ToDecide, Deciding> = {
 }
 
 /**
- * SQL: true if the reader decides on the payment. The initiator does not: an initiator could use an order to inquire about any
- * address.
+ * SQL: true if the reader reads the whole vault, or votes on the payment and has not initiated it. An initiator could use an order to
+ * inquire about any address.
  */
 const decides = ({ member, subject }: Deciding): RawBuilder<unknown> =>
   sql`(${member.readsAll} or (o.initiator_id <> ${member.userId} and ${isVoter(subject, member.userId)}))`
@@ -64,7 +64,7 @@ const whileVoted = (reader: Deciding, value: RawBuilder<unknown>, otherwise: Raw
 const whileStoppable = (value: RawBuilder<unknown>, otherwise: RawBuilder<unknown>) =>
   sql`case when ${isOneOf('t.phase', ['waiting', 'queued'])} then ${value} else ${otherwise} end`
 
-/** The facts of a payment to decide on, as they are shown. */
+/** The facts of `ToDecide` as the API shows them. */
 export type Decided = { holds: HoldBeside[]; isExposed: boolean; recipient: Static<typeof Recipient> | null }
 
 export function toDecided({ holds, is_exposed: isExposed, recipient, entry, alikes }: ToDecide): Decided {

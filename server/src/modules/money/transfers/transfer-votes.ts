@@ -34,7 +34,7 @@ import {
   type UnvotedRow,
 } from './queries.ts'
 
-/** Transfers that are compared with their records, and read with what is shown to the member. */
+/** Transfers that are compared with their records, and read with the columns that are shown to the member. */
 const shownTransfers = (
   log: Deps['log'],
   member: Member,
@@ -92,7 +92,7 @@ export function mustBeSigned(noun: 'transfer' | 'payout', payload: Payload, { va
 /**
  * Records an approval or a veto: the last required approval queues the transfer for delivery, and a veto releases its
  * funds. A transfer that differs from its audit records halts instead, which is committed and answered with 409. Returns the
- * transfer as it is then.
+ * transfer after the vote.
  *
  * @throws as `voteOn`
  */
@@ -110,8 +110,8 @@ export async function voteOnTransfer(
 }
 
 /**
- * Cancels a transfer for its initiator or an administrator, until it is handed over to the wallet service. Returns it as it is
- * then.
+ * Cancels a transfer for its initiator or an administrator, until it is handed over to the wallet service. Returns the cancelled
+ * transfer.
  */
 export async function cancelTransfer(
   trx: Trx,
@@ -149,7 +149,7 @@ export async function expireTransfer(trx: Trx, log: Deps['log'], transfer: Locke
   await moveTransfer(trx, transfer, { event: 'expired', actorId: null, now, failureReason: 'APPROVAL_EXPIRED' })
 }
 
-/** SQL: JSON of the hold on a transfer. A held transfer is not cancelled and does not expire, because it could be ordered again. */
+/** SQL: JSON of the hold on a transfer. A held transfer is not cancelled and does not expire: its initiator could order it again. */
 const ownHold = ({ vault_id: vaultId, id: transferId }: LockedTransfer) =>
   activeHoldOf({ vaultId, ofVault: false, transferId })
 

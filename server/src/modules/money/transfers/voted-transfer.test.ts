@@ -45,7 +45,7 @@ describe('the answer equals the transfer that is read afterwards', () => {
     expect([vetoed.status, vetoed.failureReason]).toEqual(['rejected', null])
   })
 
-  it('of a vote beside a vote that no longer counts', async () => {
+  it('of a vote after another vote that no longer counts', async () => {
     const id = await waiting()
     await bench.act(bench.firstApprover, id, 'approve')
     expect((await bench.vault.admin.delete(memberOf(bench.firstApprover))).status).toBe(204)
