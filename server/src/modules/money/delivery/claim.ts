@@ -12,7 +12,7 @@ import { isFollowed } from './following.ts'
 
 /** The duration of a claim. If this process ends, another node continues after that time. */
 const leaseMilliseconds = 60_000
-/** The time from the hand-over, or from news, to the first question; also the first pause after an error. */
+/** The time from the hand-over, or from news, to the next question; also the first pause after an error. */
 export const pollMilliseconds = 1_000
 export const retryMillisecondsMax = 60_000
 /** The longest time between two questions about a transfer without news. */
@@ -24,7 +24,7 @@ const questions = { firstMilliseconds: pollMilliseconds, longestMilliseconds: po
 
 /** The time between two questions about a transfer of a wallet service whose changes are followed. */
 const followedMilliseconds = 600_000
-/** Such questions begin at multiples of this, so that those of some seconds are claimed and answered together. */
+/** These questions begin at multiples of this time, so that the questions of five seconds are claimed and answered together. */
 const questionsTogetherMilliseconds = 5_000
 
 /**
@@ -51,7 +51,7 @@ export type Claim = {
   /** True if the changes of its wallet service are followed. */
   isFollowed: boolean
   leaseEndsAt: Date
-  /** The number of steps of the queue that its vault permits to begin in a second. */
+  /** The number of deliveries of the queue that its vault permits to begin in a second. */
   perSecond: number
 }
 
@@ -99,7 +99,7 @@ export async function claimDue(
   }))
 }
 
-/** Returns the time when the next transfer becomes due, in the vaults whose first transfer is not due, or null without a transfer. */
+/** Returns the next time at which a transfer becomes due, without the vaults that have a due transfer now; null without such a time. */
 export async function findNextDue(deps: Deps): Promise<Date | null> {
   const nextIn = (queue: DeliveryQueue) => sql`
     select n.next_attempt_at from ${vaultsIn(queue)} v cross join lateral (
@@ -121,7 +121,7 @@ export async function lockClaimed(trx: Trx, claim: Claim): Promise<LockedTransfe
   return held?.transfer ?? null
 }
 
-/** Locks transfers of a vault as `lockClaimed` does, in the order of their ids, and leaves out those that it returns null for. */
+/** Locks transfers of a vault as `lockClaimed` does, in the order of their ids. Leaves out transfers that were moved since. */
 export async function lockAllClaimed(
   trx: Trx,
   vaultId: string,
@@ -130,7 +130,7 @@ export async function lockAllClaimed(
   const ids = claimed.map(({ id }) => id)
   const transfers = await lockTransfers(trx, vaultId, ids)
   return transfers.flatMap((transfer) => {
-    const claim = claimed.find((held) => held.id === transfer.id && isHeld(transfer, held))
+    const claim = claimed.find((candidate) => candidate.id === transfer.id && isClaimed(transfer, candidate))
     return claim !== undefined && transfer.phase === claim.phase ? [{ claim, transfer }] : []
   })
 }
@@ -142,15 +142,15 @@ async function lockUnderWay(trx: Trx, { vaultId, id }: Pick<Claim, 'vaultId' | '
 }
 
 /**
- * Locks a transfer as `lockUnderWay` does, on this node. Returns null also when another node has claimed the transfer since,
- * because that node may have sent it (threat T24).
+ * Locks a transfer as `lockUnderWay` does, while the claim of this node lasts. Returns null also when another node has claimed the
+ * transfer since, because that node may have sent it (threat T24).
  */
-async function lockHeld(trx: Trx, claim: Claim): Promise<LockedTransfer | null> {
+async function lockWhileClaimed(trx: Trx, claim: Claim): Promise<LockedTransfer | null> {
   const transfer = await lockUnderWay(trx, claim)
-  return transfer !== null && isHeld(transfer, claim) ? transfer : null
+  return transfer !== null && isClaimed(transfer, claim) ? transfer : null
 }
 
-const isHeld = ({ next_attempt_at }: LockedTransfer, { leaseEndsAt }: Claim): boolean =>
+const isClaimed = ({ next_attempt_at }: LockedTransfer, { leaseEndsAt }: Claim): boolean =>
   next_attempt_at?.getTime() === leaseEndsAt.getTime()
 
 type Work = (trx: Trx, transfer: LockedTransfer, now: Date) => Promise<void>
@@ -159,9 +159,9 @@ type Work = (trx: Trx, transfer: LockedTransfer, now: Date) => Promise<void>
 export const workOnClaimed = (deps: Deps, claim: Claim, work: Work): Promise<void> =>
   underLock(deps, (trx) => lockClaimed(trx, claim), work)
 
-/** Works on a transfer as `workOnClaimed` does, under the lock of `lockHeld`. */
-export const workOnHeld = (deps: Deps, claim: Claim, work: Work): Promise<void> =>
-  underLock(deps, (trx) => lockHeld(trx, claim), work)
+/** Works on a transfer as `workOnClaimed` does, under the lock of `lockWhileClaimed`: its phase may have changed. */
+export const workWhileClaimed = (deps: Deps, claim: Claim, work: Work): Promise<void> =>
+  underLock(deps, (trx) => lockWhileClaimed(trx, claim), work)
 
 async function underLock(
   { db, clock }: Deps,

@@ -248,7 +248,7 @@ describe('a wallet service that refuses', () => {
     expect(await bench.balances(address.id, 'ETH')).toEqual({ available: '0.999999999999979', reserved: '0' })
   })
 
-  it('a transfer of the coin pays the fee from the released funds', async () => {
+  it('after the broadcast of a payment of the coin has the fee posted from the released funds', async () => {
     address = await bench.fundedAddress({ usdt: '0', eth: '1' })
     const id = await ordered('1', { token: 'ETH' })
     await bench.deliver()
@@ -397,7 +397,7 @@ describe('T25 a wallet service that lies', () => {
     expect((await bench.read(id)).status).toBe('confirmed')
   })
 
-  it('T22 that forgets an order does not get it again, and people are', async () => {
+  it('T22 that forgets an order does not get it again, and people are notified', async () => {
     const id = await ordered()
     await bench.deliver()
     const status = bench.vault.wallet.transfer(id)!
@@ -733,7 +733,7 @@ describe('T23 a node', () => {
             bench.test.deps,
             withCalls((honest) => ({ getTransfer: (transferId) => honest.getTransfer(transferId).then(fallAsleep) })),
           )
-    // Deliver everything that is due, including the transfers of earlier tests, so that no row stays locked.
+    // Everything that is due is delivered, including the transfers of earlier tests, so that no row stays locked.
     // The wallet service of a vault is opened once for all of its transfers.
     await expect.poll(() => asleepCount).toBe(where === 'connect' ? 1 : unfinished.length)
     bench.test.clock.advance(61_000)
@@ -930,7 +930,7 @@ describe('the fee', () => {
     expect((await verifyLedger(bench.test.deps.db)).differences).toEqual([])
   })
 
-  it('that another address of the vault owes is posted when that address has it', async () => {
+  it('that another address of the vault owes is posted when that address has enough of the coin', async () => {
     address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
     const payer = await bench.fundedAddress({ usdt: '1' })
     const before = await outstandingFees()
@@ -1184,7 +1184,7 @@ async function phaseOf(id: string): Promise<string> {
   return (await bench.sql('select phase from transfers where id = $1', [id]))[0].phase
 }
 
-/** The same service, which refuses every order. */
+/** The honest service, which refuses every order. */
 async function createRefusing(honest: WalletClient): Promise<WalletClient> {
   return {
     ...honest,

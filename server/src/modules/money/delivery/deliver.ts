@@ -69,7 +69,7 @@ export type Delivery = {
  * delay no hand-over.
  *
  * @param connect opens the wallet service of a vault
- * @param again called when a delivery ended, with the milliseconds until there is work again
+ * @param again called at the end of a delivery, with the milliseconds after which there may be work again
  */
 export function createDelivery(
   deps: Deps,
@@ -88,7 +88,7 @@ export function createDelivery(
     const leaves = lanes.enter(claimed, places, claimed.length === claimedMax)
     for (const [i, due] of claimed.entries()) {
       const end = advance(parts, due)
-        // The database is not reachable: the transfer is due again when the claim ends.
+        // The transfer could not be put back, for example without a database: it is due again when the claim ends.
         .catch((error: unknown) => deps.log.warn({ err: error, transferId: due.id }, 'transfer not put back'))
         .finally(() => {
           running.delete(end)
@@ -125,7 +125,7 @@ export async function deliverDueTransfers(deps: Deps, connect?: Connect): Promis
 type Parts = { deps: Deps; connect: Connect } & ReturnType<typeof partsOf>
 type Answer = { claim: Claim; status: WalletStatus }
 
-/** The steps that concurrent hand-overs of one vault share, and the places of its wallet service. */
+/** The steps that concurrent deliveries of one vault share, and the limit of hand-overs at its wallet service. */
 const partsOf = (deps: Deps, connect: Connect) => ({
   begun: together(deps, (vaultId, claimed: Claim[]) =>
     inTransaction(deps.db, async (trx) => {
@@ -176,10 +176,10 @@ async function follow({ deps, opened, known, followed }: Parts, claim: Claim): P
   const { vaultId, id, isFollowed } = claim
   const wallet = await opened(vaultId, claim)
   if (claim.isReplacementDue && (await handOverReplacement(deps, wallet, claim))) return
-  // Questions about transfers whose changes are followed begin together, and are sent together where the wallet service permits.
+  // Questions about transfers of a followed wallet service begin together, and are one request where the wallet service offers it.
   const status = (isFollowed ? await known(vaultId, claim) : null) ?? (await wallet.getTransfer(id))
   if (status === null) return await noteForgotten(deps, claim)
-  // Answers without news change one narrow row each. Rows of transfers that change together leave no room in their pages.
+  // Where changes are followed, an answer seldom has news and changes one small row: such answers are applied together.
   if (!isFollowed) await applyStatus(deps, claim, status)
   else if (await followed(vaultId, { claim, status })) await countFound(deps.db, vaultId)
 }
@@ -190,7 +190,7 @@ function isSurelyUnsent(claim: Claim, error: unknown): boolean {
   return error instanceof NotSentError || (error instanceof WalletServiceError && error.kind === 'unreachable')
 }
 
-/** Thrown when a fact that must be known before the transfer is sent is unknown. */
+/** Thrown before the transfer is sent, when a fact that the hand-over needs is not known. */
 class NotSentError extends Error {}
 
 /**
@@ -220,7 +220,7 @@ async function send({ deps, connect, opened }: Parts, claim: Claim, begun: Begun
   return await submit(deps, wallet, claim, { order: begun.payload, authorization })
 }
 
-/** Orders nothing while the books and the wallet service differ, or before they were compared. */
+/** @throws NotSentError while the books and the wallet service differ, and when they cannot be compared */
 function assertMayOrder(deps: Deps, connect: Connect, { vaultId }: Claim): Promise<void> {
   return assertCompared(deps, vaultId, () => connect(deps, vaultId)).catch((cause: unknown) => {
     throw new NotSentError('The list of accepted entries of the wallet service was not compared with the books', {
@@ -234,7 +234,7 @@ const unscreened: Clearance = { isClear: true, score: null }
 /** `isClear` is true if the screening permits the hand-over, or if there is no screening. */
 type Begun = { payload: Payload; objection: Objection | null; isClear: boolean; signed: Signatures }
 
-/** Returns the signatures of people for the present authority of the wallet service; null for an order of a vault without protection. */
+/** Returns the signatures of people for the present authority of the wallet service; null for an order that is not signed. */
 async function authorize(
   deps: Deps,
   wallet: WalletClient,
@@ -263,22 +263,22 @@ function signatureOf({ expiresAt }: Payload, protection: string, now: Date): Gat
 }
 
 /**
- * Decides, in the transaction that marks them as sent, which of the claimed transfers of a vault may be sent at all. Returns the
- * orders as they were recorded, without those about which nothing is to be done now.
+ * Decides which of the claimed transfers of a vault may be sent, and marks these as sent in the same transaction. Returns their orders
+ * as they were recorded. A transfer that waits, was refused or was halted is left out, unless it may have been sent before.
  */
 async function begin(trx: Trx, deps: Deps, vaultId: string, claimed: Claim[]): Promise<Map<Claim, Begun>> {
   // This lock comes first: a change of the wallet service sees that these transfers are in flight, or this hand-over sees the
   // new wallet service.
   const vault = await keepWallet(trx, vaultId)
-  const held = await claims.lockAllClaimed(trx, vaultId, claimed)
-  const [first, ...others] = held.map(({ transfer }) => transfer)
+  const locked = await claims.lockAllClaimed(trx, vaultId, claimed)
+  const [first, ...others] = locked.map(({ transfer }) => transfer)
   const begun = new Map<Claim, Begun>()
   if (first === undefined) return begun
   const now = deps.clock()
   const subject = recordedTransfers(deps.log)
   const { gathered } = await gatherAll(trx, subject, [first, ...others], sql`null`)
   const moves: PhaseMove[] = []
-  for (const { claim, transfer } of held) {
+  for (const { claim, transfer } of locked) {
     const compared = await stopUnlessSame(trx, subject, transfer, gathered.get(transfer.id)!, now)
     if ('refusal' in compared) continue
     const { recorded } = compared
@@ -329,7 +329,7 @@ async function decide(
   return { begun, move: { to: 'submitting', changes: { sent_at: now } } }
 }
 
-/** Leaves a transfer that may have been sent as it is until the screening has answered about another attempt. */
+/** Postpones another attempt at a transfer that may have been sent until the screening has answered. */
 function waitForScreening(deps: Deps, claim: Claim): Promise<void> {
   return claims.workOnClaimed(deps, claim, (trx, transfer, now) =>
     movePhase(trx, transfer, transfer.phase, {
@@ -379,7 +379,7 @@ async function submit(
     const isConflict = error.kind === 'conflict'
     // A refusal is final only when the wallet service also reports that it never accepted the transfer.
     if (!isConflict && (error.kind !== 'refused' || (await wallet.getTransfer(claim.id)) !== null)) throw error
-    await claims.workOnHeld(deps, claim, (trx, transfer, now) => {
+    await claims.workWhileClaimed(deps, claim, (trx, transfer, now) => {
       if (isConflict)
         return haltTransfer(trx, deps.log, transfer, 'The wallet service knows this transfer with another order', now)
       const failureReason = `${error.code ?? 'WALLET_REFUSED'}: ${error.message}`
@@ -391,7 +391,7 @@ async function submit(
 
 /** Retries the hand-over later. With `isUnsent` the transfer returns to the queue, where its initiator may still cancel it. */
 function retryLater(deps: Deps, claim: Claim, isUnsent: boolean): Promise<void> {
-  return claims.workOnHeld(deps, claim, (trx, transfer, now) => {
+  return claims.workWhileClaimed(deps, claim, (trx, transfer, now) => {
     const attempts = Math.min(transfer.attempts + 1, 1_000)
     const next_attempt_at = retryAt(now, attempts, claims.backoff)
     if (!isUnsent) return movePhase(trx, transfer, transfer.phase, { attempts, next_attempt_at })

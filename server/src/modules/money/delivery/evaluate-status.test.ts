@@ -73,7 +73,7 @@ describe('the status that a wallet service reports for a transfer', () => {
       }),
       { kind: 'wait', txHash: null },
     ],
-  ])('%s', (_what, status, verdict) => {
+  ])('leads to a verdict: %s', (_what, status, verdict) => {
     expect(evaluateStatus(order, unknown, status)).toEqual({ txIndex: null, ...verdict })
   })
 
@@ -87,11 +87,11 @@ describe('the status that a wallet service reports for a transfer', () => {
   })
 
   it.each([
-    ['the output of the transaction that it names', { txHash: hash, index: 1 }, 1],
-    ['the output of the known transaction', { index: 1 }, 1],
-    ['no output of the known transaction', { txHash: hash }, 2],
-    ['no output of another transaction', { txHash: `0x${'cd'.repeat(32)}` }, null],
-  ])('takes in %s', (_what, changes, txIndex) => {
+    ['sets the output of the transaction that it names', { txHash: hash, index: 1 }, 1],
+    ['sets the output of the known transaction', { index: 1 }, 1],
+    ['keeps the output when it names the known transaction alone', { txHash: hash }, 2],
+    ['removes the output when it names another transaction alone', { txHash: `0x${'cd'.repeat(32)}` }, null],
+  ])('%s', (_what, changes, txIndex) => {
     expect(evaluateStatus(order, known, reported(changes))).toMatchObject({ txIndex })
     expect(evaluateStatus(order, unknown, reported({ index: 1 }))).toMatchObject({ txHash: null, txIndex: null })
   })

@@ -20,10 +20,10 @@ export type WalletStatus = {
 
 type Ordered = Pick<Payload, 'amount' | 'toAddress' | 'fromAddress' | 'network' | 'contractAddress'>
 
-/** `feePaidBy`: the address that paid, as the wallet service wrote it, if it is not the sender; null for the sender. */
+/** `feePaidBy` is the address that paid the fee, as the wallet service wrote it; null if the sender paid it. */
 export type ReportedFee = { fee: bigint | null; feePaidBy: string | null }
 
-/** A transaction that was named, and the part of it that pays the transfer; null if it was not told. */
+/** The transaction that the wallet service named, and its part that pays the transfer. Each is null if the wallet service named none. */
 export type Paying<Hash extends string | null = string | null> = { txHash: Hash; txIndex: number | null }
 
 export type StatusVerdict =
@@ -64,7 +64,7 @@ export function evaluateStatus(order: Ordered, known: Paying, reported: WalletSt
   return { kind: 'wait', txHash, txIndex }
 }
 
-/** Returns the transaction that pays the transfer now. An index without a hash is about the known one. */
+/** Returns the transaction that pays the transfer now. An index without a hash belongs to the known transaction. */
 function payingOf(known: Paying, { txHash: reported, index = null }: WalletStatus): Paying {
   const txHash = reported === null ? known.txHash : txHashKey(reported)
   if (txHash === null) return { txHash, txIndex: null }

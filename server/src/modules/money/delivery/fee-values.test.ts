@@ -44,7 +44,7 @@ describe('the USD value of a fee', () => {
     return id
   }
 
-  it('is that of the rate when it is booked, and never changes', async () => {
+  it('follows the rate at the time when the fee is booked, and never changes', async () => {
     address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
     const id = await confirmedWith('1500000000000000')
     await rateOfCoin('2503.5')
@@ -65,7 +65,7 @@ describe('the USD value of a fee', () => {
     expect((await verifyLedger(bench.test.deps.db)).differences).toEqual([])
   })
 
-  it('is unknown without a rate that is fresh', async () => {
+  it('is unknown without a fresh rate', async () => {
     address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
     const id = await confirmedWith('1500000000000000')
     bench.test.clock.advance(60 * 60_000)
@@ -75,7 +75,7 @@ describe('the USD value of a fee', () => {
     expect(await bench.read(id)).toMatchObject({ fee: '1500000000000000', feeUsdValue: null })
   })
 
-  it('of a fee that is owed is that of the moment at which it can be posted', async () => {
+  it('that is owed follows the rate at the time when the fee can be posted', async () => {
     address = await bench.fundedAddress({ usdt: '1000' })
     const id = await confirmedWith('2000000000000000')
     await rateOfCoin('2700')
@@ -89,7 +89,7 @@ describe('the USD value of a fee', () => {
     expect((await verifyLedger(bench.test.deps.db)).differences).toEqual([])
   })
 
-  it('of a node of the version before comes from the entry that it writes', async () => {
+  it('that a node of the previous version books comes from the entry that the node writes', async () => {
     address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
     const id = await confirmedWith('1500000000000000')
     await rateOfCoin('2503')

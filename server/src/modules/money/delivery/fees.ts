@@ -68,7 +68,7 @@ async function postFee({ db, clock }: Deps, vaultId: string, id: string): Promis
   })
 }
 
-/** The native coin, its USD rate now, and the available balance of the payer's locked account; null when it is not registered. */
+/** The coin of the network with its USD rate, and the available balance of the payer, under lock; null when the coin is not registered. */
 export type LockedCoin = (Coin & { rate: RateSnapshot | null; available: bigint }) | null
 
 type Coin = { id: string; code: string; decimals: number }
@@ -80,7 +80,7 @@ type Accounts = Pick<LockedTransfer, 'vault_id' | 'address_id' | 'token_id' | 'n
 
 /**
  * SQL: locks the accounts that the end of transfers of one vault changes, in the order in which every posting locks them, so
- * that a concurrent reservation waits instead of deadlocking. It is a column of another statement, for `coinOf`.
+ * that a concurrent reservation waits instead of deadlocking. The SQL is a column of another statement; `coinOf` reads its value.
  */
 export function lockedAccounts(
   transfers: [Accounts, ...Accounts[]],
@@ -106,7 +106,7 @@ export function lockedAccounts(
         order by address_id, token_id, purpose for update) locked))`
 }
 
-/** Locks the accounts of a transfer and the coin of the address that pays its fee. */
+/** Locks the accounts of a transfer and of the address that pays its fee. Returns the coin in which the fee is paid. */
 export async function lockAccounts(
   trx: Trx,
   transfer: LockedTransfer,

@@ -160,7 +160,7 @@ describe('changes of a wallet service', () => {
     expect(sent.filter((text) => text.includes('commit')).length).toBeLessThanOrEqual(4)
   })
 
-  it('let questions that begin together be one request where the wallet service permits; what is missing is asked alone', async () => {
+  it('let questions that begin together be one request where the wallet service permits, and ask about a missing one', async () => {
     const ids: string[] = []
     while (ids.length < 10) ids.push(await inFlight())
     await follow(begin)
@@ -177,9 +177,9 @@ describe('changes of a wallet service', () => {
     wallet.offersStates = false
     const paths = wallet.requests.map(({ path }) => path)
     expect(paths).toContain(`/transfers/${missing}`)
-    // Those that come while an earlier request is under way go together.
+    // Questions that come while an earlier request is in progress go together.
     expect(paths.length, paths.join(' ')).toBeLessThanOrEqual(6)
-    // The answer about another transfer counts for none, and that of the question alone is refused.
+    // The entry about another transfer counts for no transfer, and the same answer to the single question is refused.
     expect(await statusesOf([missing, final])).toEqual(['pending', 'confirmed'])
     const rested = await bench.sql('select id from deliveries where id = any($1) and next_attempt_at > $2', [
       ids,

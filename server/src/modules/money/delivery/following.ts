@@ -35,7 +35,7 @@ export async function claimFollowings(
   return rows.map((row) => ({ ...row, leaseEndsAt }))
 }
 
-/** The columns that an answer, or its absence, changes. */
+/** The columns that change after an answer, or after a call without an answer. */
 export type Rest = Pick<Following, 'cursor' | 'since' | 'fruitless'> & {
   heardAt: Date | null
   askAt: Date
@@ -63,7 +63,7 @@ export async function askAboutAll(trx: Trx, vaultId: string, now: Date, after: D
     where queue = 'follow' and vault_id = ${vaultId} and next_attempt_at > ${after}`.execute(trx)
 }
 
-/** Counts a change that a question by id found before its report arrived. */
+/** Counts a change that was found by a question about its transfer, and not by the report of the change. */
 export async function countFound(db: Db, vaultId: string): Promise<void> {
   await sql`update followings set found_by_question = found_by_question + 1 where vault_id = ${vaultId}`.execute(db)
 }

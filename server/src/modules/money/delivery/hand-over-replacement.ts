@@ -38,7 +38,7 @@ export async function handOverReplacement(deps: Deps, wallet: WalletClient, clai
   return true
 }
 
-/** Reads the replacement from the audit records, because the row may be forged. Returns null when nothing is to be handed over now. */
+/** Reads the replacement from the audit records, because the row may be forged. Returns null when no replacement is due now. */
 async function findDue(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<RaiseRecord | null> {
   const transfer = await lockClaimed(trx, claim)
   if (transfer === null) return null
@@ -94,7 +94,7 @@ export const sentenceOf = (code: string | null): string =>
 /** The statuses of a wallet service that has no such operation. */
 const unsupported = new Set([404, 405, 501])
 
-/** Returns the refusal of the wallet service as our sentence; null when it is unknown whether it replaced the transaction. */
+/** Returns the refusal of the wallet service in a sentence of ours; null when the wallet service may have replaced the transaction. */
 export function refusalOf({ kind, status, code }: WalletServiceError): AppError | null {
   if (kind === 'conflict')
     return conflict(code === 'ABOVE_MAX_FEE' ? 'above_max_fee' : 'not_replaceable', sentenceOf(code))

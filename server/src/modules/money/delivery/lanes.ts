@@ -1,9 +1,9 @@
-/** A piece of work for the lane of its vault. `perSecond` is the number of pieces that may begin in a second. */
+/** A piece of work for the lane of its vault. `perSecond` is the number of pieces of this lane that may begin in a second. */
 type Entrant = { vaultId: string; perSecond: number }
 
 /** Limits a kind of work for each vault on this node: the number in progress, and the number begun in a second. */
 export type Lanes = {
-  /** The places of an empty lane, unless its vault permits fewer per second. */
+  /** The number of places of an empty lane, unless its vault permits fewer pieces of work in a second. */
   max: number
   /** Returns the free places of the lanes that are not empty, by vault. */
   places(now: Date): Record<string, number>
@@ -25,7 +25,7 @@ type Lane = { inProgress: number; left: number; countedAt: number; hasMore: bool
 /** The pause until an exhausted lane is checked again: it then has several places instead of one. */
 const refillMilliseconds = 250
 
-/** Returns lanes with `max` places each. An idle lane saves up the work of one second. */
+/** Returns lanes with `max` places each. An idle lane saves up the quota of one second. */
 export function createLanes(max: number): Lanes {
   const lanes = new Map<string, Lane>()
 
@@ -40,19 +40,19 @@ export function createLanes(max: number): Lanes {
     }
   }
   const laneOf = ({ vaultId, perSecond }: Entrant): Lane => {
-    const lane = lanes.get(vaultId) ?? { inProgress: 0, left: perSecond, countedAt: at, hasMore: false, perSecond }
+    const lane = lanes.get(vaultId) ?? { inProgress: 0, left: perSecond, countedAt, hasMore: false, perSecond }
     // The vault may have set another rate since.
     lane.perSecond = perSecond
     lane.left = Math.min(lane.left, perSecond)
     lanes.set(vaultId, lane)
     return lane
   }
-  let at = 0
+  let countedAt = 0
   return {
     max,
     places(now) {
       refill(now)
-      at = now.getTime()
+      countedAt = now.getTime()
       return Object.fromEntries([...lanes].map(([vaultId, lane]) => [vaultId, placesOf(lane)]))
     },
     enter(entrants, places, isCut) {

@@ -4,8 +4,8 @@ import { movePhase } from '../transfers/move.ts'
 import { lockTransfer } from '../transfers/queries.ts'
 
 /**
- * Records that a transfer which waits for its hand-over was handed over, as restored books do not know. From then on it is asked about, and
- * never failed for a reason of the books. Returns false when it does not wait for its hand-over.
+ * Records that a queued transfer was handed over before the books were restored from a backup. From then on the wallet service is asked
+ * about the transfer, and no objection ends it. Returns false when the transfer is not queued.
  */
 export async function noteHandedOver(db: Db, vaultId: string, id: string, now: Date): Promise<boolean> {
   return await inTransaction(db, async (trx) => {

@@ -38,7 +38,7 @@ export function noteForgotten(deps: Deps, claim: Claim): Promise<void> {
   })
 }
 
-/** The result of reports: the transfers with news, and the ids that a wallet service may not report about. */
+/** The result of reports: the ids of the transfers with news, and the ids that are not of transfers in flight. */
 export type Applied = { news: string[]; strange: string[] }
 
 /** Applies an answer about one transfer as `applyReports` does. Returns true if the answer was news. */
@@ -60,9 +60,9 @@ type Reports = {
   vaultId: string
   /** The reports by the id of the transfer, in the order of their arrival. */
   reports: Map<string, WalletStatus>
-  /** True if the changes of the wallet service are followed, so that a transfer is seldom asked about. */
+  /** True if the changes of the wallet service are followed, so that questions about a transfer are rare. */
   isFollowed: boolean
-  /** True if the reports answer questions about their transfers, which are asked again later. */
+  /** True if the reports answer questions about their transfers. The next question is then planned. */
   isAsked: boolean
 }
 
@@ -160,7 +160,7 @@ async function keepAsking(
   return taken.filter(({ isNews }) => isNews)
 }
 
-/** The reason for which people decide on a transfer that goes on by itself: its transaction can never be mined (contract 10.8). */
+/** Returns the reason for which people must decide on a transfer that is not halted: another transaction took its place (contract 10.8). */
 const reasonOf = ({ replacedBy }: WalletStatus): string | null =>
   replacedBy == null ? null : `The wallet service names the transaction that took its place: ${replacedBy.hash}`
 
@@ -303,8 +303,8 @@ function bookedFee({ transfer, payerId, coin, ...verdict }: Ending, left: Map<st
 type Named = Paying<string> & { transfer: LockedTransfer }
 
 /**
- * Returns the transfers that name what pays another transfer: on EVM networks a transaction, elsewhere the output, if the wallet
- * service tells it.
+ * Returns the ids of the transfers whose reported payment belongs to another transfer. On EVM networks the payment is the whole
+ * transaction, elsewhere its output, if the wallet service tells the output.
  */
 export async function paidByOthers(trx: Trx, named: Named[]): Promise<Set<string>> {
   const exclusive = named.flatMap(({ transfer: { id, network_type }, txHash, txIndex }) => {
@@ -331,7 +331,7 @@ export async function paidByOthers(trx: Trx, named: Named[]): Promise<Set<string
 
 type OfNamed = Paying<string> & { id: string }
 
-/** Returns the ids of these transfers of which another transfer of the vault has or had the transaction, or has the output. */
+/** Returns the ids of these transfers whose output another transfer of the vault has, or whose transaction another one has or had. */
 async function listPaidByOthers(trx: Trx, vaultId: string, named: OfNamed[]): Promise<string[]> {
   const column = <T>(read: (paying: OfNamed) => T) => named.map(read)
   const { rows } = await sql<{ id: string }>`${prepared}
@@ -348,9 +348,9 @@ async function listPaidByOthers(trx: Trx, vaultId: string, named: OfNamed[]): Pr
 }
 
 /**
- * Returns the part of a transaction that may pay this transfer, and pays no other one.
- * @param indexes the parts that pay the order, where a transaction may pay several
- * @returns null when other transfers have them, or have the transaction and it is not known which part
+ * Returns the part of a transaction that pays the order of this transfer and pays no other transfer.
+ * @param indexes the parts that pay the order, where a transaction may pay several transfers
+ * @returns null when other transfers have all of these parts, or have a part that is not known
  */
 export async function findFree(
   db: Db | Trx,

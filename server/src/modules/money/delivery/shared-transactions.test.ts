@@ -56,7 +56,7 @@ async function handedOver(): Promise<string> {
   return body.id
 }
 
-/** The wallet service pays a transfer with an output of a transaction; `null`: it does not tell which. */
+/** The wallet service pays a transfer with an output of a transaction. With `index` null it does not tell the output. */
 async function paid(id: string, txHash: string, index: number | null): Promise<void> {
   vault.wallet.confirm(id, { txHash })
   Object.assign(vault.wallet.transfer(id)!, index === null ? {} : { index })
@@ -96,7 +96,7 @@ describe('a transaction that pays several transfers', () => {
     })
   })
 
-  it('T25 with one output for two, told at the same moment, halts one of them', async () => {
+  it('T25 with one output for two transfers, reported at the same moment, halts one of them', async () => {
     const ids = [await handedOver(), await handedOver()]
     const txHash = hashOf('one for two at once')
     for (const id of ids) {
@@ -108,7 +108,7 @@ describe('a transaction that pays several transfers', () => {
     expect(transfers.map(({ status }) => status).sort()).toEqual(['confirmed', 'pending'])
   })
 
-  it('follows the index with the hash, and keeps it when it is told no more', async () => {
+  it('is followed with its index, which stays when the wallet service reports it no more', async () => {
     const id = await handedOver()
     vault.wallet.broadcast(id, { txHash: hashOf('first variant') })
     Object.assign(vault.wallet.transfer(id)!, { index: 1 })
@@ -124,7 +124,7 @@ describe('a transaction that pays several transfers', () => {
     expect(await read(id)).toMatchObject({ status: 'confirmed', txIndex: 0 })
   })
 
-  it('pays several whose outputs it does not tell, as before', async () => {
+  it('may pay them without a report of their outputs', async () => {
     const ids = [await handedOver(), await handedOver()]
     for (const id of ids) await paid(id, hashOf('not told'), null)
     for (const id of ids) expect(await read(id)).toMatchObject({ status: 'confirmed', txIndex: null })
@@ -165,7 +165,7 @@ describe('a halted transfer that an output of a transaction pays', () => {
     expect([again.status, again.body.details]).toEqual([409, 'Another transfer of the vault has this transaction'])
   })
 
-  it('is not settled with a transaction that pays another transfer, it is not told with which output', async () => {
+  it('is not settled with a transaction that pays another transfer with an unknown output', async () => {
     const txHash = hashOf('unknown output')
     await paid(await handedOver(), txHash, null)
     mine(txHash, [0, 1])
@@ -181,7 +181,7 @@ describe('a transfer that builds on a transaction whose place another one took',
   const release = (id: string) =>
     vault.admin.post(`${base}/transfers/${id}/resolve`, { outcome: 'release', reason: 'Its parent is gone' })
 
-  /** The wallet service says which transaction took the place, and which outputs lead to what that spent. */
+  /** The wallet service names the transaction that took the place, and the outputs that lead to the output that it spent. */
   async function passed(hash: string, outputs: object[]): Promise<string> {
     const id = await handedOver()
     vault.wallet.broadcast(id, { txHash: hashOf(`of ${id}`) })
@@ -195,7 +195,7 @@ describe('a transfer that builds on a transaction whose place another one took',
     return id
   }
 
-  it('is held back, and two people release it, also if that one pays the same to the same for its own transfer', async () => {
+  it('is released by two people, also if the other transaction pays the same amount to the same recipient for its transfer', async () => {
     const parent = await handedOver()
     const hash = hashOf('mined parent')
     await paid(parent, hash, 0)
@@ -217,7 +217,7 @@ describe('a transfer that builds on a transaction whose place another one took',
     vault.wallet.mutateStatus = null
   })
 
-  it('is not released while the chain has what it builds on, or when that one pays its order with a free output', async () => {
+  it('is not released while the chain has its parent, or when the other transaction pays its order with a free output', async () => {
     const hash = hashOf('no rival')
     const free = [{ index: 2, toAddress, contractAddress: null, amount: '100000000' }]
     vault.wallet.mine({ hash, from: null, nonce: null, payments: free, spent: spending(below) })

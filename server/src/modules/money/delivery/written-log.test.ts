@@ -17,7 +17,7 @@ const bytesMax = 22_500
 /** Shares of the updates. The others moved to another page, which writes all indexes; a page has three rows of transfers. */
 const heapOnlyMin = { operations: 0.95, transfers: 0.7, ledger_accounts: 0.95 }
 
-/** One after the other, because transfers that change in one transaction need room in their page for all of them. */
+/** Settles transfers one after the other: transfers that change in one transaction need room in their page for all of them. */
 async function settle(): Promise<void> {
   const address = await bench.fundedAddress()
   for (let count = 0; count < transfersCount; count++) {
@@ -45,7 +45,7 @@ it('a settled transfer writes few bytes to the log, and its rows are updated in 
   }
 })
 
-it('a count reads its log also after checkpoints', async () => {
+it('the log of a test can be counted also after checkpoints', async () => {
   const end = await countLog(bench.sql)
   await bench.order((await bench.fundedAddress()).id, '1')
   for (let count = 0; count < 3; count++) {

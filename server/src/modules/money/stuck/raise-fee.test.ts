@@ -234,7 +234,7 @@ describe('a raised limit', () => {
     expect(await bench.audited('transfer.max_fee_raised', id)).toBe(0)
   })
 
-  it('counts once for two requests', async () => {
+  it('is raised by only one of two requests', async () => {
     const { id, txHash } = await waiting()
     const first = await asked(id, { txHash, maxFee: needed })
     const second = await asked(id, { txHash, maxFee: '4000000000000000' })
@@ -265,7 +265,7 @@ describe('a raised limit', () => {
 })
 
 describe('after the vote', () => {
-  it('an unknown outcome leads to another request, and a refusal is recorded and ends it', async () => {
+  it('the wallet service is asked again after an unknown outcome, and a refusal is recorded and ends the replacement', async () => {
     const { id, txHash } = await waiting()
     await vote(await asked(id, { txHash, maxFee: needed }))
     bench.vault.wallet.down = 'error'
@@ -309,7 +309,7 @@ describe('after the vote', () => {
     expect(sent(id)).toHaveLength(1)
   })
 
-  it('T27 forged rows are not handed over: neither another limit nor an undecided replacement', async () => {
+  it('T27 a replacement that only a forged row demands is not handed over', async () => {
     const { id } = await waiting()
     await bench.sql('update transfers set replacement_due = true where id = $1', [id])
     await bench.deliver()

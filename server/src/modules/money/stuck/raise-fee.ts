@@ -93,10 +93,10 @@ export const raiseFeeExecutor: Executor = {
     return { step: { ...step, payload }, targetType: 'transfer', targetId, baseVersion, facts }
   },
 
-  async decide(trx, { vaultId, now }, { step }, asker) {
+  async decide(trx, { vaultId, now }, { step }, requester) {
     const transfer = await lockTransfer(trx, vaultId, step.targetId ?? '')
     if (transfer === null) throw notFound('Transfer')
-    return decideOnRaise(trx, transfer, step, { asker, now })
+    return decideOnRaise(trx, transfer, step, { requester, now })
   },
 
   async apply(trx, context, step, baseVersion) {
@@ -129,7 +129,7 @@ async function decideOnRaise(
   trx: Trx,
   transfer: LockedTransfer,
   step: Step,
-  { asker, now }: { asker: Initiator; now: Date },
+  { requester, now }: { requester: Initiator; now: Date },
 ): Promise<Decision> {
   const { vault_id: vaultId, id, initiator_id: initiatorId } = transfer
   const { replacement, maxFee } = payloadOf(step)
@@ -142,7 +142,7 @@ async function decideOnRaise(
     isSumKept: true,
     now,
     changed: { maxFee: maxFee.amountDecimal },
-    mayWaive: asker.isAdmin,
+    mayWaive: requester.isAdmin,
   })
   if (again.decision === null) throw refusalFor(lostPermission(again.lost))
   const requirements = again.decision.requirements.map((requirement) => ({ ...requirement, decidedForId: initiatorId }))
@@ -170,7 +170,7 @@ function assertMayRaise(replacement: ReplacementAction): void {
   if (replacement === 'speed-up') throw conflict('above_signed_fee', signedFeeRefusal)
 }
 
-/** @throws 409 when people signed a lower limit, or when the limit was raised since the request, so that a new one is needed */
+/** @throws 409 when people signed a lower limit, or when the limit was raised since the request, which then is outdated */
 function assertRaisable({ payload, feeLimit: { maxFee: permitted } }: RecordedOrder, step: Step): void {
   const { replacement, maxFee, permitted: known } = payloadOf(step)
   if (isSignedOrder(payload)) assertMayRaise(replacement)
@@ -178,7 +178,7 @@ function assertRaisable({ payload, feeLimit: { maxFee: permitted } }: RecordedOr
   throw conflict('changed_concurrently', 'The limit of the fee was changed by someone else just now')
 }
 
-/** Returns the state that the votes are bound to: a new transaction or a new limit changes it. */
+/** Returns a digest of the state that the votes are bound to: a new transaction or a new limit changes it. */
 function versionOf({ status, wallet_tx_hash }: DeliveryState, { feeLimit }: RecordedOrder): string {
   const maxFee = feeLimit.maxFee?.toString() ?? null
   return sha256(canonicalJson({ status, wallet_tx_hash, maxFee })).toString('hex').slice(0, 16)

@@ -63,7 +63,7 @@ describe.each([
     await bench.expectSoundLedger()
   })
 
-  it('is for the initiator, the owner of the address and administrators', async () => {
+  it('is permitted to the initiator, the owner of the address and administrators only', async () => {
     const { id, txHash } = await waiting()
     expect((await ask(stranger, id, action, { txHash })).status).toBe(404)
     const grant = { subjectType: 'user', subjectId: stranger.userId, canTransfer: true }

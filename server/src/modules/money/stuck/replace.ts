@@ -59,7 +59,7 @@ export async function replaceOnChain(
 
 type Request = ByMember & { id: string; action: ReplacementAction; body: Static<typeof ReplacementOrder> }
 
-/** Asks the wallet service for the replacement, always with the limit: the service may know only the limit before the raise. */
+/** Checks and records a replacement. Returns its request, always with the limit: the wallet service may know only an earlier limit. */
 async function begin(
   trx: Trx,
   { log }: Deps,
@@ -84,7 +84,7 @@ async function begin(
   return { txHash: body.txHash, ...(maxFee === undefined ? {} : { maxFee }) }
 }
 
-/** @throws 409 unless the wallet service has the transfer, with this transaction */
+/** @throws 409 unless the transfer was handed over, has neither ended nor halted, and has this transaction */
 export function assertReplaceable(
   { status, phase, halt_reason, wallet_tx_hash }: DeliveryState,
   { txHash }: Pick<Replacement, 'txHash'>,
@@ -102,8 +102,8 @@ export function assertMayReplace(
   member: Member,
 ): void {
   if (initiator_id === member.userId || owner_id === member.userId || member.isAdmin) return
-  const who = 'the initiator, the owner of the address or an administrator'
-  throw forbidden('not_permitted', `Only ${who} may replace the transaction of a transfer`)
+  const permitted = 'the initiator, the owner of the address or an administrator'
+  throw forbidden('not_permitted', `Only ${permitted} may replace the transaction of a transfer`)
 }
 
 /** Returns the present costs of both replacements. @throws as `replaceOnChain` */

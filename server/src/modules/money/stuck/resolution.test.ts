@@ -91,16 +91,16 @@ describe('settle', () => {
 
   const other = '0xDDDD000000000000000000000000000000000004'
   it.each<[string, Partial<TransactionState> | null, string]>([
-    ['an unknown one', null, 'does not know the transaction'],
-    ['a pending one', { status: 'pending' }, 'as pending, not as mined'],
-    ['a reverted one', { status: 'failed', payments: [] }, 'as failed, not as mined'],
-    ['one of another sender', { from: other }, 'its sender is another'],
-    ['one without a sender', { from: null }, 'its sender is another'],
-    ['one that pays nobody', { payments: [] }, 'pays nothing to this recipient'],
-    ['one to another recipient', { payments: [payment({ toAddress: other })] }, 'pays nothing to this recipient'],
-    ['one of the coin', { payments: [payment({ contractAddress: null })] }, 'pays another token'],
-    ['one of another amount', { payments: [payment({ amount: '41' })] }, 'pays another amount'],
-    ['one that spends for another', { payments: [payment({ fromAddress: other })] }, 'from another address'],
+    ['an unknown transaction', null, 'does not know the transaction'],
+    ['a pending transaction', { status: 'pending' }, 'as pending, not as mined'],
+    ['a reverted transaction', { status: 'failed', payments: [] }, 'as failed, not as mined'],
+    ['a transaction of another sender', { from: other }, 'its sender is another'],
+    ['a transaction without a sender', { from: null }, 'its sender is another'],
+    ['a transaction that pays nobody', { payments: [] }, 'pays nothing to this recipient'],
+    ['a payment to another recipient', { payments: [payment({ toAddress: other })] }, 'pays nothing to this recipient'],
+    ['a payment of the coin', { payments: [payment({ contractAddress: null })] }, 'pays another token'],
+    ['a payment of another amount', { payments: [payment({ amount: '41' })] }, 'pays another amount'],
+    ['a payment from another address', { payments: [payment({ fromAddress: other })] }, 'from another address'],
   ])('refuses %s with a reason', (_name, changes, words) => {
     expect(judged('settle', { transaction: changes === null ? null : transaction(changes) })).toContain(words)
   })
@@ -132,18 +132,18 @@ describe('release', () => {
   })
 
   it.each<[string, Partial<WalletAnswers>, string]>([
-    ['a transfer that the wallet forgot', {}, 'does not prove'],
-    ['one that waits', { transfer: transfer() }, 'as broadcast'],
-    ['one that is queued', { transfer: transfer({ status: 'queued', txHash: null }) }, 'as queued'],
-    ['one that was paid', { transfer: transfer({ status: 'confirmed' }) }, 'as confirmed'],
+    ['a transfer that the wallet service forgot', {}, 'does not prove'],
+    ['a transfer that waits', { transfer: transfer() }, 'as broadcast'],
+    ['a transfer that is queued', { transfer: transfer({ status: 'queued', txHash: null }) }, 'as queued'],
+    ['a transfer that was paid', { transfer: transfer({ status: 'confirmed' }) }, 'as confirmed'],
     ['a failure of another amount', { transfer: transfer({ status: 'failed', amount: '41' }) }, 'another amount'],
     [
-      'a failure of what is paid on the chain',
+      'a failure of a transfer that is paid on the chain',
       { transfer: transfer({ status: 'failed' }), transaction: transaction() },
       'pays what was ordered',
     ],
     [
-      'a failure of what an earlier transaction of it pays',
+      'a failure of a transfer that an earlier transaction pays',
       { transfer: transfer({ status: 'failed' }), earlier: [transaction({ hash: '0xCC' })] },
       'pays what was ordered',
     ],
@@ -172,7 +172,7 @@ describe('release', () => {
   })
 })
 
-/** Transactions of Bitcoin have no sender and no nonce: what they spend is the sender's, and takes the place of the transfer. */
+/** Transactions of Bitcoin have no sender and no nonce: the owner of the spent outputs is the sender, and `anchor` replaces the nonce. */
 describe('on a network without senders', () => {
   const anchor = { txHash: 'A1'.repeat(32), index: 2 }
   const output = (changes: object = {}) => ({ ...anchor, address: order.fromAddress, amount: '50', ...changes })
@@ -194,7 +194,7 @@ describe('on a network without senders', () => {
     ['nothing', spends()],
     ['an output of somebody else', spends(output(), output({ address: '0xDD' }))],
     ['an output of an unknown address', spends(output({ address: null }))],
-  ])('does not settle with one that spends %s', (_spent, other) => {
+  ])('does not settle with a transaction that spends %s', (_spent, other) => {
     expect(judged('settle', { transaction: other })).toContain('its sender is another')
   })
 
@@ -217,7 +217,7 @@ describe('on a network without senders', () => {
       { transfer: transfer({ anchor }), replacement: { ...spends(output({ index: 3 })), hash: 'cc', payments: [] } },
     ],
     [
-      'names one that is not final',
+      'names a replacement that is not final',
       {
         transfer: transfer({ anchor }),
         replacement: { ...spends(output()), hash: 'cc', payments: [], status: 'pending' },
@@ -242,7 +242,7 @@ describe('on a network without senders', () => {
     ...changes,
   })
 
-  it('releases a transfer that builds on what another mined transaction made impossible', () => {
+  it('releases a transfer that builds on a transaction that another mined transaction made impossible', () => {
     const step = (words: string) => expect.objectContaining({ reason: expect.stringContaining(words) })
     expect(judged('release', builtOn())).toEqual(['nonce_used', step('an output that it builds on was spent by')])
     const waiting = { ...spends(output(bottom)), hash: top.txHash, payments: [], status: 'pending' as const }
@@ -253,13 +253,13 @@ describe('on a network without senders', () => {
 
   it.each<[string, Partial<WalletAnswers>]>([
     ['the outputs lead elsewhere', builtOn({}, [bottom, top])],
-    ['what it builds on was mined', builtOn({ lost: [{ ...spends(output(bottom)), hash: top.txHash, payments: [] }] })],
+    ['its parent was mined', builtOn({ lost: [{ ...spends(output(bottom)), hash: top.txHash, payments: [] }] })],
     ['it is not signed', builtOn({ transfer: transfer({ replacedBy: { hash: 'cc'.repeat(32), outputs: [bottom] } }) })],
   ])('releases nothing when %s', (_case, walletAnswers) => {
     expect(judged('release', walletAnswers)).toContain('as broadcast')
   })
 
-  it('hands nothing over again while its transaction waits', () => {
+  it('does not hand a transfer over again while its transaction waits', () => {
     const waiting = { ...spends(output()), payments: [], status: 'pending' as const }
     expect(judged('resume', { transaction: waiting }, { knownTxHash: '0xab' })).toContain('not final yet')
   })

@@ -20,31 +20,34 @@ export const resolutionProofs = [
 ] as const
 export type ResolutionProof = (typeof resolutionProofs)[number]
 
-/** A transfer to be resolved, according to its audit records; its rows are not read here (T56). */
+/**
+ * A transfer to be resolved. The order and the status are those of its audit records, because its rows may be forged (T56). The hashes,
+ * the index and `isOfPayout` are those of its rows.
+ */
 export type StuckTransfer = {
   order: Payload
   /** The status according to the audit records. */
   status: OperationStatus
   /** The hash that the wallet service reported last. */
   knownTxHash: string | null
-  /** The part of this transaction that pays the transfer; null if it was not told. */
+  /** The part of this transaction that pays the transfer; null if the wallet service named no part. */
   knownTxIndex: number | null
-  /** The hashes that the wallet service reported before it. A replaced transaction may be mined, too. */
+  /** The hashes that the wallet service reported before `knownTxHash`. A replaced transaction may be mined, too. */
   earlierTxHashes: string[]
   /** True if the transfer waits for votes as a row of a payout. */
   isOfPayout: boolean
-  /** The difference between the rows and the audit records that these cannot restore, or null. */
+  /** The difference between the rows and the audit records that remains after a restoration of the rows, or null. */
   lasting: string | null
 }
 
-/** The answers of the wallet service; null when it does not know or does not tell. */
+/** The answers of the wallet service. An answer is null when the wallet service does not know it or does not tell. */
 export type WalletAnswers = {
   transfer: TransferStatus | null
   /** The transaction that the request names, otherwise the known transaction. */
   transaction: TransactionState | null
   /** The transaction that took the place of the transfer according to the wallet service. */
   replacement: TransactionState | null
-  /** The transactions that the transfer builds on, and that the replacement made impossible, as far as the chain knows them. */
+  /** The transactions that the chain knows, that the transfer builds on, and that the replacement made impossible. */
   lost?: TransactionState[]
   /** The parts of the replacement that pay other transfers of the vault. */
   paidToOthers?: number[]
@@ -146,7 +149,7 @@ function judgeRelease(stuck: StuckTransfer, answers: WalletAnswers): Verdict {
     }
     return { refusal: 'The wallet service does not know the transfer, which does not prove that it was not sent' }
   }
-  // Two hashes contradict each other, but both transactions are known to have moved nothing.
+  // Only the reported hash is compared with the order: `findPaying` found that the known transactions paid nothing.
   const reported = evaluateStatus(order, { txHash: null, txIndex: null }, transfer)
   if (reported.kind === 'halt') return { refusal: reported.reason }
   if (reported.kind === 'fail') {
@@ -194,7 +197,7 @@ function findPaying(order: Payload, answers: WalletAnswers): Verdict | null {
       return { refusal: `Its transaction ${candidate.hash} is not final yet` }
     }
     const paying = payingOf(order, candidate)
-    // A payment of the same sum may be that of the transfer whose transaction took the place.
+    // A part of the replacement that pays the same sum may be the payment of another transfer.
     const isOfOthers = (index: number) => candidate === replacement && paidToOthers.includes(index)
     if ('indexes' in paying && !paying.indexes.every(isOfOthers)) {
       return { refusal: `The transaction ${candidate.hash} pays what was ordered; settle the transfer with it` }
@@ -221,16 +224,16 @@ function payingOf(order: Payload, transaction: TransactionState): { indexes: num
   return indexes.length === 0 ? { mismatch: 'it pays another amount' } : { indexes }
 }
 
-/** Returns true if the transaction has this sender. Where transactions have none, the sender owned all that it spends. */
+/** Returns true if the transaction has the sender of the order. Without senders, the address of the order owned all spent outputs. */
 function isSender(order: Payload, { from, spent = [] }: TransactionState): boolean {
   if (from !== null) return isSameAddress(from, order.fromAddress)
   return spent.length > 0 && spent.every(({ address }) => address !== null && isSameAddress(address, order.fromAddress))
 }
 
 /**
- * Says what the transfer lost to the replacement, so that none of its transactions can be mined beside it; null if it lost nothing. The
- * replacement has the nonce of the sender, or it spends the output that every transaction of the transfer spends, or one that a
- * transaction spends on which they build.
+ * Returns the reason, as a part of a sentence, for which no transaction of the transfer can be mined beside the replacement; null without
+ * such a reason. The replacement used a nonce of the sender; or it spent the output that every transaction of the transfer spends; or it
+ * spent an output on which these transactions build through other transactions, of which none is mined.
  */
 function lostPlace(order: Payload, { anchor, replacedBy }: TransferStatus, answers: WalletAnswers): string | null {
   const { replacement, lost = [] } = answers
@@ -240,7 +243,7 @@ function lostPlace(order: Payload, { anchor, replacedBy }: TransferStatus, answe
     output != null && (replacement.spent ?? []).some((spent) => isOutput(spent, output))
   if (spends(anchor)) return 'its output was spent'
   const outputs = replacedBy?.outputs ?? []
-  // Before its signature a transfer spends nothing. A transaction that was mined is no lost one.
+  // A transfer that is not signed spends nothing, so it has no anchor. A transaction that was mined is not lost.
   if (anchor == null || !spends(outputs.at(-1)) || lost.some(({ status }) => status !== 'pending')) return null
   return outputs.length === 1 ? 'its output was spent' : 'an output that it builds on was spent'
 }

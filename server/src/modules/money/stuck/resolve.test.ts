@@ -118,7 +118,7 @@ describe('settle', () => {
     expect((await bench.read(id)).status).toBe('pending')
   })
 
-  it('accepts a transaction for one of two transfers that are to be settled with it', async () => {
+  it('accepts a transaction for only one of two transfers', async () => {
     const ids = [await forgotten(), await forgotten()]
     const txHash = fakeTxHash('one payment for two')
     bench.vault.wallet.mine({ hash: txHash, from: address.address, payments: [usdt()] })
@@ -235,7 +235,7 @@ describe('resume', () => {
     expect(body.details).toBe('It would be halted again: The wallet service reports another recipient than ordered')
   })
 
-  it('is outdated when the transfer continued by itself', async () => {
+  it('is outdated when the transfer has continued by itself', async () => {
     const id = await forgotten()
     const response = await ask(id, { outcome: 'resume' })
     const { body } = await bench.vault.admin.get(`/vaults/${bench.vault.code}/transfers/${id}`)
@@ -322,7 +322,7 @@ describe('T56 a row that differs from its record', () => {
 })
 
 describe('the permission to resolve a transfer', () => {
-  it('does not suffice for one administrator alone, and no member has it', async () => {
+  it('does not suffice for one administrator alone, and other members do not have it', async () => {
     const id = await halted()
     bench.vault.wallet.fail(id, 'REVERTED: so it is')
     const requests = bench.vault.wallet.requests.length

@@ -53,7 +53,7 @@ export type ResolutionEvidence = {
   wallet: WalletAnswers
 }
 
-/** `evidence` is null only for a request that the policies refuse: the wallet service is asked only for callers with the permission. */
+/** `evidence` is null only for a request that the policies refuse: for such a caller the wallet service is not asked. */
 type ResolutionPayload = ResolutionWish & { evidence: ResolutionEvidence | null }
 
 /** Asks the wallet service about a halted transfer, without an open transaction. @throws 409 with the finding in place of a proof; 502 */
@@ -191,7 +191,7 @@ async function carryOut(
   }
 }
 
-/** Locks the accounts of the transfer, and returns the payer of the fee with the coin that it has. */
+/** Locks the accounts of the transfer. Returns the address of the vault that pays the fee, and its coin. */
 async function lockPayer(trx: Trx, transfer: LockedTransfer, feePaidBy: string | null, now: Date) {
   const payerId = (await payersOf(trx, [{ transfer, verdict: { feePaidBy } }])).get(transfer.id) ?? null
   return { payerId, coin: await lockAccounts(trx, transfer, payerId ?? transfer.address_id, now) }
@@ -271,7 +271,7 @@ async function askWallet(
   }
 }
 
-/** Adds which parts of the replacement pay other transfers, where a transaction may pay several. */
+/** Adds the numbers of the parts of the replacement that pay other transfers, where a transaction may pay several transfers. */
 async function withTaken(
   db: Db | Trx,
   { vaultId, id }: { vaultId: string; id: string },

@@ -30,8 +30,7 @@ const actions = {
     summary: 'Cancel a transfer on chain',
     description:
       'Replaces the transaction that waits by a transaction that moves nothing, with the same nonce. The transfer becomes ' +
-      '`failed` ' +
-      'when that is mined, and `confirmed` if the payment is mined after all.',
+      '`failed` when the new transaction is mined, and `confirmed` if the payment is mined after all.',
   },
 } as const
 

@@ -22,8 +22,8 @@ export const ReplacementOrder = Closed(
       Type.String({
         pattern: '^[1-9][0-9]{0,77}$',
         description:
-          'The most that the new transaction may cost, in the smallest unit of the coin. More than the order permits is ' +
-          'decided on first, as the order was.',
+          'The most that the new transaction may cost, in the smallest unit of the coin. The policies first decide on a ' +
+          'limit above that of the order, as they did on the order.',
         examples: ['4200000000000000'],
       }),
     ),
@@ -40,11 +40,11 @@ const ReplacementCost = Closed({
         asset: Type.String({ description: 'Code of the token.', examples: ['ETH'] }),
       }),
     ),
-    'The most that it would cost; null when it is impossible.',
+    'The most that the replacement would cost; null when the replacement is impossible.',
   ),
   refusal: described(
     Nullable(Type.String({ examples: ['The transaction, or one that takes its place, is already in a block'] })),
-    'Why it is impossible now; null otherwise.',
+    'The reason for which the replacement is impossible now; null otherwise.',
   ),
   needsApproval: Type.Boolean({
     description:
