@@ -160,7 +160,7 @@ describe('changes of a wallet service', () => {
     expect(sent.filter((text) => text.includes('commit')).length).toBeLessThanOrEqual(4)
   })
 
-  it('let questions that begin together be one request where the wallet service permits, and ask about a missing one', async () => {
+  it('let questions that begin together be one request where possible; a missing transfer is asked about alone', async () => {
     const ids: string[] = []
     while (ids.length < 10) ids.push(await inFlight())
     await follow(begin)

@@ -113,7 +113,7 @@ describe('a transfer that declares a category', () => {
     expect(await bench.count('category_assignments')).toBe(before)
   })
 
-  it('matches no set of categories when it declares no category, or null', async () => {
+  it('matches no set of categories when the category is absent or null', async () => {
     for (const none of [undefined, null]) {
       const answer = await order(none)
       expect([answer.status, answer.body.status, answer.body.metadata.category]).toEqual([201, 'pending', null])

@@ -318,7 +318,7 @@ export type StoredOrder = {
   payout_id: string | null
   payout_row: number | null
   external_id: string | null
-  /** True if the reference of the row stands in another payout. */
+  /** True if its external id was passed on to the payout that took the place of its payout. */
   is_replaced: boolean
   /** The audit records of the payout. */
   payoutRecords: TargetRecord[]
