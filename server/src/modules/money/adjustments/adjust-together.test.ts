@@ -7,7 +7,7 @@ import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { acceptRequest, addPasskey, confirmationOf, confirmed, type Write } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
-/** An administrator who makes balances larger than they are, because a policy blocks more than half of a balance. */
+/** A policy blocks orders of more than half of a balance, and an administrator tries to evade it by raising balances. */
 let bench: TransferBench
 let alone: Person
 let second: Person
@@ -21,8 +21,8 @@ const bodyOf = (of: Address, amount: string) => {
 const adjust = (by: Person, of: Address, amount: string) => by.post(`${base()}/adjustments`, bodyOf(of, amount))
 const approve = (by: Person, id: string) => by.post(`${base()}/approval-requests/${id}/approve`)
 
-/** An order, both placed and previewed. */
-const ways = (from: Address) => {
+/** Makes two attempts to pay 60: by a transfer, and by a payout. */
+const attemptsFrom = (from: Address) => {
   const order = { fromAddressId: from.id, toAddress: bench.recipient, amount: '60' }
   return [
     bench.order(from.id, '60'),
@@ -112,7 +112,7 @@ describe('T82 adjustments by single people from before the vault had governance'
     expect((await adjust(alone, less, '-900')).status).toBe(201)
     expect((await bench.order(address.id, '60')).status).toBe(201)
     await govern()
-    for (const attempt of ways(address)) expect(outcome(await attempt)).toEqual([403, 'blocked_by_policy'])
+    for (const attempt of attemptsFrom(address)) expect(outcome(await attempt)).toEqual([403, 'blocked_by_policy'])
     const order = { fromAddressId: address.id, toAddress: bench.recipient, amount: '60' }
     const simulated = await bench.owner.post(`${base()}/policies/simulate`, { actionType: 'transfer', payload: order })
     expect(simulated.body.effect).toBe('block')

@@ -23,7 +23,7 @@ import { adjustBalance, assertAdjustable, planAdjustment } from './adjust.ts'
 
 type Body = Static<typeof AdjustmentBody>
 
-/** The body with the evidence that the service adds for voters. */
+/** Reads the payload of a request: the body, with the address and the asset that the service adds for voters. */
 const readPayload = payloadReader(
   Type.Object(
     { ...AdjustmentBody.properties, address: Type.Optional(Type.String()), asset: Type.Optional(Type.String()) },
@@ -32,12 +32,12 @@ const readPayload = payloadReader(
 )
 
 /**
- * An adjustment that two people agree on, whatever the policies say. The last vote makes it. With a target, the adjustment is
- * in the books already, and policies count it from then on.
+ * Carries out an adjustment that two people agree on, whatever the policies say. Without a target, the last vote posts the
+ * adjustment. A target is an adjustment that is in the books already, which policies count from the last vote on.
  */
 export const adjustExecutor: Executor = {
   async prepare(db, context, step) {
-    return step.targetId === null ? prepareNew(db, context, step) : prepareMade(db, context, step, step.targetId)
+    return step.targetId === null ? prepareNew(db, context, step) : prepareExisting(db, context, step, step.targetId)
   },
   async decide(trx, { vaultId, now }, _prepared, initiator) {
     assertPerson(initiator)
@@ -63,7 +63,7 @@ async function prepareNew(db: Db | Trx, { vaultId }: StepContext, step: Step): P
   return toPrepared({ ...step, payload: { ...body, address, asset } })
 }
 
-async function prepareMade(db: Db | Trx, { vaultId }: StepContext, step: Step, id: string): Promise<PreparedStep> {
+async function prepareExisting(db: Db | Trx, { vaultId }: StepContext, step: Step, id: string): Promise<PreparedStep> {
   const { decimals, ...made } = await getUnagreed(db, vaultId, id)
   const amount = formatDecimal(BigInt(made.amount), decimals)
   return toPrepared({ ...step, payload: { ...made, amount } })
@@ -77,11 +77,17 @@ const toPrepared = (step: Step): PreparedStep => ({
   facts: {},
 })
 
-type Made = Body & { address: string; asset: string; decimals: number; createdById: string; createdAt: string }
+type UnagreedAdjustment = Body & {
+  address: string
+  asset: string
+  decimals: number
+  createdById: string
+  createdAt: string
+}
 
 /** @throws 404, and 409 for an adjustment that two people agreed on */
-async function getUnagreed(db: Db | Trx, vaultId: string, id: string): Promise<Made> {
-  const { rows } = await sql<Made & { isAgreed: boolean }>`
+async function getUnagreed(db: Db | Trx, vaultId: string, id: string): Promise<UnagreedAdjustment> {
+  const { rows } = await sql<UnagreedAdjustment & { isAgreed: boolean }>`
     select d.address_id as "addressId", d.token_id as "tokenId", d.amount::text as amount, d.reason, a.address,
       t.code as asset, t.decimals, d.created_by_id as "createdById",
       to_char(d.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt",
@@ -95,32 +101,36 @@ async function getUnagreed(db: Db | Trx, vaultId: string, id: string): Promise<M
   return made
 }
 
-type Asked = ByMember & { confirm: Confirm; approvalTtlHours: number }
+type RequestedBy = ByMember & { confirm: Confirm; approvalTtlHours: number }
 
 /**
  * Adjusts a balance at once where one administrator may, and otherwise requests the agreement of a second administrator.
  * @throws as `adjustBalance`, 403 for a service or without a passkey, 409 when no second person could agree
  */
-export async function adjustOrAsk(trx: Trx, body: Body, request: Asked): Promise<Static<typeof Adjustment> | Waits> {
+export async function adjustOrRequest(
+  trx: Trx,
+  body: Body,
+  request: RequestedBy,
+): Promise<Static<typeof Adjustment> | Waits> {
   const { member, now } = request
   const vaultId = member.vault.id
   await planAdjustment(trx, vaultId, body)
-  if (await takesTwo(trx, member, body)) return ask(trx, { targetId: null, payload: body }, request)
+  if (await needsTwoPeople(trx, member, body)) return requestVote(trx, { targetId: null, payload: body }, request)
   const id = await adjustBalance(trx, body, { vaultId, actorId: member.userId, now })
   const [row] = await listAdjustments(trx, vaultId, { id }, { after: null, limit: 1 })
   return toAdjustment(row!)
 }
 
 /** Requests the agreement of a second administrator to an adjustment that is in the books. @throws 404, 409 */
-export function askAgreement(trx: Trx, id: string, request: Asked): Promise<Waits> {
-  return ask(trx, { targetId: id, payload: {} }, request)
+export function requestAgreement(trx: Trx, id: string, request: RequestedBy): Promise<Waits> {
+  return requestVote(trx, { targetId: id, payload: {} }, request)
 }
 
 /**
  * Returns true if two people must agree: in a vault with governance or protection, and everywhere when the adjustment would
  * cover an exposure or replace an event on which two people decide. Locks the account, so that neither can arrive meanwhile.
  */
-async function takesTwo(trx: Trx, { vault: { id: vaultId } }: Member, body: Body): Promise<boolean> {
+async function needsTwoPeople(trx: Trx, { vault: { id: vaultId } }: Member, body: Body): Promise<boolean> {
   const { addressId, tokenId, amount } = body
   await lockAccountOf(trx, vaultId, { addressId, tokenId })
   const { rows } = await sql<{ isUnderQuorum: boolean; isInDispute: boolean }>`
@@ -134,10 +144,10 @@ async function takesTwo(trx: Trx, { vault: { id: vaultId } }: Member, body: Body
   return underQuorum || (isInDispute && !amount.startsWith('-'))
 }
 
-async function ask(
+async function requestVote(
   trx: Trx,
   { targetId, payload }: Pick<Step, 'targetId' | 'payload'>,
-  { member, now, confirm, approvalTtlHours }: Asked,
+  { member, now, confirm, approvalTtlHours }: RequestedBy,
 ): Promise<Waits> {
   assertPerson(member)
   if (member.vault.protection === 'votes') await assertSteppedUp(trx, { caller: member, confirm, isVotedOn: true })

@@ -12,7 +12,7 @@ import { type ActiveHold, assertNotHeld, findActiveHold, shareHoldLock } from '.
 import { isOverflow, postEntries, signedPosting } from '../ledger/postings.ts'
 import type { AdjustmentBody } from '../ledger/schema.ts'
 
-/** The address, token and amount of an adjustment, as they are checked. */
+/** A checked adjustment: its address, its token, and its signed amount in raw units. */
 export type PlannedAdjustment = {
   address: string
   label: string | null
@@ -109,7 +109,7 @@ export async function assertAdjustable(
   db: Db | Trx,
   { vaultId, addressId, tokenId }: { vaultId: string; addressId: string; tokenId: string },
 ): Promise<void> {
-  // An exposure is not a hold: an adjustment covers it first.
+  // An exposure does not forbid an adjustment, because the added amount covers the exposure first.
   assertNotHeld(await findActiveHold(db, { vaultId, addressId, ofExposure: false }))
   const { rows } = await sql<ActiveHold>`
     select h.id, h.subject_type as "subjectType", h.subject_id as "subjectId"

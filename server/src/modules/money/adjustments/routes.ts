@@ -4,7 +4,7 @@ import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { toAdjustment } from '../ledger/present.ts'
 import { listAdjustments } from '../ledger/queries.ts'
 import { Adjustment, AdjustmentBody, AdjustmentQuery } from '../ledger/schema.ts'
-import { adjustOrAsk, askAgreement } from './adjust-together.ts'
+import { adjustOrRequest, requestAgreement } from './adjust-together.ts'
 
 export function adjustmentRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Ledger', { access: 'administrator' })
@@ -21,14 +21,14 @@ export function adjustmentRoutes(app: App, deps: Deps): void {
     body: AdjustmentBody,
     confirmed: 'where protected',
     answers: { 201: Adjustment, 202: WaitingAction },
-    handler: (trx, { body, ...by }) => adjustOrAsk(trx, body, { ...by, approvalTtlHours }),
+    handler: (trx, { body, ...by }) => adjustOrRequest(trx, body, { ...by, approvalTtlHours }),
   })
 
   api.list('listAdjustments', '/vaults/:code/adjustments', {
     summary: 'List adjustments',
     description:
-      'For administrators and auditors of the vault, newest first. `isAgreed` says whether two people agreed on it: in a ' +
-      'vault with governance or protection, policies count no other adjustment.',
+      'For administrators and auditors of the vault, newest first. `isAgreed` is true for an adjustment that two people agreed ' +
+      'on. In a vault with governance or protection, policies count only such adjustments.',
     access: 'auditor',
     querystring: AdjustmentQuery,
     item: Adjustment,
@@ -44,6 +44,6 @@ export function adjustmentRoutes(app: App, deps: Deps): void {
     errors: ['person_required', 'quorum_unreachable', 'wrong_state'],
     confirmed: 'where protected',
     answers: { 202: WaitingAction },
-    handler: (trx, { params, ...by }) => askAgreement(trx, params.id, { ...by, approvalTtlHours }),
+    handler: (trx, { params, ...by }) => requestAgreement(trx, params.id, { ...by, approvalTtlHours }),
   })
 }

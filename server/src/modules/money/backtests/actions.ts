@@ -120,9 +120,9 @@ export async function orderBacktest(
 const dayMilliseconds = 86_400_000
 
 /**
- * Returns the interval that a voter learns about: the shortest of a few that contains the requested one; pure. It ends when the
- * votes were requested. With freely chosen intervals a voter could compare the numbers of two that differ by a minute, and
- * learn what happened in that minute (decision 0054).
+ * Returns the interval of a backtest by a voter: the shortest permitted interval that contains the requested one; pure. It ends
+ * when the votes were requested. With freely chosen intervals a voter could compare the numbers of two intervals that differ by
+ * a minute, and learn what happened in that minute (decision 0054).
  * @throws 400
  */
 export function intervalOfVoter({ from, to }: { from: Date; to: Bounds['to'] }, askedAt: Date): Interval {

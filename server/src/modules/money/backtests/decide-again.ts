@@ -97,7 +97,7 @@ export function createDecideAgain(rules: Rules): (stored: StoredDecision) => Pro
     )
     // A sum that is unknown for all rows together may have been known for each row. The record does not say.
     const isBlurred = together.length > 1 && together.some(({ velocity }) => velocity?.some(({ usd }) => usd === null))
-    if (isBlurred && asksFor('velocityUsd', policies)) lacking.push('velocity in USD of each row')
+    if (isBlurred && haveSelector('velocityUsd', policies)) lacking.push('velocity in USD of each row')
     return { outcome, trace: decisive.decision.trace, lacking }
   }
 
@@ -145,9 +145,9 @@ function lackingInAll(parts: { effect: Effect; lacking: string[] }[]): string[] 
   return parts.flatMap(({ lacking }) => lacking)
 }
 
-const asksFor = (wanted: string, policies: PolicySnapshot[]) =>
+const haveSelector = (type: string, policies: PolicySnapshot[]) =>
   policies.some(({ rules }) =>
-    rules.some(({ selectors }) => selectors.some(({ selectorType }) => selectorType === wanted)),
+    rules.some(({ selectors }) => selectors.some(({ selectorType }) => selectorType === type)),
   )
 
 function usdOfOrders(steps: StoredStep[]): string | null {

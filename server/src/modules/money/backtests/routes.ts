@@ -49,8 +49,8 @@ export function backtestRoutes(app: App, deps: Deps): void {
       if (from === null) throw badRequest('from', 'is required')
       const interval = openVote === null ? { from, to: to ?? now } : intervalOfVoter({ from, to }, openVote.askedAt)
       if (openVote !== null) {
-        const asker = { vaultId: member.vault.id, requesterId: member.userId, requestId: openVote.requestId }
-        const earlier = await findBacktestOfVoter(deps.db, asker, interval)
+        const voter = { vaultId: member.vault.id, requesterId: member.userId, requestId: openVote.requestId }
+        const earlier = await findBacktestOfVoter(deps.db, voter, interval)
         if (earlier !== null) return write(async () => toBacktest(earlier))
       }
       const rules = await rulesToTry(deps.db, member.vault.id, body, now)

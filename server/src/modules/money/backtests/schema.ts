@@ -16,13 +16,17 @@ export const BacktestOrder = Closed(
     changeSetId: optional(Id, 'A change set: the rules that it would publish are tried.'),
     from: Type.String({
       maxLength: 40,
-      description: `Beginning of the interval, ${boundText} Of a voter the shortest of ${periodsOfVoter} days that has it.`,
+      description:
+        `Beginning of the interval, ${boundText} For a voter, the interval is the shortest of ${periodsOfVoter} days that ` +
+        'contains this time.',
       examples: ['2026-01-01'],
     }),
     to: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: `End of the interval, ${boundText} Now by default. A voter leaves it out: it is when the votes were asked for.`,
+        description:
+          `End of the interval, ${boundText} Now by default. A voter must leave it out: the interval then ends when the ` +
+          'votes were requested.',
         examples: ['2026-01-31'],
       }),
     ),
@@ -57,7 +61,7 @@ export const backtestStates = ['queued', 'running', 'done', 'failed'] as const
 export const Backtest = Closed(
   {
     id: Id,
-    status: described(Enum(backtestStates), '`queued` and `running`: it is made in the background.'),
+    status: described(Enum(backtestStates), '`queued` and `running`: the backtest is made in the background.'),
     progress: Type.Integer({
       minimum: 0,
       maximum: 100,
@@ -110,8 +114,8 @@ const BacktestOutcome = Closed(
     votesNeeded: Count('The largest number of votes that one policy asks for.'),
     trace: described(
       Type.Array(Ref(PolicyTrace)),
-      'Every policy that was considered, matching or not, and why; of a chain those of all steps, of a payout those of the row ' +
-        'that decided.',
+      'Every policy that was considered, with the reason why it matches or does not. For an action of several steps, the ' +
+        'policies of all steps; for a payout, the policies of the row that decided.',
     ),
   },
   { $id: 'BacktestOutcome', description: 'One of two decisions that a backtest compares.' },
@@ -126,7 +130,10 @@ export const BacktestChange = Closed(
       'Type of the decided subject. `decision` stands for an action that was refused or carried out at once, without an object.',
     ),
     subjectId: described(Id, 'Identifier of the transfer, payout, approval request or kept decision.'),
-    actionType: Type.String({ description: 'The action; of a chain the first.', examples: ['transfer'] }),
+    actionType: Type.String({
+      description: 'Action type; for an action of several steps, the type of the first step.',
+      examples: ['transfer'],
+    }),
     createdAt: described(Timestamp, 'Instant of the decision, in UTC.'),
     change: described(Changed, 'The second decision compared with the first.'),
     usdValue: described(
@@ -136,8 +143,8 @@ export const BacktestChange = Closed(
     lacking: Type.Array(Type.String({ examples: ['destinationAddedAt'] }), {
       description: 'The facts that a policy reads and the record lacks; empty unless `undecidable`.',
     }),
-    before: described(Ref(BacktestOutcome), 'As it was decided.'),
-    after: described(Ref(BacktestOutcome), 'As the policies that are tried decide, from the facts of its day.'),
+    before: described(Ref(BacktestOutcome), 'The recorded decision.'),
+    after: described(Ref(BacktestOutcome), 'The decision of the tried policies, from the facts of its day.'),
   },
   { $id: 'BacktestChange', description: 'A decision that other policies would change.' },
 )

@@ -84,7 +84,7 @@ const sources: Record<SubjectType, (db: Db, wanted: Wanted) => Promise<StoredDec
 
   /** Reads the requests that waited for votes, except those that other rules decided. */
   async approval_request(db, wanted) {
-    const { rows } = await sql<Chain>`
+    const { rows } = await sql<ActionRow>`
       select r.id, r.created_at, ${isDecisionSeen('approval_request', 'r', wanted.viewer)} as "isSeen",
         r.decision as decisions, (
         select jsonb_agg(s.one #>> '{step,action}' order by s.position)
@@ -92,22 +92,23 @@ const sources: Record<SubjectType, (db: Db, wanted: Wanted) => Promise<StoredDec
       from approval_requests r
       where r.vault_id = ${wanted.viewer.vault.id} and r.action <> all(${decidedElsewhere})
         and ${isWanted('approval_request', 'r', wanted)}`.execute(db)
-    return rows.map((row) => toStoredChain('approval_request', row))
+    return rows.map((row) => toStoredAction('approval_request', row))
   },
 
   async decision(db, wanted) {
-    const { rows } = await sql<Chain>`
+    const { rows } = await sql<ActionRow>`
       select r.id, r.created_at, ${isDecisionSeen('decision', 'r', wanted.viewer)} as "isSeen", r.decisions, (
         select jsonb_agg(s.one ->> 'actionType' order by s.position)
         from jsonb_array_elements(r.decisions) with ordinality as s(one, position)) as actions
       from decisions r
       where r.vault_id = ${wanted.viewer.vault.id} and r.action <> all(${decidedElsewhere})
         and ${isWanted('decision', 'r', wanted)}`.execute(db)
-    return rows.map((row) => toStoredChain('decision', row))
+    return rows.map((row) => toStoredAction('decision', row))
   },
 }
 
-type Chain = { id: string; created_at: Date; isSeen: boolean; decisions: Recorded[]; actions: string[] }
+/** A row of an action of one or several steps: `decisions` and `actions` have an entry for each step. */
+type ActionRow = { id: string; created_at: Date; isSeen: boolean; decisions: Recorded[]; actions: string[] }
 
 const recordOf = (decision: RawBuilder<unknown>) =>
   sql`jsonb_to_record(${decision}) as d(effect text, "decisionPolicy" jsonb, requirements jsonb, facts jsonb,
@@ -160,7 +161,7 @@ function toStored(type: SubjectType, row: Row, actionType: string, steps: Stored
   return { type, id, isSeen, createdAt: row.created_at, actionType, outcome, steps, trace: row.trace ?? [] }
 }
 
-function toStoredChain(type: SubjectType, { id, created_at, isSeen, decisions, actions }: Chain): StoredDecision {
+function toStoredAction(type: SubjectType, { id, created_at, isSeen, decisions, actions }: ActionRow): StoredDecision {
   const steps = decisions.map((decision, i) => toStep(decision, actions[i]!))
   const trace = decisions.flatMap((decision) => decision.trace ?? [])
   const outcome = outcomeOfSteps(steps)
@@ -186,7 +187,7 @@ export type SubjectType = (typeof subjectTypes)[number]
 
 /**
  * SQL condition: the viewer may see the decision `alias`, a row of the table of its type. An action that was allowed or refused
- * at once has a row in `decision`, which only its requester may see, because only they learned the result.
+ * at once has a row in `decisions`. Only its requester may see the row, because only the requester learned the result.
  */
 export function isDecisionSeen(type: SubjectType, alias: string, viewer: Viewer): RawBuilder<boolean> {
   if (viewer.readsAll) return sql<boolean>`true`

@@ -37,13 +37,14 @@ export type ArrivalAnswer =
   | { fault: AppError }
   | { needsVaultSecret: true }
 
-/** The time of the credit, and true if a deposit is held until the screening has allowed it. */
+/** `now` is the time of the credit. `isScreened` is true if each deposit is held until the screening has allowed it. */
 export type Crediting = { now: Date; isScreened: boolean }
 
 /**
- * Stores authentic events as received and applies them in one transaction, so that every credit has its record. A refused event
- * has no effect on the others. The database refuses an amount that exceeds its account. The usual path does not check for it:
- * an event that fails for this reason alone is processed again and quarantined.
+ * Stores authentic events as received and applies them, so that every credit has its record: each event that changes history in
+ * a transaction of its own, all others in one. A refused event has no effect on the others. The database refuses an amount that
+ * exceeds its account. The usual path does not check this in advance: a single event that fails for this reason is processed
+ * again, and is quarantined.
  */
 export async function commitWalletEvents(db: Db, arrivals: Arrival[], crediting: Crediting): Promise<ArrivalAnswer[]> {
   const receive = (batch: Arrival[], credit: CreditEvents) =>
@@ -160,7 +161,10 @@ export async function creditUnmatchedEvents(
 
 const isTopUp = ({ event }: { event: DepositEvent }): boolean => event.kind === 'TOPUP'
 
-/** Credits an event that was quarantined before. Returns the deposit, or null when its account cannot hold the amount. */
+/**
+ * Credits an event that was quarantined before. Returns the id of the deposit; null when the event credits nothing, for example
+ * because its account cannot hold the amount.
+ */
 export async function creditQuarantinedEvent(
   trx: Trx,
   stored: { body: string; network: string; signedBy: string[] | null },

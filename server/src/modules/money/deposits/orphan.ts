@@ -55,7 +55,7 @@ async function takeBack(trx: Trx, candidate: Candidate, first: FirstDeposit | nu
   const { occurrence } = candidate.event
   if (first === null) {
     const isNoted = await noteUncredited(trx, candidate, now)
-    // The deposit was credited at this very moment.
+    // The deposit was credited concurrently.
     if (!isNoted) return takeBack(trx, candidate, await lockDeposit(trx, keyOf(candidate)), now)
     return plainOutcome(candidate, 'ignored', { reason: 'not_credited' })
   }
@@ -94,7 +94,7 @@ async function noteUncredited(trx: Trx, { event, operation }: Candidate, now: Da
   return numAffectedRows === 1n
 }
 
-/** A credited deposit and its fate on the chain. */
+/** A credited deposit that the chain lost or brought back. */
 export type Reorganised = {
   vaultId: string
   id: string
@@ -165,7 +165,7 @@ export async function returnDeposit(trx: Trx, deposit: Reorganised, now: Date): 
   await audit(trx, { vaultId, actorId: null, now }, 'deposit.returned', { type: 'deposit', id: depositId }, details)
 }
 
-/** Stores the newest occurrence of a locked deposit, and with `change` whether the chain has it. */
+/** Stores the newest occurrence of a locked deposit. `change` sets or clears the time at which the chain lost it. */
 async function noteOccurrence(
   trx: Trx,
   { vaultId, id, occurrence }: Reorganised,

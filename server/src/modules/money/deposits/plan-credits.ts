@@ -35,12 +35,16 @@ export type AuthenticEvent = { event: DepositEvent; signedBy: string[] | null }
 
 /** An event about a deposit at an address of a vault. The deposit is credited, unless that was done before, or taken back. */
 export type Candidate = Pick<EventTarget, 'network' | 'addressKey'> & {
+  /** The index of the event in the list. */
   n: number
   event: DepositEvent
   operation: NewOperation
 }
 
-/** Returns the outcome of each event by its content, and the events about a deposit at an address of a vault. */
+/**
+ * Returns the outcome of each event as far as its content decides it, and the candidates: the events about a deposit at an
+ * address of a vault. The outcome of a candidate is `credited` until the caller finds that its deposit is known.
+ */
 export async function planCredits(
   trx: Trx,
   events: AuthenticEvent[],
@@ -152,8 +156,8 @@ export function notCredited(
 }
 
 /**
- * Returns the key of the deposit with the amount and the occurrence: after the chain lost the deposit again, a contradiction of
- * the books is a new event. Occurrence 0 is left out, as in keys of older versions.
+ * Returns the key under which a quarantined event is stored once: the key of its deposit, the amount and the occurrence. After
+ * the chain lost the deposit again, a contradiction is a new event. Occurrence 0 is left out, as in keys of older versions.
  */
 export function keyOfQuarantined({ vaultId, reason, quarantined }: Credit): string | null {
   if (quarantined === null) return null

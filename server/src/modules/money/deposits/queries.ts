@@ -142,7 +142,7 @@ export type FirstDeposit = {
   isOrphaned: boolean
 }
 
-/** The deposits that have these keys, in the order of the keys. */
+/** Returns the deposits that have these keys, in the order of the keys. @throws when a key has no deposit */
 export async function findDepositsByKey(trx: Trx, keys: DepositKey[]): Promise<FirstDeposit[]> {
   if (keys.length === 0) return []
   const { rows } = await sql<Omit<FirstDeposit, 'amount'> & { amount: string | null }>`${prepared}
@@ -153,11 +153,11 @@ export async function findDepositsByKey(trx: Trx, keys: DepositKey[]): Promise<F
     join deposits d using (vault_id, address_id, token_id, tx_hash, tx_index)
     left join operations o on o.vault_id = d.vault_id and o.id = d.id
     order by k.n`.execute(trx)
-  if (rows.length !== keys.length) throw new Error('A deposit that blocks another one must exist')
+  if (rows.length !== keys.length) throw new Error('The deposit of a known key was not found')
   return rows.map(({ amount, ...row }) => ({ ...row, amount: amount === null ? null : BigInt(amount) }))
 }
 
-/** Locks the deposit with a key; null when no event ever reported it. */
+/** Locks the deposit with a key and returns it; null when no event ever reported it. */
 export async function lockDeposit(trx: Trx, key: DepositKey): Promise<FirstDeposit | null> {
   const { vaultId, addressId, tokenId, txHash, index } = key
   const { rows } = await sql<{ id: string }>`

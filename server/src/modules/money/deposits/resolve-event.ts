@@ -20,7 +20,7 @@ import { parseStoredEvent } from './parse-event.ts'
 import { findQuarantined, lockQuarantined, type QuarantinedEvent, resolveQuarantined } from './queries.ts'
 
 export const eventOutcomes = ['credit', 'dismiss'] as const
-export type EventWish = { outcome: (typeof eventOutcomes)[number]; reason: string }
+export type RequestedResolution = { outcome: (typeof eventOutcomes)[number]; reason: string }
 
 /** The evidence that the server gathered about a quarantined event; voters see it and hash it. */
 export type EventEvidence = {
@@ -35,7 +35,7 @@ export type EventEvidence = {
   transaction: TransactionState | null
 }
 
-type EventPayload = EventWish & { evidence: EventEvidence | null }
+type EventPayload = RequestedResolution & { evidence: EventEvidence | null }
 
 /**
  * Asks the wallet service about the transaction of a quarantined event, without an open transaction of the database.
@@ -44,7 +44,7 @@ type EventPayload = EventWish & { evidence: EventEvidence | null }
 export async function gatherEventEvidence(
   deps: Deps,
   { vaultId, id }: { vaultId: string; id: string },
-  { outcome }: EventWish,
+  { outcome }: RequestedResolution,
 ): Promise<EventEvidence> {
   const found = await findQuarantined(deps.db, vaultId, id)
   if (found === null) throw notFound('Wallet event')
@@ -96,12 +96,12 @@ export function eventResolveExecutor(deps: Deps): Executor {
   }
 }
 
-type Work = { step: Step; context: StepContext; transaction: TransactionState | null; isScreened: boolean }
+type Resolution = { step: Step; context: StepContext; transaction: TransactionState | null; isScreened: boolean }
 
 async function carryOut(
   trx: Trx,
   found: QuarantinedEvent,
-  { step, context, transaction, isScreened }: Work,
+  { step, context, transaction, isScreened }: Resolution,
 ): Promise<void> {
   const { vaultId, initiatorId: actorId, now } = context
   const { outcome, reason } = payloadOf(step)

@@ -48,12 +48,12 @@ export function depositRoutes(app: App, deps: Deps, executors: Executors): void 
   api.get('listDeposits', '/vaults/:code/deposits', {
     summary: 'List deposits',
     description:
-      'Newest first. A member reads deposits to their own addresses, with `includeShared` also to those shared with ' +
-      'them, administrators and auditors those of the whole vault; they can also read events that were not credited: ' +
-      '`outcome=quarantined` are events that contradict a credited deposit or whose amount the account cannot hold; a ' +
-      'credited deposit that the chain lost has `orphaned`; ' +
+      'Newest first. A member reads the deposits to their own addresses, with `includeShared` also the deposits to addresses ' +
+      'shared with them. Administrators and auditors read the deposits of the whole vault, and also events that were not ' +
+      'credited: `outcome=quarantined` are events that contradict a credited deposit or whose amount the account cannot hold; ' +
       '`outcome=ignored` and `outcome=unmatched` are events that name an address of the vault or that its own webhook ' +
-      'secret signed. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
+      'secret signed. A credited deposit that the chain lost has `orphaned`. A page may hold fewer items than `limit`, even ' +
+      'none, while `nextCursor` is not null.',
     errors: ['administrator_required'],
     querystring: DepositQuery,
     answers: { 200: PageOf(Type.Union([Ref(Deposit), Ref(UncreditedEvent)])) },
@@ -113,8 +113,8 @@ function eventResolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: E
     description:
       'Asks the wallet service for the transaction, and opens an approval request (202) whose payload holds the answer; ' +
       'before the event is credited, the wallet service is asked again. Two people always act together, whatever the policies ' +
-      'say: an administrator, or a member whom a policy for `event_resolve` allows, asks, and another person approves; ' +
-      '404 for everybody else. 409 `not_proven` when the chain does not confirm the deposit.',
+      'say: an administrator, or a member whom a policy for `event_resolve` permits, requests the resolution, and another ' +
+      'person approves it. 404 for everybody else. 409 `not_proven` when the chain does not confirm the deposit.',
     errors: resolutionErrors,
     body: EventResolution,
     confirmed: 'where protected',

@@ -170,7 +170,7 @@ export const DepositQuery = Closed({
   ),
   userId: optional(
     Type.String({ minLength: 1, maxLength: 128 }),
-    'Administrators only: restricts the list to this owner of addresses.',
+    'Restricts the list to this owner of addresses. Only administrators and auditors may name another user.',
   ),
   folderId: FolderFilter,
   includeShared: IncludeShared,

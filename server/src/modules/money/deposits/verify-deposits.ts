@@ -43,9 +43,9 @@ export async function verifyDeposits(trx: Trx, now: Date): Promise<SubjectReport
   }
 }
 
-const unlike = (what: string) => `the wallet event that credits it is ${what}`
+const unlike = (finding: string) => `the wallet event that credits it is ${finding}`
 
-/** Reads all of them in one statement, because events have no index by deposit. */
+/** Lists the deposits that no event credits, in one statement, because events have no index by deposit. */
 async function listUnreported(trx: Trx): Promise<{ vaultId: string; id: string }[]> {
   const { rows } = await sql<{ vaultId: string; id: string }>`
     select d.vault_id as "vaultId", d.id from deposits d

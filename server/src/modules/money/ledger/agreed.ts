@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 
 /**
- * SQL: true if two people agreed on an adjustment, a row of `adjustments`: an approval request made it, or was about it. The
- * request is bound to its votes and compared with the record, so the adjustment needs no column for this.
+ * SQL: true if two people agreed on an adjustment, a row of `adjustments`: an approval request made the adjustment, or confirmed
+ * it later. The request is bound to its votes and compared with the record, so the adjustment needs no column for this.
  */
 export const isAgreed = (adjustment: string): RawBuilder<boolean> => sql<boolean>`exists (
   select from approval_requests agreement where agreement.vault_id = ${sql.ref(`${adjustment}.vault_id`)}

@@ -55,7 +55,7 @@ function placeOf(sequence: string, seal: SealRow | undefined) {
   return { sealSequence: Number(seal.sequence), proof: { index, path } }
 }
 
-/** Returns the seals that hold these entries. Each is among the first that were made after its entry. */
+/** Returns the seals that hold these entries. The seal of an entry is among the first seals that were made after the entry. */
 async function listSealsOf(db: Db, vaultId: string, sequences: string[]): Promise<SealRow[]> {
   const { rows } = await sql<SealRow>`
     select distinct on (s.sequence) s.* from unnest(${sequences}::bigint[]) i(sequence)

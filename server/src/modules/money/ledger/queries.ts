@@ -64,8 +64,9 @@ export type AccountRow = {
 type AccountOptions = BalanceFilter & { purpose: AccountRow['purpose'] | null; after: Position | null; limit: number }
 
 /**
- * Returns accounts in scope, newest first; up to one row more than the limit. A vault-level account stores no balance: that of
- * external is the negated sum of the other accounts of its token, that of adjustment is the sum of its (few) entries.
+ * Returns accounts in scope, newest first; up to one row more than the limit. A vault-level account stores no balance: the
+ * balance of adjustment is the negated sum of the (few) adjustments of its token, and the balance of external is the negated
+ * sum of all other accounts of its token.
  */
 export async function listAccounts(db: Db, scope: AddressScope, options: AccountOptions): Promise<AccountRow[]> {
   const { rows } = await sql<AccountRow>`

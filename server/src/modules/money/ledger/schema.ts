@@ -204,8 +204,8 @@ export const Adjustment = Closed(
     reason: described(Text('Opening balance of the migration'), 'Why the balance was adjusted.'),
     isAgreed: Type.Boolean({
       description:
-        'True if two people agreed on the adjustment. In a vault with governance or protection, policies count no other ' +
-        'adjustment.',
+        'True if two people agreed on the adjustment. In a vault with governance or protection, policies count only such ' +
+        'adjustments.',
       examples: [false],
     }),
     createdById: Id,
@@ -217,7 +217,7 @@ export const Adjustment = Closed(
 
 export const AdjustmentQuery = Closed({
   isAgreed: Type.Optional(
-    Type.Boolean({ description: 'true: those on which two people agreed; false: all others.', examples: [false] }),
+    Type.Boolean({ description: 'true: adjustments that two people agreed on; false: all others.', examples: [false] }),
   ),
   ...pageQuery,
 })
@@ -250,7 +250,7 @@ export const Reconciliation = Closed(
         Closed({
           token: ReconciledToken,
           sumOfPostings: Type.String({
-            description: 'Over all accounts, the vault-level ones included; must be "0".',
+            description: 'Sum of the entries over all accounts, including the accounts of the vault itself; must be "0".',
             examples: ['0'],
           }),
           cached: described(RawAmount, 'Sum of the balances as stored, in the smallest unit of the token.'),
@@ -268,7 +268,7 @@ export const Reconciliation = Closed(
           ),
           difference: described(
             Nullable(SignedRaw),
-            '`onChain` less `cached`, plus `exposure`, in the smallest unit of the token; null if `onChain` is.',
+            '`onChain` less `cached`, plus `exposure`, in the smallest unit of the token; null if `onChain` is null.',
           ),
           outstandingFees: described(
             RawAmount,
@@ -292,7 +292,7 @@ export const Reconciliation = Closed(
           ),
         }),
       ),
-      `The addresses that differ, at most ${differingAddressesMax}; what one has too much hides nothing that another lacks.`,
+      `The addresses whose balances differ, at most ${differingAddressesMax}. A surplus of one address hides no deficit of another.`,
     ),
   },
   { $id: 'Reconciliation', description: '`onChain` is null when the wallet service did not answer for every address.' },

@@ -2,16 +2,16 @@ import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { insertAuditRecord } from '../../record/audit/record.ts'
 
-/** Entries of a vault that no seal holds and that wait for none, as ranges of their numbers. */
+/** Entries of a vault that no seal holds and that do not wait for a seal, as ranges of their numbers. */
 type LateEntries = { code: string; count: number; ranges: string[] }
 
-type Why = { reason: string; operator: string; now: Date }
+type LateSealing = { reason: string; operator: string; now: Date }
 
 /**
- * Hands the entries of the ledger that no seal holds to the next seal, for an operator of the service. A node of a version before
- * seals wrote them, or an intruder did, so each vault gets an audit record with their numbers and the reason.
+ * Queues the entries of the ledger that no seal holds for the next seal, at the request of an operator of the service. A node of
+ * a version before seals wrote them, or an intruder did, so each vault gets an audit record with their numbers and the reason.
  */
-export async function sealLate(trx: Trx, { reason, operator, now }: Why): Promise<LateEntries[]> {
+export async function sealLate(trx: Trx, { reason, operator, now }: LateSealing): Promise<LateEntries[]> {
   await sql`select pg_advisory_xact_lock(hashtextextended('strongroom seal late', 0))`.execute(trx)
   const { rows } = await sql<{ vault_id: string; code: string; count: number; ranges: string[] }>`
     with late as (
