@@ -102,7 +102,7 @@ const allowed: Record<string, string> = {
   'money/inbox/listInbox': 'over all vaults of a user: what they vote on or asked for, which they may read by its id',
   'money/inbox/countWaiting': 'over all vaults of a user: how much of what they vote on waits for them',
   'money/holds/wakeQueued': 'only which deliveries of a vault are tried again, after a release of a hold',
-  'money/holds/findMet': 'who hears of a hold: how many transfers it meets, and who ordered them',
+  'money/holds/findAffected': 'who hears of a hold: how many transfers it affects, and who ordered them',
   'money/holds/lockHoldOn': 'of a subject that its caller has locked, only what holds it',
   'money/screening/findQuestion': 'the screening asks for nobody',
   'money/holds/lockActiveHold': 'by the id of a hold that was found visible, for the release that was voted on',

@@ -36,7 +36,7 @@ describe('addresses of Bitcoin', () => {
     return createAddress(vault.admin, { network: 'bitcoin', token: 'BTC' })
   }
 
-  it('are equal in capitals, where case carries no information', async () => {
+  it('match in capitals if they are of a form in which case carries no information', async () => {
     const created = await create(first.toUpperCase())
     expect(created.address).toBe(first)
     const { body: known } = await vault.admin.post('/vaults/main-vault/counterparties', {
@@ -76,7 +76,7 @@ describe('addresses of Bitcoin', () => {
     }
   })
 
-  it('receive no less than nodes relay, which preview and order say', async () => {
+  it('are not paid less than nodes relay, and the preview and the order name the least amount', async () => {
     const { id: fromAddressId } = await create('bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3')
     for (const path of ['transfers', 'transfers/preview'] as const) {
       const answer = await vault.admin.post(`/vaults/main-vault/${path}`, {

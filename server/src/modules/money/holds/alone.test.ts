@@ -18,8 +18,8 @@ import { expirePayouts } from '../payouts/payout-votes.ts'
 import { expireTransfers } from '../transfers/transfer-votes.ts'
 
 /**
- * One person has every right that one person can have: administrator, approver, owner of the addresses, with their own service
- * tokens. Every held subject stays held, whatever requests this person sends and in whatever order.
+ * One person has every right that one person can have: administrator, approver, owner of the addresses, with service tokens.
+ * Every held subject stays held, whatever requests this person sends and in whatever order.
  */
 let bench: TransferBench
 let base: `/vaults/${string}`

@@ -5,9 +5,9 @@ import type { Trx } from '../../../db/client.ts'
 type Placing = { vaultId: string; subjectId: string; placerId: string }
 
 /**
- * Returns true if enough people are left, besides the one who places a hold on a person, for all votes of that person: on
- * changes of the rules and on releases of holds, by administrators and by the approvers that policies name. The requester of a
- * change or a release is needed in addition to the voters.
+ * Returns true if a hold on a person leaves enough voters, without the person who places it, in every electorate of the held
+ * person: for changes of the rules, and for releases of holds by administrators and by the approvers that policies name. Changes
+ * of the rules and releases by administrators need their requester in addition to the voters.
  */
 export async function leavesQuorum(trx: Trx, { vaultId, subjectId, placerId }: Placing): Promise<boolean> {
   const { rows } = await sql<{ isLost: boolean }>`

@@ -10,7 +10,7 @@ import { type HoldSubjectType, lockForPlacing } from '../../rules/holds/active.t
 import { leavesQuorum } from './left-quorum.ts'
 import { assertMayPlace } from './may-place.ts'
 import { assertNotRepeated, endOfHold, isPerson } from './people.ts'
-import { findMet, findSubject, isLastAdministrator, isShutOut, type Subject } from './queries.ts'
+import { findAffected, findSubject, isLastAdministrator, isShutOut, type Subject } from './queries.ts'
 import { insertReserving } from './reserve.ts'
 
 type Placing = { subjectType: HoldSubjectType; subjectId: string; reason: string }
@@ -27,19 +27,19 @@ export async function placeHold(trx: Trx, { subjectType, subjectId, reason }: Pl
   const { vaultId, now } = byMember(by)
   await assertMayPlace(trx, by.member, now)
   await lockForPlacing(trx, vaultId)
-  const what = { type: subjectType, id: subjectId }
-  const subject = orNotFound(await findSubject(trx, by.member, what), 'Subject')
+  const target = { type: subjectType, id: subjectId }
+  const subject = orNotFound(await findSubject(trx, by.member, target), 'Subject')
   if (subject.phase === 'done') throw conflict('wrong_state', 'The transfer has ended, so there is nothing to hold')
   if (subjectType === 'user' && (await isLastAdministrator(trx, vaultId, subjectId)))
     throw conflict('last_administrator', 'The vault has no other administrator who is not held')
 
   const id = newId(now)
-  const people = subjectType === 'user' && (await isPerson(trx, subjectId))
-  const endsAt = people ? endOfHold(now) : null
-  const suspends = people && (await checkOnPerson(trx, subjectId, by)) === 'suspends'
+  const isOnPerson = subjectType === 'user' && (await isPerson(trx, subjectId))
+  const endsAt = isOnPerson ? endOfHold(now) : null
+  const suspends = isOnPerson && (await checkOnPerson(trx, subjectId, by)) === 'suspends'
   await insertAnnounced(
     trx,
-    { id, what, name: subject.name, deposit: subject.deposit, reason, endsAt, becauseOfId: null },
+    { id, target, name: subject.name, deposit: subject.deposit, reason, endsAt, becauseOfId: null },
     by,
   )
   if (suspends) await suspendPlacer(trx, { becauseOfId: id, endsAt }, by)
@@ -64,17 +64,17 @@ async function suspendPlacer(
   by: ByMember,
 ): Promise<void> {
   const { actorId, now } = byMember(by)
-  const what = { type: 'user', id: actorId } as const
-  const subject = orNotFound(await findSubject(trx, by.member, what), 'Subject')
+  const target = { type: 'user', id: actorId } as const
+  const subject = orNotFound(await findSubject(trx, by.member, target), 'Subject')
   const reason =
     'Their hold on another person leaves too few who vote: until a second person confirms it, both are suspended'
-  const placed = { id: newId(now), what, name: subject.name, deposit: null, reason, endsAt, becauseOfId }
+  const placed = { id: newId(now), target, name: subject.name, deposit: null, reason, endsAt, becauseOfId }
   await insertAnnounced(trx, placed, by)
 }
 
 type Placed = {
   id: string
-  what: { type: HoldSubjectType; id: string }
+  target: { type: HoldSubjectType; id: string }
   name: string
   deposit: Subject['deposit']
   reason: string
@@ -85,13 +85,13 @@ type Placed = {
 /** Inserts a hold, mails the users concerned, and signs out a person who has no other vault. */
 async function insertAnnounced(trx: Trx, placed: Placed, by: ByMember): Promise<void> {
   const { vaultId, actorId, now } = byMember(by)
-  const { id, what, name, deposit, reason, endsAt, becauseOfId } = placed
-  const { handedOver, initiatorIds } = await findMet(trx, vaultId, what)
+  const { id, target, name, deposit, reason, endsAt, becauseOfId } = placed
+  const { handedOver, initiatorIds } = await findAffected(trx, vaultId, target)
   const hold = {
     vault_id: vaultId,
     id,
-    subject_type: what.type,
-    subject_id: what.id,
+    subject_type: target.type,
+    subject_id: target.id,
     origin: 'people',
     reason,
     placed_by_id: actorId,
@@ -102,7 +102,7 @@ async function insertAnnounced(trx: Trx, placed: Placed, by: ByMember): Promise<
   } as const
   const reserved = await insertReserving(trx, hold, deposit, now)
   const details = {
-    ...{ subjectType: what.type, subjectId: what.id, reason, reserved: reserved?.toString() ?? null, handedOver },
+    ...{ subjectType: target.type, subjectId: target.id, reason, reserved: reserved?.toString() ?? null, handedOver },
     ...(endsAt === null ? {} : { endsAt: endsAt.toISOString() }),
     ...(becauseOfId === null ? {} : { becauseOfId }),
   }
@@ -113,8 +113,8 @@ async function insertAnnounced(trx: Trx, placed: Placed, by: ByMember): Promise<
   }
   const change = {
     ...{ vaultId, actorId, action: 'hold.placed', targetType: 'hold', targetId: id, details, now },
-    words: { sentence: `A hold was placed on the ${what.type} ${name}`, after },
+    words: { sentence: `A hold was placed on the ${target.type} ${name}`, after },
   }
   await announceVaultChange(trx, change, { userIds: initiatorIds })
-  if (what.type === 'user' && (await isShutOut(trx, what.id))) await endSessionsOf(trx, what.id, 'hold', now)
+  if (target.type === 'user' && (await isShutOut(trx, target.id))) await endSessionsOf(trx, target.id, 'hold', now)
 }

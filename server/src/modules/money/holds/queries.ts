@@ -58,7 +58,7 @@ export async function listHolds(
   return rows
 }
 
-/** The condition, as the index of the list has it. */
+/** SQL: false for a hold that a screening placed and ended by itself. The index of the list has the same condition. */
 const isLasting = sql`not (h.origin = 'screening' and h.released_at is not null and h.released_by_id is null)`
 
 /** SQL: the present name of the subject of the hold `h`; null for a transfer or a deposit. */
@@ -156,12 +156,12 @@ export async function findSubject(
  * Returns the transfers that a hold affects: the number that were handed over and are not finished, and the initiators of those
  * that wait. It reads open transfers through their indexes, however much the vault holds.
  */
-export async function findMet(
+export async function findAffected(
   trx: Trx,
   vaultId: string,
   { type, id }: { type: HoldSubjectType; id: string },
 ): Promise<{ handedOver: number; initiatorIds: string[] }> {
-  const isMet = {
+  const isAffected = {
     vault: sql`true`,
     address: sql`(o.address_id = ${id} or t.to_address_id = ${id})`,
     counterparty: sql`o.counterparty_id = ${id}`,
@@ -174,7 +174,7 @@ export async function findMet(
       select t.phase, o.initiator_id from deliveries d
       join transfers t on t.vault_id = d.vault_id and t.id = d.id and ${isOneOf('t.phase', ['waiting', ...openPhases])}
       join operations o on o.vault_id = t.vault_id and o.id = t.id
-      where d.vault_id = ${vaultId} and ${isMet})
+      where d.vault_id = ${vaultId} and ${isAffected})
     select (select count(*)::int from open where ${isOneOf('phase', sentPhases)}) as handed_over,
       array(select distinct initiator_id from open where phase in ('waiting', 'queued') order by 1
         limit ${holdAudienceMax}) as initiator_ids`.execute(trx)

@@ -10,8 +10,9 @@ import { type HeldDeposit, type HoldRow, type LockedHold, lockHoldOn } from './q
 export type NewHold = Insertable<Holds> & Pick<HoldRow, 'subject_type' | 'origin'>
 
 /**
- * Inserts a hold. On a deposit it reserves the available part. While another hold has reserved that, the other hold passes it
- * on when it ends. Returns the reserved amount in raw units; null when the subject is not a deposit.
+ * Inserts a hold. A hold on a deposit reserves the available part of the deposit. It reserves nothing while another hold has
+ * reserved that part; the other hold passes the amount on when it ends. Returns the reserved amount in raw units; null when the
+ * subject is not a deposit.
  * @throws 409 when the subject is held already
  */
 export async function insertReserving(

@@ -18,9 +18,9 @@ export function holdRoutes(app: App, deps: Deps, executors: Executors): void {
   api.list('listHolds', '/vaults/:code/holds', {
     summary: 'List holds',
     description:
-      'Newest first. Administrators and auditors read all of them, every other member those on what they see and those ' +
-      'that they placed. A person who is held reads the holds on themselves, and nothing else of the vault. Holds that a ' +
-      'screening placed and released by itself are listed only with their `subjectId`.',
+      'Newest first. Administrators and auditors read all holds. Every other member reads the holds on subjects that they see, ' +
+      'and the holds that they placed. A person who is held reads the holds on themselves, and nothing else of the vault. Holds ' +
+      'that a screening placed and released by itself are listed only with their `subjectId`.',
     openToHeld: true,
     querystring: HoldQuery,
     item: Hold,
@@ -30,7 +30,7 @@ export function holdRoutes(app: App, deps: Deps, executors: Executors): void {
 
   api.get('getHold', '/vaults/:code/holds/:id', {
     summary: 'Get a hold',
-    description: 'For those who see it in the list; 404 for everybody else.',
+    description: 'For members who see the hold in the list; 404 for everybody else.',
     openToHeld: true,
     answers: { 200: Hold },
     handler: async (db, { member, params }) => toHold(orNotFound(await findHold(db, member, params.id), 'Hold')),

@@ -48,7 +48,8 @@ export const Hold = Closed(
           asset: Type.String({ examples: ['USDT'] }),
         }),
       ),
-      'Of a deposit: what was still available of it when the hold was placed, and is reserved while it holds; otherwise null.',
+      'For a deposit: the part that was available when the hold was placed, which is reserved while the hold is active; ' +
+        'otherwise null.',
     ),
     handedOverCount: Type.Integer({
       minimum: 0,
@@ -74,10 +75,10 @@ export const Hold = Closed(
       Nullable(Id),
       'For a suspension: the hold that left too few voters, so that the person who placed it is suspended too.',
     ),
-    releasedAt: described(Nullable(Timestamp), 'Instant of the release, in UTC; null while it holds.'),
+    releasedAt: described(Nullable(Timestamp), 'Instant of the release, in UTC; null while the hold is active.'),
     releasedById: described(Nullable(Id), 'User who requested the release, which others approved.'),
     releasedBy: ProfileBeside,
-    releaseReason: described(Nullable(ReasonText), 'Why it was released; null while it holds.'),
+    releaseReason: described(Nullable(ReasonText), 'Why it was released; null while the hold is active.'),
   },
   { $id: 'Hold', description: 'A hold: the stop of a subject by one person, until two people release it.' },
 )
@@ -85,7 +86,7 @@ export const Hold = Closed(
 export const HoldPlacing = Closed(
   {
     subjectType: described(SubjectType, 'Kind of the subject to hold.'),
-    subjectId: described(GivenId, 'Identifier of the subject to hold; for the vault, its own id.'),
+    subjectId: described(GivenId, 'Identifier of the subject to hold; for a hold on the vault, the id of the vault.'),
     reason: described(ReasonText, 'Why, for everybody who reads the hold.'),
   },
   { $id: 'HoldPlacing', description: 'Subject and reason of a hold.' },
@@ -126,7 +127,7 @@ export const HoldOnPayment = Closed(
     origin: described(Enum(holdOrigins), '`people`, or `screening`; also for a reader who may not read the hold.'),
     reason: described(Nullable(ReasonText), 'Why it was placed.'),
     placedBy: ProfileBeside,
-    createdAt: described(Nullable(Timestamp), 'Instant since which it holds, in UTC.'),
+    createdAt: described(Nullable(Timestamp), 'Instant at which the hold was placed, in UTC.'),
   },
   { $id: 'HoldOnPayment', description: 'A hold that stops a payment: it is neither voted on nor sent.' },
 )

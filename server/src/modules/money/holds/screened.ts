@@ -19,8 +19,8 @@ export const unanswered = 'The screening has not answered yet'
 type NewDeposit = Pick<NewOperation, 'vaultId' | 'id' | 'tokenId' | 'addressId' | 'amount'>
 
 /**
- * Asks about new deposits and holds each until its answer. Returns the parts that reserve them, for the statement that credits
- * them: they are never available in between.
+ * Asks about new deposits and holds each until its answer. Returns the postings that reserve them, for the statement that
+ * credits them, so that the deposits are not available in between.
  */
 export function holdNewDeposits(trx: Trx, deposits: NewDeposit[], now: Date): Promise<Posting[]> {
   const screenings = deposits.map((deposit) => newScreening(subjectOf(deposit), now))

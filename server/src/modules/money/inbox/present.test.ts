@@ -9,8 +9,8 @@ it.each([
     'Invitation "auditor@example.org"',
   ],
   ['the release of a hold', { reason: 'It had not', hold: { subjectName: 'Operations' } }, 'Operations'],
-  ['what has no name', { reason: 'It had not' }, 'c1'],
-])('%s is shown by its name and not by an id', (_what, payload, name) => {
+  ['a request without a name', { reason: 'It had not' }, 'c1'],
+])('the subject of %s is its name, or its id if it has no name', (_request, payload, name) => {
   const step = { action: 'rules_change', targetId: 'c1', payload }
   expect(subjectOf([{ step, targetId: 'c1' } as unknown as PreparedStep], null)).toBe(name)
 })

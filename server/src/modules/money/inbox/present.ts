@@ -51,7 +51,7 @@ export function subjectOf(steps: PreparedStep[], targetName: string | null): str
   const { subjectName: held } = (payload.hold ?? {}) as { subjectName?: unknown }
   const names = [...naming.map((field) => payload[field]), held]
   const name = names.find((value) => typeof value === 'string' && value.trim() !== '')
-  // Ids in the payload: of the operation to be categorised, or of the counterparty that joins a group.
+  // Without a name: the operation or the network in the payload, else the target, else the action.
   const id = payload.operationId ?? payload.network ?? first?.targetId ?? first?.step.action ?? ''
   return String(name ?? targetName ?? id)
 }

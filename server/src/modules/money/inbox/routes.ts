@@ -39,7 +39,7 @@ export function inboxRoutes(app: App, deps: Deps, executors: Executors): void {
   api.send.post('voteOnMany', '/inbox/votes', {
     summary: 'Cast several votes',
     description:
-      `At most ${bulkVotesMax} votes on transfers and approval requests of any vaults of the caller. Each vote is ` +
+      `At most ${bulkVotesMax} votes on transfers, payouts and approval requests of any vaults of the caller. Each vote is ` +
       'cast by itself, in the order of the list, as `approve` and `reject` of its kind do; a refused vote does not stop the ' +
       'others. The answer is 200 with the outcome of each vote, also when all are refused.',
     body: BulkVotes,

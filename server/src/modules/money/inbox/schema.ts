@@ -89,7 +89,7 @@ export const InboxItem = Closed(
     ),
     actionType: described(
       Enum(['transfer', ...requestActions]),
-      'The action that is, or was, voted on; of a payout `transfer`.',
+      'Action that is, or was, voted on; `transfer` for a payout.',
     ),
     status: described(Enum(votableStatuses), 'Status of the transfer, of the approval request or of the payout.'),
     initiator: Ref(MemberProfile),
@@ -137,7 +137,7 @@ export const InboxCount = Closed(
     }),
     waitingCapped: Type.Boolean({ description: 'True if more items wait than were counted.', examples: [false] }),
   },
-  { $id: 'InboxCount', description: 'Numbers of items that wait for the caller, in all their vaults.' },
+  { $id: 'InboxCount', description: 'Number of items that wait for the caller, in all their vaults.' },
 )
 
 const voted = {
@@ -146,10 +146,13 @@ const voted = {
   id: Type.String({
     minLength: 1,
     maxLength: 128,
-    description: 'Identifier of the transfer or of the approval request.',
+    description: 'Identifier of the transfer, the payout or the approval request.',
     examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
   }),
-  decision: described(Enum(['approve', 'reject']), 'The vote; one rejection ends what is voted on.'),
+  decision: described(
+    Enum(['approve', 'reject']),
+    'The vote. One rejection ends the transfer, the payout or the approval request.',
+  ),
 }
 
 const BulkVote = Closed({
@@ -178,7 +181,7 @@ const BulkVoteResult = Closed({
   ...voted,
   status: described(
     Nullable(Enum(votableStatuses)),
-    'Status of the transfer or approval request after the vote; null if the vote was refused.',
+    'Status of the transfer, payout or approval request after the vote; null if the vote was refused.',
   ),
   error: described(
     Nullable(Type.Unsafe<Static<typeof ErrorSchema>>(Type.Ref('Error'))),

@@ -33,7 +33,7 @@ const balancesOf = async (addressId: string, by = bench.owner) =>
   (await by.get(`${base}/balances?addressId=${addressId}`)).body
 
 describe('balances', () => {
-  it('are the sum of available and reserved per token, with every account', async () => {
+  it('have the available and reserved amounts per token, and every account', async () => {
     const address = await bench.fundedAddress({ usdt: '1000', eth: '0.5' })
     await bench.order(address.id, '150')
     const body = await balancesOf(address.id)
@@ -85,7 +85,7 @@ describe('balances', () => {
     ])
   })
 
-  it('filter by token and purpose, which leaves the totals alone, and page', async () => {
+  it('can be filtered by token and purpose, where a purpose does not change the totals, and are read page by page', async () => {
     const address = await bench.fundedAddress({ usdt: '7', eth: '1' })
     const token = await bench.owner.get(`${base}/balances?addressId=${address.id}&token=ETH`)
     expect(token.body.totals).toMatchObject([{ token: { code: 'ETH' } }])
@@ -105,7 +105,7 @@ describe('balances', () => {
     expect(Object.keys(summary.body).sort()).toEqual(['totals', 'usdComplete', 'usdValue', 'vaultId'])
   })
 
-  it('of the vault itself balance all others, and are shown to administrators only', async () => {
+  it('of the accounts of the vault itself balance all others, and are not shown to members', async () => {
     const { body } = await bench.vault.admin.get(`${base}/balances?token=USDT&limit=100`)
     const sum = body.accounts!.reduce((total, account: { balance: string }) => total + BigInt(account.balance), 0n)
     expect(sum).toBe(0n)
@@ -118,7 +118,7 @@ describe('balances', () => {
     expect(ownAccounts!.some((account) => account.address === null)).toBe(false)
   })
 
-  it('T40 of others are in no total and no list of a member', async () => {
+  it('T40 of the addresses of others are not in the totals and lists of a member', async () => {
     const other = await addMember(bench.test, bench.vault, 'other.owner@example.org', ['treasury'])
     const before = (await bench.owner.get(`${base}/balances`)).body
     const address = await bench.fundedAddress({ usdt: '12345' }, other)
@@ -127,7 +127,7 @@ describe('balances', () => {
     expect((await balancesOf(address.id, bench.vault.admin)).totals).toMatchObject([{ availableDecimal: '12345' }])
   })
 
-  it('with an unknown filter are a 400', async () => {
+  it('are refused with 400 for an unknown filter', async () => {
     for (const query of ['asset=USDT', 'purpose=all', 'summary=maybe', 'limit=0', 'limit=101', 'cursor=nonsense']) {
       expect([query, (await bench.owner.get(`${base}/balances?${query}`)).status]).toEqual([query, 400])
     }
@@ -272,7 +272,7 @@ describe('adjustments', () => {
     expect(await bench.audited('ledger.adjusted', address.id)).toBe(2)
   })
 
-  it('T1 below zero or above the maximum are a 409', async () => {
+  it('T1 are refused with 409 when the balance would be below zero or above the maximum', async () => {
     const address = await bench.fundedAddress({ usdt: '1' })
     expect((await adjust(address.id, '-1.000001')).status).toBe(409)
     const never = await createAddress(bench.owner)
@@ -286,7 +286,7 @@ describe('adjustments', () => {
     expect(statuses).toEqual([201, 409, 409, 201, 409, 201, 201])
   })
 
-  it('T7 with inexact amounts are a 400 that names the field', async () => {
+  it('T7 are refused with 400, which names the field, for an inexact amount', async () => {
     const address = await createAddress(bench.owner)
     const bad = [
       '0',
@@ -381,7 +381,7 @@ describe('reconciliation', () => {
 })
 
 describe('concurrency', () => {
-  it('T1 of many transfers at once exactly the affordable ones succeed', async () => {
+  it('T1 lets exactly the affordable transfers of many simultaneous transfers succeed', async () => {
     const address = await bench.fundedAddress({ usdt: '100' })
     const answers = await Promise.all(Array.from({ length: 24 }, () => bench.order(address.id, '9')))
     const statuses = answers.map(({ status }) => status).sort()
@@ -389,7 +389,7 @@ describe('concurrency', () => {
     expect(await bench.balances(address.id)).toEqual({ available: '1', reserved: '99' })
   })
 
-  it('T3 of transfers, releases, settlements, fees and deposits between two addresses: none fails or is repeated', async () => {
+  it('T3 makes no transfer, release, settlement, fee or deposit between two addresses fail or be repeated', async () => {
     const query = vi.spyOn(pg.Client.prototype, 'query')
     const pair = [
       await bench.fundedAddress({ usdt: '5000', eth: '5000' }),

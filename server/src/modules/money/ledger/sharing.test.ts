@@ -47,7 +47,7 @@ async function balancesOf(by: Person, query = ''): Promise<{ totals: Record<stri
 const ids = (...list: Address[]) => list.map(({ id }) => id).sort()
 
 describe('balances', () => {
-  it('are those of the own addresses, and with includeShared also those shared with the caller', async () => {
+  it('cover the addresses of the caller, and with includeShared also the addresses shared with the caller', async () => {
     const ownOnly = { totals: { USDT: '10' }, addresses: ids(ownAddress) }
     expect(await balancesOf(reader)).toEqual(ownOnly)
     expect(await balancesOf(reader, 'includeShared=false')).toEqual(ownOnly)
@@ -72,7 +72,7 @@ describe('balances', () => {
     expect(await balancesOf(stranger, `addressId=${shared.id}&includeShared=true`)).toEqual(nothing)
   })
 
-  it('of an administrator are those of the vault, with or without includeShared', async () => {
+  it('cover the whole vault for an administrator, with or without includeShared', async () => {
     const all = await balancesOf(bench.vault.admin)
     expect(all.totals).toEqual({ ETH: '3', USDT: '43210' })
     expect(await balancesOf(bench.vault.admin, 'includeShared=true')).toEqual(all)

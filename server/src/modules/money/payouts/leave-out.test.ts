@@ -91,7 +91,7 @@ describe('a payout with a held row', () => {
     expect(await bench.audited('payout.requested', body.id)).toBe(1)
   })
 
-  it('names what the rest would meet, with the funds that the payout reserves, and changes nothing', async () => {
+  it('is previewed without the row, with the funds that the payout reserves, and stays unchanged', async () => {
     const rows = rowsOf('900', '50')
     const id = await waiting(rows)
     const question = { rows: [rows[0]!], replaces: { payoutId: id } }
@@ -104,7 +104,7 @@ describe('a payout with a held row', () => {
     await act(bench.owner, next.body.id, 'cancel')
   })
 
-  it('does not count in the velocity of the rest', async () => {
+  it('does not count in the velocity of the payout that replaces it', async () => {
     const rows = rowsOf('120', '50', '60')
     const id = await waiting(rows)
     const value = { op: 'gt', value: '3', windowSeconds: 3_600, per: 'sourceAddress' }
@@ -167,7 +167,7 @@ describe('leaving a row out', () => {
     expect((await order([row], other)).body.reason).toBe('wrong_state')
   })
 
-  it('keeps the payout when the rest is refused, and keeps every reference for good', async () => {
+  it('leaves the payout as it is when the new payout is refused, and frees no external id', async () => {
     const rows = rowsOf('200', '50')
     const id = await waiting(rows)
     const stop = await bench.policy({ code: 'stop', effect: 'block', blockReason: 'Closed', rules: [] })

@@ -59,7 +59,10 @@ function assertReplaceable(payout: LockedPayout, member: Member, now: Date): voi
   assertAwaiting('payout', payout, now)
 }
 
-/** Compares the rows of an order with those of the payout that it replaces. @throws 400 unless they are some of them, unchanged */
+/**
+ * Compares the rows of an order with the rows of the payout that it replaces.
+ * @throws 400 for a row that is not in that payout or differs from it, and for an order that leaves no row out
+ */
 export function leaveOut({ payoutId, rows: ordered }: Replaced, rows: LoadedRow[]): Leaving {
   const left = new Map(ordered.map((row) => [row.externalId, row]))
   for (const [i, { body, order }] of rows.entries()) {

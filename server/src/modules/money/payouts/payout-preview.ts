@@ -16,7 +16,7 @@ import { planSigned } from '../orders/sign-order.ts'
 import { findReplaced, leaveOut } from './leave-out.ts'
 import { factsOfRows, objectionsToPayout } from './payout-objections.ts'
 import { loadRows, planOf, questionOf, sumsOf } from './payout-rows.ts'
-import { scoreRows, withoutGas } from './payout-services.ts'
+import { findLackingOfRows, scoreRows } from './payout-services.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
 import type { PayoutBody, PayoutPreview } from './schema.ts'
 
@@ -52,7 +52,7 @@ export async function previewPayout(
       name('already_exists', i + 1, `The external id ${ordered.externalId} was used before`)
   const holds = await listHoldsOnRows(db, { vaultId, initiatorId: member.userId }, rows)
   const lacking = deps.config.checksGas
-    ? await withoutGas(deps, estimates, rows, { vaultId, now, releasedOf: leaving?.releasedOf })
+    ? await findLackingOfRows(deps, estimates, rows, { vaultId, now, releasedOf: leaving?.releasedOf })
     : []
   const shortages = findShortages(requirements, ({ policyId }) => electorates.get(policyId) ?? nobody)
   const gathered = { initiatorId: member.userId, holds, availableOf, decision: decided, lacking, shortages }

@@ -32,7 +32,7 @@ export async function findLacking(
     const rows = await loadRows(deps.db, body, { scope: visibleScopeOf(member), now })
     const releasedOf =
       body.replaces && leaveOut(await findReplaced(deps.db, body.replaces, { member, now }), rows).releasedOf
-    return await withoutGas(deps, estimates, rows, { vaultId: member.vault.id, now, releasedOf })
+    return await findLackingOfRows(deps, estimates, rows, { vaultId: member.vault.id, now, releasedOf })
   } catch (error) {
     // The order itself reports the faults of its rows.
     if (error instanceof AppError) return []
@@ -44,7 +44,7 @@ export async function findLacking(
  * Returns the coin that the address of each row lacks for the fees of this row and the rows before, which all spend the coin of
  * the address. A fee without an estimate counts as zero.
  */
-export async function withoutGas(
+export async function findLackingOfRows(
   deps: Deps,
   estimates: FeeEstimates,
   rows: LoadedRow[],

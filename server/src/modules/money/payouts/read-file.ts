@@ -53,7 +53,7 @@ function readPayoutFile(bytes: Buffer, request: FastifyRequest): PayoutBody {
   return { rows: orders }
 }
 
-/** Names are compared letter by letter: a column with a name close to `amount` must not count as a missing column. */
+/** Names are compared exactly. A column such as `Amount` is a fault of its own, beside the missing column `amount`. */
 function faultsOfHeader(header: string[]): FieldFault[] {
   const named = new Set<string>()
   const faults = header.flatMap((name) => {

@@ -301,7 +301,7 @@ describe('a CSV file', () => {
     expect((await bench.owner.post(base(), Buffer.from('ff', 'hex'), asCsv)).body.reason).toBe('malformed_body')
   })
 
-  it('of a user without access is not read', async () => {
+  it('is not read when its sender has no access', async () => {
     const stranger = await bench.test.signIn(`stranger-${count}@example.org`)
     expect((await stranger.post(base(), 'nonsense', asCsv)).body.reason).toBe('not_a_member')
   })

@@ -102,8 +102,8 @@ export function payoutRoutes(app: App, deps: Deps): void {
   api.list('listPayouts', '/vaults/:code/payouts', {
     summary: 'List payouts',
     description:
-      'Newest first. A member reads those that they initiated and those on which they may vote; administrators and ' +
-      'auditors read all payouts of the vault.',
+      'Newest first. A member reads the payouts that they initiated and the payouts on which they may vote; administrators ' +
+      'and auditors read all payouts of the vault.',
     querystring: PayoutQuery,
     item: Payout,
     load: (db, { member, query, now }, page) => listPayouts(db, member, query, { ...page, now }),
@@ -113,7 +113,7 @@ export function payoutRoutes(app: App, deps: Deps): void {
   api.get('getPayout', '/vaults/:code/payouts/:id', {
     summary: 'Get a payout',
     description:
-      'With its votes, and how many of its transfers have which status. For its initiator, its approvers, ' +
+      'With its votes, and the number of its transfers by status. For its initiator, its approvers, ' +
       'administrators and auditors; 404 for everybody else.',
     answers: { 200: Payout },
     handler: (db, { params, ...viewer }) => readPayout(db, params.id, viewer),
@@ -122,7 +122,7 @@ export function payoutRoutes(app: App, deps: Deps): void {
   api.get('listPayoutRows', '/vaults/:code/payouts/:id/rows', {
     summary: 'List the rows of a payout',
     description:
-      'In their order, with the state of each transfer, and the holds that stop it now. For those who see the payout.',
+      'In their order, with the state of each transfer, and the holds that stop it now. For everybody who sees the payout.',
     querystring: PayoutRowQuery,
     answers: { 200: PageOf(Ref(PayoutRow)) },
     handler: async (db, { member, params: { id }, query }) => {
@@ -162,8 +162,8 @@ export function payoutRoutes(app: App, deps: Deps): void {
     reject: {
       summary: 'Reject a payout',
       description:
-        'A veto by one of its approvers: all its transfers become `rejected` and their funds are released. 403 (404 when ' +
-        'they do not see it) for anybody else, 409 when the payout no longer waits for approval.',
+        'A veto by one of its approvers: all its transfers become `rejected` and their funds are released. 403 for everybody ' +
+        'else, 404 if they do not see the payout, 409 when the payout no longer waits for approval.',
       errors: ofRejections,
     },
   } as const

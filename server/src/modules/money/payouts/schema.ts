@@ -84,7 +84,7 @@ export const PayoutOrder = Closed(
       Type.String({ minLength: 1, maxLength: nameLengthMax, pattern: '\\S', examples: ['Salaries January'] }),
       'Name of the list.',
     ),
-    paymentPurpose: optional(LongText('Salary January 2026'), 'Purpose of every row that has none of its own.'),
+    paymentPurpose: optional(LongText('Salary January 2026'), 'Purpose of every row without a purpose of its own.'),
     rows: Type.Array(RowOrder, {
       minItems: 1,
       maxItems: rowsPerPayoutMax,
@@ -96,7 +96,7 @@ export const PayoutOrder = Closed(
           payoutId: described(GivenId, 'A payout of the caller that waits for votes.'),
           signature: optional(
             Ref(SignedVote),
-            'Ends votes on that payout at the wallet service, as that of `cancelPayout` does.',
+            'Signature that ends the votes on that payout at the wallet service, as the `signature` of `cancelPayout` does.',
           ),
         },
         {
@@ -113,7 +113,7 @@ export const PayoutOrder = Closed(
           expiresAt: described(Timestamp, 'The value in the orders of the preview.'),
           rulesVersion: Type.Integer({
             minimum: 0,
-            description: 'The value in the `order` of the preview.',
+            description: 'The value in the orders of the preview.',
             examples: [7],
           }),
           vote: Ref(SignedVote),
@@ -189,8 +189,8 @@ export const Payout = Closed(
     paymentPurpose: Nullable(Text('Salary January 2026')),
     status: described(
       Enum(payoutStatuses),
-      '`awaiting_approval`, or how it was decided. `approved`: its transfers go their own ways. `halted`: it differs ' +
-        'from its audit record, and its funds stay reserved.',
+      '`awaiting_approval`, or the decision. `approved`: each of its transfers continues by itself. `halted`: the payout ' +
+        'differs from its audit record, and its funds stay reserved.',
     ),
     initiatorId: Id,
     initiator: Ref(Profile),
@@ -284,8 +284,8 @@ export const PayoutPreview = Closed(
     ),
     view: described(
       Enum(['alone', 'together', 'source', 'token']),
-      'View of the deciding row: `alone`, `together` with the other rows in its velocity, or with the sum of its `source` ' +
-        'and token, or of its `token`, as its amount.',
+      'View of the deciding row. `alone`: by itself. `together`: with the other rows in its velocity. `source`: with the sum ' +
+        'of the rows of its source and token as its amount. `token`: with the sum of the rows of its token as its amount.',
     ),
     row: Type.Integer({ minimum: 1, description: 'The row that decided.', examples: [1] }),
     trace: described(Type.Array(Ref(PolicyTrace)), 'Trace of the policies for that row.'),
@@ -311,7 +311,7 @@ export const PayoutPreview = Closed(
 export const PayoutQuery = Closed({
   status: optional(Enum(payoutStatuses), 'Restricts the list to payouts of this status.'),
   awaitingMyApproval: Type.Optional(
-    Type.Boolean({ description: 'true: only those that wait for the vote of the caller.', examples: [false] }),
+    Type.Boolean({ description: 'true: only payouts that wait for the vote of the caller.', examples: [false] }),
   ),
   ...pageQuery,
 })

@@ -26,7 +26,7 @@ describe('T76 a difference that the books do not explain', () => {
     ['a fee that was not taken', { owedFees: 7n }, 100n, 7n],
     ['nothing beside an exposure', { exposure: 40n }, 60n, 0n],
     ['nothing while a transfer may have left', { inFlight: 30n }, 70n, 0n],
-    ['nothing while it may not have left', { inFlight: 30n }, 100n, 0n],
+    ['nothing while a transfer may not have left', { inFlight: 30n }, 100n, 0n],
     ['more than can have left', { inFlight: 30n }, 69n, -1n],
     ['nothing of the coin while a fee is not known', { hasUnknownFee: true }, 1n, 0n],
     ['a surplus of the coin all the same', { hasUnknownFee: true }, 101n, 1n],

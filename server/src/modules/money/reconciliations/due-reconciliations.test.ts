@@ -60,7 +60,7 @@ describe('T76 a reconciliation', () => {
   it('T76 runs by itself, and announces a certain difference once', async () => {
     await run()
     expect(await announcements()).toEqual([])
-    // The first time is one interval after the vault was seen; the second look comes soon.
+    // The first comparison is one interval after the vault was added; the second one follows soon.
     await runAfter(6 * hour + 1_000)
     expect([await announcements(), await gauge('strongroom_balance_differences')]).toEqual([[], 0])
     await runAfter(reconciliationAgainMinutes * 60_000 + 1_000)

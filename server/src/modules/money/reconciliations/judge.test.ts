@@ -24,9 +24,9 @@ describe('T76 a difference', () => {
     ['that passes is not announced', [7, 0, 7, 0], [null, null, null, null]],
     ['that changes its side is another one', [5, -5, -5], [null, null, -5]],
     ['that grows is announced again, as far as it is certain', [-5, -5, -9, -9, -9], [null, -5, null, -9, null]],
-    ['that grows with every look is not hidden', [-1, -2, -3, -4], [null, -1, -2, -3]],
+    ['that grows with every comparison is not hidden', [-1, -2, -3, -4], [null, -1, -2, -3]],
     ['that shrinks is not news, and news when it grows again', [-9, -9, -4, -9, -9], [null, -9, null, null, -9]],
-    ['beside which something is on its way for one look is announced as it is', [5, 8, 5, 5], [null, 5, null, null]],
+    ['that is larger in one comparison only is announced without that increase', [5, 8, 5, 5], [null, 5, null, null]],
     ['that is gone and comes back is new', [-5, -5, 0, -5, -5], [null, -5, null, null, -5]],
   ])('T76 %s', (_what, differences, expected) => {
     expect(announced(differences)).toEqual(expected)

@@ -125,7 +125,7 @@ export async function lockScreeningHeldBy(trx: Trx, vaultId: string, holdId: str
 
 type QuestionRow = Omit<Question, 'id' | 'subject' | 'amountDecimal'> & { decimals: number; status: string }
 
-/** Returns the question about a stored deposit or transfer; null when nothing is left to ask. */
+/** Returns the question about a stored deposit or transfer; null for a transfer that is no longer pending. */
 export async function findQuestion(
   db: Db,
   { vaultId, subjectType, subjectId, id }: ScreeningClaim,

@@ -18,8 +18,8 @@ import type { Question } from './screener.ts'
 
 /**
  * The screening service hangs, lies and flaps in random schedules of deposits, reorganisations of the chain, orders, concurrent
- * nodes, holds of people, releases and time. In every schedule, no unit becomes available and no payment is sent that neither
- * the screening nor two people have allowed.
+ * nodes, holds of people, releases and time. In every schedule, only units and payments that the screening or two people have
+ * allowed become available and are sent.
  */
 const { runs: schedules, seed: firstSeed } = campaignOf('SCREENING', { runs: 15, seed: 73 })
 const stepsMax = 10

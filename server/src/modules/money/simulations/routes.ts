@@ -18,7 +18,8 @@ export function simulationRoutes(app: App, deps: Deps, executors: Executors): vo
     description:
       'Decides an action without carrying it out. Members simulate their own actions, administrators and auditors ' +
       'those of any member. The trace shows for every candidate policy why it matches or does not; `funds` whether the ' +
-      'balance suffices for a transfer. With `policies` or `draft`, they try policies before they are saved.',
+      'balance suffices for a transfer. With `policies` or `draft`, administrators and auditors try policies before they are ' +
+      'saved.',
     errors: ['administrator_required', 'already_exists', 'archived', 'held', 'not_permitted'],
     body: SimulationOrder,
     answers: { 200: PolicySimulation },

@@ -18,7 +18,8 @@ export const SimulationOrder = Closed(
         minLength: 1,
         maxLength: membershipUserIdLengthMax,
         description:
-          'The member whose action is simulated; defaults to the caller. Only administrators may name another member.',
+          'The member whose action is simulated; defaults to the caller. Only administrators and auditors may name another ' +
+          'member.',
         examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
       }),
     ),
@@ -32,9 +33,9 @@ export const SimulationOrder = Closed(
     ),
     policies: optional(
       TriedPolicies,
-      'Policies that decide in place of the saved policies; instead of `draft`. Only administrators may send them.',
+      'Policies that decide in place of the saved policies; instead of `draft`. Only administrators and auditors may send them.',
     ),
-    draft: optional(DraftPolicies, 'Unsaved policies to try. Only administrators may send them.'),
+    draft: optional(DraftPolicies, 'Unsaved policies to try. Only administrators and auditors may send them.'),
     payload: Type.Record(Type.String(), Type.Unknown(), {
       description:
         'The body of the request for the action: of a transfer, of an address, or the payload of a counterparty action.',

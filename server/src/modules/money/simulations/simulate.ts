@@ -79,7 +79,7 @@ function fundsOf({ source, amount }: Order): Outcome['funds'] {
 
 const fieldsOutside: readonly string[] = ['targetId', 'actionType']
 
-/** Prefixes the errors of a payload with their path within the request. */
+/** Prefixes the fields of faults in the payload with the path of the payload in the request. */
 async function withinPayload<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

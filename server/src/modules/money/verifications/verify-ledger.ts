@@ -273,7 +273,7 @@ const checks: Record<string, string> = {
     from ledger_accounts l
     where (l.address_id <> '' and not exists (select from addresses a where a.vault_id = l.vault_id and a.id = l.address_id))
       or not exists (select from tokens t where t.id = l.token_id)`,
-  // The rows say where to look a transfer up: a missing one hides a payment from the look for its hash.
+  // Transfers are found by their hash or status through these rows: a missing row hides a payment from the search for its hash.
   'place of a transfer': `
     select coalesce(o.vault_id, h.vault_id) as vault_id,
       format('hash %s of transfer %s is %s', coalesce(o.tx_hash, h.tx_hash), coalesce(o.id, h.id),
