@@ -188,6 +188,23 @@ describe('changes of a wallet service', () => {
     expect(rested).toHaveLength(8)
   })
 
+  it('that leave `replacedBy` out keep the reason for which people are asked; an answer about the transfer takes it back', async () => {
+    const id = await inFlight()
+    const hash = fakeTxHash('took the place')
+    const ask = async () => {
+      await bench.sql('update deliveries set next_attempt_at = $1 where id = $2', [bench.test.clock.now(), id])
+      await bench.deliver()
+      return (await bench.read(id)).haltReason
+    }
+    bench.vault.wallet.mutateStatus = (_id, status) => ({ ...status, replacedBy: { hash } })
+    expect(await ask()).toContain(hash)
+    const broadcast = statusOf(id, { status: 'broadcast', txHash: fakeTxHash(id) })
+    await follow(begin, { statuses: [broadcast], cursor: 'c1' })
+    expect((await bench.read(id)).haltReason).toContain(hash)
+    bench.vault.wallet.mutateStatus = null
+    expect(await ask()).toBe(null)
+  })
+
   it('that repeat, go back or are old change nothing', async () => {
     const [id, other] = [await inFlight(), await inFlight()]
     const [queued, final] = [statusOf(id), confirmed(id)]

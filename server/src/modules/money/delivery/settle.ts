@@ -142,7 +142,7 @@ async function keepAsking(
     const { columns, records } = followHash(trx, transfer, { txHash, txIndex }, now)
     const isPlanned = isFollowed && !isAsked && timesAsked === transfer.asked && willBeAsked(transfer, now)
     const next_attempt_at = isPlanned ? transfer.next_attempt_at : askAgainAt(now, timesAsked, isFollowed)
-    const halt_reason = reasonOf(reports.get(transfer.id)!)
+    const halt_reason = reasonOf(reports.get(transfer.id)!, isAsked ? null : transfer.halt_reason)
     const changes = { ...columns, halt_reason, attempts: 0, asked: timesAsked, next_attempt_at }
     const hasNews = isNews || transfer.halt_reason !== halt_reason
     return { transfer, txHash, txIndex, to, newHash, isNews: hasNews, changes, records }
@@ -160,9 +160,16 @@ async function keepAsking(
   return taken.filter(({ isNews }) => isNews)
 }
 
-/** Returns the reason for which people must decide on a transfer that is not halted: another transaction took its place (contract 10.8). */
-const reasonOf = ({ replacedBy }: WalletStatus): string | null =>
-  replacedBy == null ? null : `The wallet service names the transaction that took its place: ${replacedBy.hash}`
+const placeTaken = 'The wallet service names the transaction that took its place'
+
+/**
+ * Returns the reason for which people must decide on a transfer that is not halted: another transaction took its place (contract 10.8).
+ * @param kept the stored reason, when the report is a change: a change may leave `replacedBy` out, and takes nothing back by that
+ */
+function reasonOf({ replacedBy }: WalletStatus, kept: string | null): string | null {
+  if (replacedBy === undefined) return kept?.startsWith(placeTaken) ? kept : null
+  return replacedBy === null ? null : `${placeTaken}: ${replacedBy.hash}`
+}
 
 /** Returns true if a question about the transfer is planned for a later time. */
 const willBeAsked = ({ phase, replacement_due, next_attempt_at }: LockedTransfer, now: Date): boolean =>
