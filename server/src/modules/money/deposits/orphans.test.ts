@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { inTransaction } from '../../../db/transaction.ts'
 import { sendNotifications } from '../../../jobs/send-notifications.ts'
 import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
@@ -8,6 +9,7 @@ import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createOutbox, type Outbox } from '../../../testing/outbox.ts'
 import { createRandom } from '../../../testing/random.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { verifyDeposits } from './verify-deposits.ts'
 
 let outbox: Outbox
 let bench: TransferBench
@@ -29,7 +31,10 @@ beforeEach(async () => {
   address = await createAddress(bench.owner, { token: 'USDT' })
   txHash = fakeTxHash(`orphan ${++count}`)
 })
-afterEach(() => bench.expectSoundLedger())
+afterEach(async () => {
+  await bench.expectSoundLedger()
+  expect((await inTransaction(bench.test.deps.db, (trx) => verifyDeposits(trx, new Date()))).differences).toEqual([])
+})
 
 const base = () => `/vaults/${bench.vault.code}` as const
 const say = async (kind: string, tx: Record<string, unknown> = {}) =>

@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { inTransaction } from '../../../db/transaction.ts'
 import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { verifyDeposits } from './verify-deposits.ts'
 
 let bench: TransferBench
 let other: Person
@@ -22,7 +24,10 @@ beforeEach(async () => {
   txHash = fakeTxHash(`deposit ${++count}`)
   await arrives('100')
 })
-afterEach(() => bench.expectSoundLedger())
+afterEach(async () => {
+  await bench.expectSoundLedger()
+  expect((await inTransaction(bench.test.deps.db, (trx) => verifyDeposits(trx, new Date()))).differences).toEqual([])
+})
 
 const arrives = (amount: string) =>
   deposit(bench.test, { address: address.address, asset: usdtContract, amount, txHash })

@@ -84,6 +84,16 @@ describe('T82 one person cannot lock out the others', () => {
     expect((await hold(others[0]!, others[1])).status).toBe(201)
   })
 
+  it('T82 a person whose passkey was stolen holds themselves, also when too few who vote are left', async () => {
+    await held(others[0]!)
+    const { id } = await held(others[1]!, others[1]!)
+    const { body } = await others[2]!.get(`${base}/holds?active=true`)
+    expect(body.items.filter(({ subjectId }) => subjectId === others[1]!.userId)).toMatchObject([
+      { id, becauseOfId: null },
+    ])
+    expect(await whoActs()).toEqual([alone.userId, others[2]!.userId])
+  })
+
   it('T82 holds of a member with the right to hold lock out no quorum either', async () => {
     await held(others[0]!, guard)
     await held(others[1]!, guard)

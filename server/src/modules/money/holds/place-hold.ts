@@ -48,14 +48,15 @@ export async function placeHold(trx: Trx, { subjectType, subjectId, reason }: Pl
 
 /**
  * Checks a hold on a person who votes on rules or releases: it must leave a quorum besides the placer, or it suspends the
- * placer, too.
+ * placer, too. Whoever holds themselves, after a passkey was stolen, is suspended by that hold already.
  * @throws 403 for a service, and for a placer whose last hold on the person ended unconfirmed
  */
-async function checkOnPerson(trx: Trx, subjectId: string, by: ByMember): Promise<'leaves a quorum' | 'suspends'> {
+async function checkOnPerson(trx: Trx, subjectId: string, by: ByMember): Promise<'stands alone' | 'suspends'> {
   const { vaultId, actorId: placerId, now } = byMember(by)
   assertPerson(by.member)
   await assertNotRepeated(trx, { vaultId, subjectId, placerId, now })
-  return (await leavesQuorum(trx, { vaultId, subjectId, placerId })) ? 'leaves a quorum' : 'suspends'
+  if (subjectId === placerId) return 'stands alone'
+  return (await leavesQuorum(trx, { vaultId, subjectId, placerId })) ? 'stands alone' : 'suspends'
 }
 
 async function suspendPlacer(

@@ -10,8 +10,10 @@ import { AppError, toErrorBody, unavailable } from '../../../lib/errors.ts'
 import { bulkVoteMilliseconds } from '../../../lib/limits.ts'
 import { prefetching } from '../../rules/approval-requests/steps.ts'
 import { votableRequests } from '../../rules/approval-requests/vote-on-request.ts'
+import type { KeyElsewhere } from '../../rules/signatures/take.ts'
 import { toBallot, voteOn } from '../../rules/votes/ballot.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
+import { findKeyElsewhere } from '../../vaults/authority/authority.ts'
 import { voteOnPayout } from '../payouts/payout-votes.ts'
 import { voteOnTransfer } from '../transfers/transfer-votes.ts'
 import { findStatus } from './queries.ts'
@@ -50,9 +52,10 @@ async function castOne(voting: Voting, vote: BulkVote): Promise<Cast> {
     const member = assertMember(await findMember(deps.db, caller, vote.vaultCode))
     if (member.isHeld) throw callerHeld()
     if (member.isAuditor) throw readsOnly()
+    const keyElsewhere = await findKeyElsewhere(deps, member, vote.kind === 'approval_request' ? undefined : vote.signature)
     return await prefetching((fetched) =>
       inTransaction(deps.db, async (trx): Promise<Cast> => {
-        const voted = await castIn(trx, voting, vote, member, fetched)
+        const voted = await castIn(trx, voting, vote, { member, keyElsewhere, fetched })
         // The refusal is committed with its records.
         return 'refusal' in voted ? voted.refusal : findStatus(trx, member, vote)
       }),
@@ -65,19 +68,21 @@ async function castOne(voting: Voting, vote: BulkVote): Promise<Cast> {
   }
 }
 
+/** The answers of other services, which are asked before the transaction begins. */
+type Fetched = { member: Member; keyElsewhere: KeyElsewhere; fetched: unknown[] | null }
+
 function castIn(
   trx: Trx,
   { deps, executors }: Voting,
   { kind, id, decision, comment, payloadHash, signature }: BulkVote,
-  member: Member,
-  fetched: unknown[] | null,
+  { member, keyElsewhere, fetched }: Fetched,
 ): Promise<object | Refusal> {
   const input = {
     payloadHash,
     ...(comment === undefined ? {} : { comment }),
     ...(signature === undefined ? {} : { signature }),
   }
-  const ballot = toBallot(input, deps, { member, id, now: deps.clock() })
+  const ballot = toBallot(input, deps, { member, id, now: deps.clock(), keyElsewhere })
   if (kind === 'transfer') return voteOnTransfer(trx, deps.log, decision, ballot)
   if (kind === 'payout') return voteOnPayout(trx, deps.log, decision, ballot)
   return voteOn(trx, votableRequests(deps.log, { executors, fetched }), decision, ballot)

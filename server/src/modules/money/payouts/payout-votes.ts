@@ -57,7 +57,8 @@ const recordedPayouts = (log: Deps['log']): RecordedSubject<LockedPayout, Stored
   async listStored(trx, vaultId, ids, column) {
     const payouts = await listStoredPayouts(trx, vaultId, ids, column)
     const transferIds = payouts.flatMap(({ rows }) => rows.map(({ transferId }) => transferId))
-    const orders = await listStoredOrders(trx, vaultId, transferIds)
+    const unsorted = await listStoredOrders(trx, vaultId, transferIds)
+    const orders = unsorted.toSorted((a, b) => (a.payout_row ?? 0) - (b.payout_row ?? 0))
     const records = await listRecordsOf(trx, vaultId, 'transfer', transferIds)
     return payouts.map(({ beside, ...payout }) => ({ id: payout.id, payout, orders, records, beside }))
   },

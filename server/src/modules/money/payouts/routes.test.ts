@@ -470,6 +470,18 @@ describe('voting', () => {
     expect((await act(bench.secondApprover, id, 'approve')).body.status).toBe('approved')
   })
 
+  it('names the row that a policy blocks at the last vote', async () => {
+    const amounts = Array.from({ length: 20 }, (_, n) => String(n + 1))
+    const id = await waiting(...amounts.slice(0, 12), '222', ...amounts.slice(12))
+    await act(bench.firstApprover, id, 'approve')
+    const rules = amountRule({ op: 'gt', value: '200' })
+    const stop = await bench.policy({ code: 'stop', effect: 'block', blockReason: 'Closed', rules })
+    const { status, body } = await act(bench.secondApprover, id, 'approve')
+    expect([status, JSON.stringify(body)]).toEqual([409, expect.stringContaining('Row 13: Closed')])
+    await remove(stop)
+    await act(bench.owner, id, 'cancel')
+  })
+
   it('lists partial failures per row', async () => {
     const { body } = await pay(rowsOf('10', '20'))
     const [first] = await rowsRead(body.id)

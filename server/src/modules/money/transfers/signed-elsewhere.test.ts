@@ -85,6 +85,23 @@ describe('T78 keys of the page of the wallet service', () => {
     expect(authorization.votes).toHaveLength(3)
   })
 
+  it('vote on several orders at once', async () => {
+    const ids = [(await send('200', there.owner)).body.id, (await send('200', there.owner)).body.id]
+    const votes = await Promise.all(
+      ids.map(async (id) => {
+        const { payloadHash } = await bench.read(id, bench.firstApprover)
+        const person = bench.firstApprover.userId
+        const vote = newVote({ subject: 'transfer', hash: payloadHash, decision: 'approve', person })
+        const key = id === ids[0] ? there.first : there.owner
+        const signature = key.vote(vote)
+        return { vaultCode: bench.vault.code, kind: 'transfer', id, decision: 'approve', payloadHash, signature }
+      }),
+    )
+    const { status, body } = await bench.firstApprover.post('/inbox/votes', { votes })
+    const outcomes = body.items.map((item) => item.error?.reason ?? item.status)
+    expect([status, ...outcomes]).toEqual([200, 'awaiting_approval', 'signature_required'])
+  })
+
   it('count only with their own RP ID and origin', async () => {
     const { body } = await send('200', here.get(bench.owner)!)
     for (const claims of [
