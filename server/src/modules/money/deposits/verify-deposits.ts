@@ -67,7 +67,9 @@ type Correction = { before: string; amount: string }
 /** Returns the corrections by the id of the deposit, from the audit records, which are append-only. */
 async function listCorrections(trx: Trx): Promise<Map<string, Correction>> {
   const { rows } = await sql<{ content: string }>`
-    select content from audit_records where action = 'wallet_event.credited' and target_type = 'wallet_event'`.execute(trx)
+    select content from audit_records where action = 'wallet_event.credited' and target_type = 'wallet_event'`.execute(
+    trx,
+  )
   const details = rows.map(({ content }) => JSON.parse(content).details as Correction & { depositId: string })
   return new Map(details.map(({ depositId, before, amount }) => [depositId, { before, amount }]))
 }

@@ -52,7 +52,11 @@ async function castOne(voting: Voting, vote: BulkVote): Promise<Cast> {
     const member = assertMember(await findMember(deps.db, caller, vote.vaultCode))
     if (member.isHeld) throw callerHeld()
     if (member.isAuditor) throw readsOnly()
-    const keyElsewhere = await findKeyElsewhere(deps, member, vote.kind === 'approval_request' ? undefined : vote.signature)
+    const keyElsewhere = await findKeyElsewhere(
+      deps,
+      member,
+      vote.kind === 'approval_request' ? undefined : vote.signature,
+    )
     return await prefetching((fetched) =>
       inTransaction(deps.db, async (trx): Promise<Cast> => {
         const voted = await castIn(trx, voting, vote, { member, keyElsewhere, fetched })

@@ -250,7 +250,8 @@ export const Reconciliation = Closed(
         Closed({
           token: ReconciledToken,
           sumOfPostings: Type.String({
-            description: 'Sum of the entries over all accounts, including the accounts of the vault itself; must be "0".',
+            description:
+              'Sum of the entries over all accounts, including the accounts of the vault itself; must be "0".',
             examples: ['0'],
           }),
           cached: described(RawAmount, 'Sum of the balances as stored, in the smallest unit of the token.'),

@@ -317,7 +317,11 @@ describe('a chain', () => {
     ['a step that is not there', [newGroup(), addTo('$step:7', 'x')], 'steps.1.targetId'],
     ['a text that is not a number', [newGroup(), addTo('$step:0', '$step:x')], 'steps.1.payload.counterpartyId'],
     ['a leading zero', [newGroup(), addTo('$step:00', 'x')], 'steps.1.targetId'],
-    ['a result of another type', [newGroup(), newGroup(), addTo('$step:0', '$step:1')], 'steps.2.payload.counterpartyId'],
+    [
+      'a result of another type',
+      [newGroup(), newGroup(), addTo('$step:0', '$step:1')],
+      'steps.2.payload.counterpartyId',
+    ],
     ['a result of another type as target', [newCounterparty(), addTo('$step:0', '$step:0')], 'steps.1.targetId'],
     [
       'a step by a nested field',

@@ -107,11 +107,17 @@ const changeSetFields = {
     'The version that the change set published; null unless it was applied.',
   ),
   failureReason: Nullable(
-    Type.String({ description: 'Why the change set was not applied.', examples: ['Version 8 of the rules came first'] }),
+    Type.String({
+      description: 'Why the change set was not applied.',
+      examples: ['Version 8 of the rules came first'],
+    }),
   ),
   resolvedById: described(Nullable(Id), 'User who cancelled the change set; null otherwise.'),
   resolvedBy: ProfileBeside,
-  resolvedAt: described(Nullable(Timestamp), 'Time at which the change set was applied or ended otherwise, in UTC; null before.'),
+  resolvedAt: described(
+    Nullable(Timestamp),
+    'Time at which the change set was applied or ended otherwise, in UTC; null before.',
+  ),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 }

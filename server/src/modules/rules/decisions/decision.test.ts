@@ -33,12 +33,7 @@ describe('combine', () => {
     isAdmin: boolean,
     expected: { effect: Effect; policy: string | null; requirements: [id: string, bypassed: boolean][] },
   ][] = [
-    [
-      'without a matching policy the action is denied',
-      [],
-      false,
-      { effect: 'deny', policy: null, requirements: [] },
-    ],
+    ['without a matching policy the action is denied', [], false, { effect: 'deny', policy: null, requirements: [] }],
     [
       'without a matching policy the action is denied for an administrator too',
       [],
@@ -155,7 +150,13 @@ describe('combine', () => {
     requirements: [id: string, bypassed: boolean][],
   ][] = [
     ['allow with votes permits nothing', inDoubt([voting('a', 1)]), false, 'deny', []],
-    ['several policies that allow with votes permit nothing', inDoubt([voting('a', 1), voting('b', 3)]), false, 'deny', []],
+    [
+      'several policies that allow with votes permit nothing',
+      inDoubt([voting('a', 1), voting('b', 3)]),
+      false,
+      'deny',
+      [],
+    ],
     ['adminBypass of allow with votes permits nothing', inDoubt([voting('a', 1, bypass)]), true, 'deny', []],
     [
       'allow with votes adds them to what is certainly allowed',

@@ -75,7 +75,9 @@ async function reachable(trx: Trx, vaultId: string, before: Quorum, gone: readon
     const threshold = Math.min(before.threshold, active.length - 1)
     if (threshold >= 1) return { threshold, approverGroupId }
   }
-  throw new Error('One person alone would be in charge: first enable another voter, or release the hold on another voter')
+  throw new Error(
+    'One person alone would be in charge: first enable another voter, or release the hold on another voter',
+  )
 }
 
 /** @throws when the quorum can be reached, or could be reached with voters who are held, or disabled and not declared gone */

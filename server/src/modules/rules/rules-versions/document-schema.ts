@@ -43,7 +43,9 @@ export const governanceFields = {
   }),
   approverGroupId: described(Nullable(Id), 'The policy group whose members vote; null for the administrators.'),
   looseningDelayHours: Hours('Hours for which an approved change that may permit more waits before it takes effect.'),
-  tighteningDelayHours: Hours('Hours for which an approved change that can only make decisions stricter waits before it takes effect.'),
+  tighteningDelayHours: Hours(
+    'Hours for which an approved change that can only make decisions stricter waits before it takes effect.',
+  ),
 }
 
 const Group = Closed({
@@ -189,7 +191,9 @@ export const RulesDocument = Closed(
               'Contract of the token; null for the coin of the network.',
             ),
           ),
-          decimals: Type.Optional(Type.Integer({ minimum: 0, description: 'Number of decimals of the token.', examples: [6] })),
+          decimals: Type.Optional(
+            Type.Integer({ minimum: 0, description: 'Number of decimals of the token.', examples: [6] }),
+          ),
           dustLimit: Type.Optional(
             described(
               Nullable(Type.String({ examples: ['10000'] })),
@@ -206,7 +210,10 @@ export const RulesDocument = Closed(
           id: Id,
           route: described(Type.String({ examples: ['purpose'] }), 'Code of the route.'),
           code: described(Type.String({ examples: ['ops'] }), 'Code of the variant.'),
-          pathId: described(Type.Integer({ minimum: 0, examples: [1] }), 'Value of the variant in the derivation path.'),
+          pathId: described(
+            Type.Integer({ minimum: 0, examples: [1] }),
+            'Value of the variant in the derivation path.',
+          ),
           name: Name,
           enabled: described(Type.Boolean({ examples: [true] }), 'True if new addresses may use the variant.'),
           tokenId: described(Nullable(Id), 'Identifier of the primary token; null for none.'),
