@@ -283,6 +283,17 @@ describe('resume', () => {
     expect(judged('resume', { transaction: waiting }, { knownTxHash: '0xab' })).toContain('not final yet')
   })
 
+  it('hands nothing over again while an earlier transaction of the transfer waits, also where its sender is not told', () => {
+    const spent = [{ txHash: 'a1'.repeat(32), index: 2, address: '0xDD', amount: '50' }]
+    const refused = (changes: Partial<TransactionState>) =>
+      judged('resume', { earlier: [transaction({ status: 'pending', payments: [], ...changes })] }, { knownTxHash: '0xab' })
+    for (const changes of [{}, { from: null }, { from: null, spent: [{ ...spent[0]!, address: null }] }])
+      expect(refused(changes)).toContain('not final yet')
+    const again = ['unknown_to_wallet', { kind: 'continue', phase: 'submitting' }]
+    expect(refused({ from: '0xDD' })).toEqual(again)
+    expect(refused({ from: null, spent })).toEqual(again)
+  })
+
   it('refuses a transfer that would halt again, and a transfer that differs from its record for good', () => {
     expect(judged('resume', { transfer: transfer({ amount: '41' }) })).toContain('It would be halted again')
     expect(judged('resume', {}, { lasting: 'its votes were changed' })).toContain('its votes were changed')

@@ -193,7 +193,8 @@ function findPaying(order: Payload, answers: WalletAnswers): Verdict | null {
   const { transaction, replacement, earlier, paidToOthers = [] } = answers
   for (const candidate of [transaction, replacement, ...earlier]) {
     if (candidate === null || candidate.status === 'failed') continue
-    if (candidate.status === 'pending' && candidate === transaction && isSender(order, candidate)) {
+    // A pending transaction may tell neither its payments nor its sender. The replacement is judged by `judgeRelease`.
+    if (candidate.status === 'pending' && candidate !== replacement && !isOtherSender(order, candidate)) {
       return { refusal: `Its transaction ${candidate.hash} is not final yet` }
     }
     const paying = payingOf(order, candidate)
@@ -228,6 +229,12 @@ function payingOf(order: Payload, transaction: TransactionState): { indexes: num
 function isSender(order: Payload, { from, spent = [] }: TransactionState): boolean {
   if (from !== null) return isSameAddress(from, order.fromAddress)
   return spent.length > 0 && spent.every(({ address }) => address !== null && isSameAddress(address, order.fromAddress))
+}
+
+/** Returns true if the transaction names another sender than the order. Returns false for a transaction that names no sender. */
+function isOtherSender(order: Payload, { from, spent = [] }: TransactionState): boolean {
+  const isOther = (address: string | null) => address !== null && !isSameAddress(address, order.fromAddress)
+  return isOther(from) || (from === null && spent.some(({ address }) => isOther(address)))
 }
 
 /**
