@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { inTransaction } from '../../../db/transaction.ts'
 import type { Address, Answer } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import type { Authenticator } from '../../../testing/authenticator.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
+import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { acceptRequest, addPasskey, confirmationOf, confirmed, type Write } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { lockForPlacing } from '../../rules/holds/active.ts'
 
 /** A policy blocks orders of more than half of a balance, and an administrator tries to evade it by raising balances. */
 let bench: TransferBench
@@ -136,6 +139,33 @@ describe('T82 adjustments by single people from before the vault had governance'
     expect(outcome(await alone.post(agreeing))).toEqual([409, 'wrong_state'])
     expect((await alone.post(`${base()}/adjustments/${address.id}/agree`)).status).toBe(404)
     await bench.expectSoundLedger()
+  })
+})
+
+describe('T82 an adjustment by one person that began before the vault had governance', () => {
+  beforeAll(open)
+  afterAll(() => bench.close())
+
+  it('T82 does not count for an order that was read before its end', async () => {
+    const { db } = bench.test.deps
+    let adjusting: ReturnType<typeof adjust> | undefined
+    let attempts: ReturnType<typeof attemptsFrom> = []
+    // Everybody waits for this lock; the adjustment has that of its account by then.
+    await inTransaction(db, async (trx) => {
+      await lockForPlacing(trx, bench.vault.id)
+      adjusting = adjust(alone, address, '900')
+      await untilSessionsWait(db, 1)
+      await govern()
+      attempts = attemptsFrom(address)
+      await untilSessionsWait(db, 3)
+    })
+    const [ordered, paidOut] = await Promise.all(attempts)
+    expect((await adjusting)?.status).toBe(201)
+    expect([outcome(ordered!), outcome(paidOut!)]).toEqual([
+      [403, 'blocked_by_policy'],
+      [403, 'blocked_by_policy'],
+    ])
+    expect((await bench.balances(address.id)).available).toBe('1000')
   })
 })
 

@@ -198,7 +198,7 @@ export const isTokenOf = ({ tokenId, token }: Pick<OrderBody, 'tokenId' | 'token
   tokenId !== undefined ? sql`t.id = ${tokenId}` : token !== undefined ? sql`t.code = ${token}` : sql`t.id = a.token_id`
 
 type Spending = {
-  source: Pick<SourceRow, 'address_id' | 'token_id' | 'network_id'> & Unagreed & { token_code: string }
+  source: Pick<SourceRow, 'address_id' | 'token_id' | 'network_id' | 'available'> & Unagreed & { token_code: string }
   to: { key: string }
   amount: bigint
 }
@@ -221,7 +221,17 @@ export async function lockAvailable(
       for update) as balance`.execute(trx)
   const { balance, hold } = rows[0]!
   const available = BigInt(balance ?? '0')
-  return { available: agreedAvailable(available, source), uncovered: uncoveredOf({ source, amount }, available), hold }
+  const uncovered = uncoveredOf({ source, amount }, available)
+  return { available: agreedAvailable(countedOf(available, source), source), uncovered, hold }
+}
+
+/**
+ * Returns the part of a locked balance that policies count. An amount that was added since the source was read does not count: it may
+ * be an adjustment of a single person, which `unagreed` of the source does not contain.
+ */
+export function countedOf(locked: bigint, { available }: Pick<SourceRow, 'available'>): bigint {
+  const read = BigInt(available ?? '0')
+  return locked < read ? locked : read
 }
 
 export const uncoveredOf = (

@@ -12,7 +12,7 @@ import { type BatchDecision, decideBatch, lockBatch } from '../../rules/decision
 import { newestNumber } from '../../rules/rules-versions/versions.ts'
 import { type CancelSignature, keepSigned, type Verified } from '../../rules/signatures/take.ts'
 import { approvalEnd, type OpenedApproval, openApproval, unasked } from '../../rules/votes/open.ts'
-import { lockAccountsOf } from '../orders/gather.ts'
+import { countedOf, lockAccountsOf } from '../orders/gather.ts'
 import type { Order } from '../orders/load-order.ts'
 import type { Lacking } from '../orders/objections.ts'
 import { assertNotPlaced, readSigned, type Signing } from '../orders/sign-order.ts'
@@ -76,10 +76,12 @@ export async function orderPayout(
   const candidates = await lockBatch(trx, candidatesQuestion)
   const sources = rows.map(({ order }) => order.source)
   const unreservedOf = await lockAccountsOf(trx, vaultId, sources)
-  const availableOf = (source: Order['source']) => unreservedOf(source) + (leaving?.releasedOf(source) ?? 0n)
+  const releasedOf = (source: Order['source']) => leaving?.releasedOf(source) ?? 0n
+  const availableOf = (source: Order['source']) => unreservedOf(source) + releasedOf(source)
+  const ofPolicies = (source: Order['source']) => countedOf(unreservedOf(source), source) + releasedOf(source)
   if (signed !== null) await assertNotPlaced(trx, 'payout', vaultId, signed.payoutId)
   const holds = await listHoldsOnRows(trx, { vaultId, initiatorId: member.userId }, rows)
-  const question = { ...questionOf(rows, vaultId, member, now, availableOf), withoutPayout: leaving?.payoutId ?? null }
+  const question = { ...questionOf(rows, vaultId, member, now, ofPolicies), withoutPayout: leaving?.payoutId ?? null }
   const decision = await decideBatch(trx, candidates, question, { areStored: false })
   const gathered = { initiatorId: member.userId, holds, availableOf, decision, lacking, shortages: [] }
   const [raised] = objectionsToPayout(rows, factsOfRows(rows, gathered), 'order')
