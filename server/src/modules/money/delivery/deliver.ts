@@ -28,7 +28,6 @@ import { findObjections } from '../orders/recheck.ts'
 import { readSignatures, type Signatures } from '../orders/signatures.ts'
 import type { RecordedOrder } from '../transfers/compare-order.ts'
 import {
-  haltTransfer,
   movePhase,
   moveTransfer,
   type PhaseMove,
@@ -43,6 +42,7 @@ import { countFound } from './following.ts'
 import { handOverReplacement } from './hand-over-replacement.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { applyReportsAlone, applyStatus, noteForgotten } from './settle.ts'
+import { submit } from './submit.ts'
 import { together } from './together.ts'
 
 type Claim = claims.Claim
@@ -175,12 +175,15 @@ async function advance(parts: Parts, claim: Claim): Promise<void> {
 async function follow({ deps, opened, known, followed }: Parts, claim: Claim): Promise<void> {
   const { vaultId, id, isFollowed } = claim
   const wallet = await opened(vaultId, claim)
-  if (claim.isReplacementDue && (await handOverReplacement(deps, wallet, claim))) return
+  const replaced = claim.isReplacementDue ? await handOverReplacement(deps, wallet, claim) : null
+  if (replaced === 'answered' || replaced === 'raised again') return
+  // A replacement without an answer is requested again with the next question, so the question comes soon.
+  const isSeldomAsked = isFollowed && replaced !== 'unknown'
   // Questions about transfers of a followed wallet service begin together, and are one request where the wallet service offers it.
-  const status = (isFollowed ? await known(vaultId, claim) : null) ?? (await wallet.getTransfer(id))
+  const status = (isSeldomAsked ? await known(vaultId, claim) : null) ?? (await wallet.getTransfer(id))
   if (status === null) return await noteForgotten(deps, claim)
   // Where changes are followed, an answer seldom has news and changes one small row: such answers are applied together.
-  if (!isFollowed) await applyStatus(deps, claim, status)
+  if (!isSeldomAsked) await applyStatus(deps, { vaultId, id }, status)
   else if (await followed(vaultId, { claim, status })) await countFound(deps.db, vaultId)
 }
 
@@ -352,41 +355,6 @@ function postponeObjected(deps: Deps, claim: Claim, { message }: Objection): Pro
     const nextAttemptAt = claims.after(now, claims.retryMillisecondsMax)
     return postponeWithAlert(trx, deps.log, transfer, `Not sent again: ${message}`, { now, nextAttemptAt })
   })
-}
-
-async function submit(
-  deps: Deps,
-  wallet: WalletClient,
-  claim: Claim,
-  { order, authorization }: { order: Payload; authorization: Authorization | null },
-): Promise<WalletStatus | null> {
-  try {
-    return await wallet.submitTransfer({
-      id: claim.id,
-      network: order.network,
-      coinType: order.coinType,
-      derivationPath: order.derivationPath,
-      fromAddress: order.fromAddress,
-      toAddress: order.toAddress,
-      contractAddress: order.contractAddress,
-      amount: order.amount,
-      ...(order.feeLevel === undefined ? {} : { feeLevel: order.feeLevel }),
-      ...(order.maxFee === undefined ? {} : { maxFee: order.maxFee }),
-      ...(authorization === null ? {} : { authorization }),
-    })
-  } catch (error) {
-    if (!(error instanceof WalletServiceError)) throw error
-    const isConflict = error.kind === 'conflict'
-    // A refusal is final only when the wallet service also reports that it never accepted the transfer.
-    if (!isConflict && (error.kind !== 'refused' || (await wallet.getTransfer(claim.id)) !== null)) throw error
-    await claims.workWhileClaimed(deps, claim, (trx, transfer, now) => {
-      if (isConflict)
-        return haltTransfer(trx, deps.log, transfer, 'The wallet service knows this transfer with another order', now)
-      const failureReason = `${error.code ?? 'WALLET_REFUSED'}: ${error.message}`
-      return moveTransfer(trx, transfer, { event: 'failed', actorId: null, now, failureReason })
-    })
-    return null
-  }
 }
 
 /** Retries the hand-over later. With `isUnsent` the transfer returns to the queue, where its initiator may still cancel it. */

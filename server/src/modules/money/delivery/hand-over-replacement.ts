@@ -4,38 +4,46 @@ import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { type AppError, conflict } from '../../../lib/errors.ts'
 import { txHashKey } from '../../../lib/onchain-address.ts'
+import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
 import { WalletServiceError } from '../../registry/wallet-service/call.ts'
 import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/ballot.ts'
 import { findAlarm } from '../../vaults/authority/authority-mark.ts'
 import { findHoldOnTransfer } from '../orders/recheck.ts'
-import type { RaiseRecord } from '../transfers/compare-order.ts'
+import { type RaiseRecord, readFeeLimit } from '../transfers/compare-order.ts'
 import { recordedTransfers } from '../transfers/move.ts'
+import { lockTransfer } from '../transfers/queries.ts'
 import { type Claim, lockClaimed } from './claim.ts'
 import type { WalletStatus } from './evaluate-status.ts'
 import { applyStatus } from './settle.ts'
 
 /**
+ * The end of an attempt to hand over a replacement: none is due now, the answer was applied, the wallet service refused it, it was
+ * refused and a later one is due at once, or its outcome is unknown and it is requested again.
+ */
+export type Replaced = 'nothing due' | 'answered' | 'refused' | 'raised again' | 'unknown'
+
+/**
  * Hands over a replacement that was decided on (raise-fee.ts). The wallet service replaces only the transaction that it names,
  * so that a repetition after a crash starts nothing.
- *
- * @returns true if the replacement was handed over and the answer of the wallet service was applied
  */
-export async function handOverReplacement(deps: Deps, wallet: WalletClient, claim: Claim): Promise<boolean> {
+export async function handOverReplacement(deps: Deps, wallet: WalletClient, claim: Claim): Promise<Replaced> {
   const raise = await inTransaction(deps.db, (trx) => findDue(trx, deps, claim))
-  if (raise === null) return false
+  if (raise === null) return 'nothing due'
   const { replacement, txHash, to: maxFee } = raise
   const answer = await wallet.replaceTransaction(claim.id, replacement, { txHash, maxFee }).catch((error: unknown) => {
-    const refusal = error instanceof WalletServiceError ? refusalOf(error) : null
-    // The outcome is unknown, so the replacement is requested again.
-    if (refusal === null) throw error
-    return { refusal: refusal.message }
+    if (!(error instanceof WalletServiceError)) throw error
+    const refusal = refusalOf(error)
+    if (refusal !== null) return { refusal: refusal.message }
+    deps.log.warn({ err: error, transferId: claim.id }, 'replacement not handed over yet')
+    return null
   })
-  await inTransaction(deps.db, (trx) => end(trx, deps, { claim, raise, answer }))
-  if ('refusal' in answer) return false
+  if (answer === null) return 'unknown'
+  const isLast = await inTransaction(deps.db, (trx) => end(trx, deps, { claim, raise, answer }))
+  if ('refusal' in answer) return isLast ? 'refused' : 'raised again'
   await applyStatus(deps, claim, answer)
-  return true
+  return 'answered'
 }
 
 /** Reads the replacement from the audit records, because the row may be forged. Returns null when no replacement is due now. */
@@ -58,14 +66,24 @@ const isStopped = async (trx: Trx, { vaultId, id }: Claim): Promise<boolean> =>
 
 type Ended = { claim: Claim; raise: RaiseRecord; answer: WalletStatus | { refusal: string } }
 
-async function end(trx: Trx, { clock }: Deps, { claim, raise, answer }: Ended): Promise<void> {
-  await forget(trx, claim)
-  if (!('refusal' in answer)) return
+/** Returns false if another raise was decided on meanwhile, which then stays due. */
+async function end(trx: Trx, { clock }: Deps, { claim, raise, answer }: Ended): Promise<boolean> {
   const { vaultId, id } = claim
+  const isLast = await isLastRaise(trx, claim, raise)
+  if (isLast) await forget(trx, claim)
+  if (!('refusal' in answer)) return isLast
   const { replacement, txHash, to: maxFee } = raise
   const details = { replacement, txHash, maxFee, reason: answer.refusal }
   const by = { vaultId, actorId: null, now: clock() }
   await audit(trx, by, 'transfer.replacement_refused', { type: 'transfer', id }, details)
+  return isLast
+}
+
+async function isLastRaise(trx: Trx, { vaultId, id }: Claim, { from, to }: RaiseRecord): Promise<boolean> {
+  // A raise holds this lock until its record is committed.
+  await lockTransfer(trx, vaultId, id)
+  const { raise } = readFeeLimit({ maxFee: from }, await listRecordsOf(trx, vaultId, 'transfer', [id]))
+  return raise?.to === to
 }
 
 async function forget(trx: Trx, { vaultId, id }: Claim): Promise<void> {

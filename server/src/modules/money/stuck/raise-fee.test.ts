@@ -4,6 +4,8 @@ import type { Person } from '../../../testing/app.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { WalletServiceError } from '../../registry/wallet-service/call.ts'
+import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 import { verifyTransfers } from '../transfers/compare-order.ts'
 
 let bench: TransferBench
@@ -279,6 +281,33 @@ describe('after the vote', () => {
     expect(sent(id)).toHaveLength(attempts)
     expect(await bench.audited('transfer.replacement_refused', id)).toBe(1)
     expect(await bench.read(id)).toMatchObject({ status: 'pending', txHash, haltReason: null })
+  })
+
+  it('the transfer is asked about also while the wallet service answers no replacement', async () => {
+    const { id, txHash } = await waiting()
+    await vote(await asked(id, { txHash, maxFee: needed }))
+    bench.vault.wallet.confirm(id)
+    await bench.deliver(async (deps, vaultId) => ({
+      ...(await walletOfVault(deps, vaultId)),
+      replaceTransaction: () => Promise.reject(new WalletServiceError('failed', 'Answered 500', { status: 500 })),
+    }))
+    expect((await bench.read(id)).status).toBe('confirmed')
+  })
+
+  it('a later raise is handed over also when it is decided on while the wallet service refuses the one before', async () => {
+    const { id, txHash } = await waiting()
+    await vote(await asked(id, { txHash, maxFee: needed }))
+    const later = '4000000000000000'
+    await bench.deliver(async (deps, vaultId) => ({
+      ...(await walletOfVault(deps, vaultId)),
+      async replaceTransaction() {
+        expect((await vote(await asked(id, { txHash, maxFee: later }))).body.status).toBe('applied')
+        throw new WalletServiceError('conflict', 'Answered 409', { status: 409, code: 'ABOVE_MAX_FEE' })
+      },
+    }))
+    expect(await bench.audited('transfer.replacement_refused', id)).toBe(1)
+    await bench.deliver()
+    expect(sent(id)).toEqual([{ txHash, maxFee: later }])
   })
 
   it('a hold delays the speed-up until its release, and does not prevent the cancellation', async () => {

@@ -286,7 +286,11 @@ describe('resume', () => {
   it('hands nothing over again while an earlier transaction of the transfer waits, also where its sender is not told', () => {
     const spent = [{ txHash: 'a1'.repeat(32), index: 2, address: '0xDD', amount: '50' }]
     const refused = (changes: Partial<TransactionState>) =>
-      judged('resume', { earlier: [transaction({ status: 'pending', payments: [], ...changes })] }, { knownTxHash: '0xab' })
+      judged(
+        'resume',
+        { earlier: [transaction({ status: 'pending', payments: [], ...changes })] },
+        { knownTxHash: '0xab' },
+      )
     for (const changes of [{}, { from: null }, { from: null, spent: [{ ...spent[0]!, address: null }] }])
       expect(refused(changes)).toContain('not final yet')
     const again = ['unknown_to_wallet', { kind: 'continue', phase: 'submitting' }]

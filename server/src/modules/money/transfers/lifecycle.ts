@@ -66,3 +66,6 @@ export function isPhaseOf(status: string, phase: Phase): boolean {
   if (status === 'pending') return phase !== 'waiting' && phase !== 'done'
   return phase === 'done'
 }
+
+/** The reason of the halt of a transfer under whose id the wallet service has another order. It has not got this order. */
+export const haltedAsOtherOrder = 'The wallet service knows this transfer with another order'

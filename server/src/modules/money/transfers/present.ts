@@ -9,6 +9,7 @@ import { toVotes } from '../../rules/votes/tally.ts'
 import type { ShownParts } from '../orders/gather.ts'
 import type { Order } from '../orders/load-order.ts'
 import type { Payload } from '../orders/payload.ts'
+import { haltedAsOtherOrder } from './lifecycle.ts'
 import type { TransferRow } from './queries.ts'
 import type { Transfer } from './schema.ts'
 
@@ -51,8 +52,10 @@ export function toTransfer(row: TransferRow): Static<typeof Transfer> {
 }
 
 /** Returns null until the wallet service has confirmed that it has the order. */
-const handedOverAt = ({ phase, sent_at }: TransferRow): string | null =>
-  phase === 'queued' || phase === 'submitting' ? null : (sent_at?.toISOString() ?? null)
+function handedOverAt({ phase, sent_at, halt_reason }: TransferRow): string | null {
+  const isUnknown = phase === 'queued' || phase === 'submitting' || halt_reason === haltedAsOtherOrder
+  return isUnknown ? null : (sent_at?.toISOString() ?? null)
+}
 
 type Voted = Pick<
   TransferRow,
