@@ -99,6 +99,20 @@ describe('a preview names as the reason of a refusal', () => {
     expect(await refusedFor('held', id, '1')).toContain(`on the address ${id} stops this`)
   })
 
+  it('a hold of the address of the recipient, without its id', async () => {
+    const { id } = await bench.fundedAddress({ eth: '1' })
+    const { id: heldId, address: toAddress } = await bench.fundedAddress({}, bench.firstApprover)
+    const hold = { subjectType: 'address', subjectId: heldId, reason: 'Its key is known' }
+    const placed = await bench.vault.admin.post(`/vaults/${bench.vault.code}/holds`, hold)
+    expect(placed.status).toBe(201)
+    const details = 'A hold on the address of the recipient stops this'
+    expect(await refusedFor('held', id, '1', { toAddress })).toBe(details)
+    const row = { fromAddressId: id, toAddress, amount: '1', externalId: `row-${id}` }
+    const { body } = await bench.owner.post(`${base}/payouts/preview`, { rows: [row] })
+    expect(body.problems).toContainEqual({ code: 'held', row: 1, message: `rows.0.toAddress ${details}` })
+    expect((await bench.owner.get(`${base}/holds/${placed.body.id}`)).status).toBe(404)
+  })
+
   it('an archived counterparty, before other faults of the order', async () => {
     const { id } = await bench.fundedAddress({ usdt: '1', eth: '1' })
     const toAddress = newRecipient()

@@ -19,6 +19,8 @@ export type ActiveHold = {
   id: string
   subjectType: HoldSubjectType | 'exposure'
   subjectId: string
+  /** True for a hold on an address of the vault that is paid. People who order from other addresses may not see that address. */
+  ofRecipient?: boolean
   /** The row of the payout that it stops, from 1; only where a payout is stopped. */
   row?: number
 }
@@ -72,7 +74,7 @@ const lockOf = (vaultId: string): string => sha256(`holds ${vaultId}`).readBigIn
  */
 export function activeHoldOn(touched: Touched): RawBuilder<ActiveHold | null> {
   const { vaultId, addressId, ofExposure = true } = touched
-  const hold = oldestHoldOn(vaultId, subjectsTouched(touched))
+  const hold = oldestHoldOn(vaultId, subjectsTouched(touched), addressId)
   if (addressId === undefined || !ofExposure) return sql<ActiveHold | null>`${hold}`
   return sql<ActiveHold | null>`coalesce(${hold}, (
     select json_build_object('id', exposed.address_id, 'subjectType', 'exposure', 'subjectId', exposed.address_id)
@@ -121,8 +123,9 @@ function subjectsOf({
   return subjects
 }
 
-const oldestHoldOn = (vaultId: Text, subjects: RawBuilder<unknown>[]) => sql<ActiveHold | null>`(
-  select json_build_object('id', active.id, 'subjectType', active.subject_type, 'subjectId', active.subject_id)
+const oldestHoldOn = (vaultId: Text, subjects: RawBuilder<unknown>[], payerId?: Text) => sql<ActiveHold | null>`(
+  select json_build_object('id', active.id, 'subjectType', active.subject_type, 'subjectId', active.subject_id
+    ${payerId === undefined ? sql`` : sql`, 'ofRecipient', active.subject_type = 'address' and active.subject_id <> ${payerId}`})
   from (${sql.join(subjects, sql` union all `)}) touched
   join holds active on active.vault_id = ${vaultId} and active.subject_type = touched.type
     and active.subject_id = touched.id and active.released_at is null
@@ -180,10 +183,11 @@ export const objectionOfHold = (hold: ActiveHold): Objection<ReturnType<typeof r
 
 export const heldConflict = (hold: ActiveHold): AppError => refusalFor(objectionOfHold(hold))
 
-export const detailsOf = ({ id, subjectType, subjectId }: ActiveHold): string =>
-  subjectType === 'exposure'
-    ? `The address ${subjectId} sends nothing until its exposure is covered`
-    : `The hold ${id} on the ${subjectType} ${subjectId} stops this`
+export function detailsOf({ id, subjectType, subjectId, ofRecipient }: ActiveHold): string {
+  if (subjectType === 'exposure') return `The address ${subjectId} sends nothing until its exposure is covered`
+  if (ofRecipient === true) return 'A hold on the address of the recipient stops this'
+  return `The hold ${id} on the ${subjectType} ${subjectId} stops this`
+}
 
 /** @throws 409 naming the hold */
 export function assertNotHeld(hold: ActiveHold | null): void {
