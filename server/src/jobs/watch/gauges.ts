@@ -9,6 +9,7 @@ export function registerGauges(registry: Registry, watch: () => Promise<Sample[]
     strongroom_held_subjects: ['subject'],
     strongroom_wallet_events: ['outcome'],
     strongroom_wallet_events_oldest_seconds: ['outcome'],
+    strongroom_networks_unchecked: ['network'],
     strongroom_rate_age_seconds: ['network', 'token', 'source'],
     strongroom_wallet_service_up: ['vault'],
     strongroom_database_connections: ['state'],

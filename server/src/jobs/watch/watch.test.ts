@@ -158,6 +158,14 @@ describe('metrics for operators', () => {
     )
     const named = async () => judge(await read()).find(({ check }) => check.alert === 'StrongroomNetworkUnchecked')!.red
     expect(await named()).toEqual([{ gauge: 'strongroom_networks_unchecked', value: 1, labels: { network: 'ltc' } }])
+    // A gauge whose labels are not declared would make the whole answer fail.
+    const metricsToken = 'a token of the scraper'
+    const app = await createApp({ ...bench.test.deps, config: { ...bench.test.deps.config, metricsToken } })
+    const scraped = await app.inject({ url: '/metrics', headers: { authorization: `Bearer ${metricsToken}` } })
+    await app.close()
+    expect(scraped.statusCode).toBe(200)
+    for (const { gauge, labels } of await read())
+      for (const name of Object.keys(labels)) expect(scraped.body).toMatch(new RegExp(`^${gauge}\\{.*${name}="`, 'm'))
     await bench.sql(`update networks set type = 'litecoin' where id = 'n2'`)
     expect(await named()).toEqual([])
     await bench.sql(`delete from networks where id = 'n2'`)
