@@ -39,9 +39,15 @@ export async function stopPerson(trx: Trx, { directory, userId, now }: Stop): Pr
 
 /** Takes back the stop of a person by this directory. A person whom another directory or an administrator disabled stays disabled. */
 export async function resumePerson(trx: Trx, { directory, userId, now }: Stop): Promise<void> {
-  const stop = await findStop(trx, userId)
-  if (stop?.directory_id !== directory.id) return
+  const findOwnStop = async () => {
+    const stop = await findStop(trx, userId)
+    return stop?.directory_id === directory.id ? stop : null
+  }
+  if ((await findOwnStop()) === null) return
   await lockDirectory(trx, directory.id)
+  // Before the lock, a platform administrator may have decided on the stop.
+  const stop = await findOwnStop()
+  if (stop === null) return
   if (stop.held) {
     await deleteStop(trx, userId)
     await audit(trx, platform(now), 'directory.stop_withdrawn', target(directory.id), { userId })

@@ -119,6 +119,18 @@ describe('the forms in which directories send changes', () => {
     expect(({} as Record<string, unknown>).admin).toBeUndefined()
   })
 
+  it('refuses a list that is too long at the operation that makes it so', () => {
+    const addresses = Array.from({ length: 21 }, (_, index) => `anna-${index}@corp.example`)
+    const add = (value: unknown) => ({ op: 'add', path: 'emails', value })
+    const wrong = { op: 'add', path: 'salary', value: 1 }
+    for (const verb of ['add', 'replace', 'remove'])
+      expect(faultOf(() => patch(anna, { ...add(addresses), op: verb }, wrong))).toBe('invalidValue')
+    const [last, ...twenty] = addresses
+    expect(faultOf(() => patch(anna, add(twenty), add(last), wrong))).toBe('invalidValue')
+    expect(faultOf(() => patch(anna, ...addresses.map(add), wrong))).toBe('invalidValue')
+    expect(patch(anna, add(twenty), add(twenty)).emails).toHaveLength(20)
+  })
+
   it('changes nothing when one of the operations is refused', () => {
     const before = structuredClone(anna)
     expect(faultOf(() => patch(before, { op: 'add', path: 'title', value: 'x' }, { op: 'add', path: 'salary' }))).toBe(

@@ -2,7 +2,7 @@ import { isSameJson } from '../../../lib/canonical-json.ts'
 import { scimOperationsMax } from '../../../lib/limits.ts'
 import { type Attribute, attributeOf, namedIn, withoutUrn } from './attributes.ts'
 import { type Filter, fits, parseFilter } from './filter.ts'
-import { assertPerson, type Person, readSingle, readValue } from './person.ts'
+import { assertPerson, assertShort, type Person, readSingle, readValue } from './person.ts'
 import { scimFault } from './scim-fault.ts'
 
 export type Operation = { op: 'add' | 'replace' | 'remove'; path: string | null; value: unknown }
@@ -90,6 +90,8 @@ function applyToList(person: Values, { op, value }: Pick<Operation, 'op' | 'valu
     target.filter === null && target.sub === null
       ? wholeList(attribute, list, { op, value })
       : partOfList(list, { op, value }, target)
+  // Checked after each operation, because the cost of the next one grows with the list.
+  assertShort(attribute, changed)
   set(person, attribute.name, changed.length === 0 ? undefined : onePrimary(list, changed))
 }
 

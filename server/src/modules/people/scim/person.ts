@@ -30,11 +30,9 @@ export function readPerson(body: Readonly<Record<string, unknown>>): Person {
   return assertPerson(person)
 }
 
-/** @throws 400 invalidValue for a person without `userName`, or with too many addresses */
+/** @throws 400 invalidValue for a person without `userName` */
 export function assertPerson(person: Person): Person {
   if (person.userName === undefined) throw scimFault('invalidValue', 'userName: is required')
-  if ((person.emails?.length ?? 0) > scimEmailsMax)
-    throw scimFault('invalidValue', `emails: must not have more than ${scimEmailsMax} elements`)
   return person
 }
 
@@ -44,7 +42,14 @@ export function readValue(attribute: Attribute, value: unknown): unknown {
   if (value === null) return undefined
   const elements = [value].flat().map((element) => readSingle(attribute, element))
   const filled = elements.filter((element) => element !== undefined)
-  return filled.length === 0 ? undefined : filled
+  return filled.length === 0 ? undefined : assertShort(attribute, filled)
+}
+
+/** Refuses a list that is too long. All lists of a person are lists of e-mail addresses. @throws 400 invalidValue */
+export function assertShort<Element>({ name }: Pick<Attribute, 'name'>, list: Element[]): Element[] {
+  if (list.length > scimEmailsMax)
+    throw scimFault('invalidValue', `${name}: must not have more than ${scimEmailsMax} elements`)
+  return list
 }
 
 /** Returns the value of an attribute with one value, or an element of a list, as `readValue` does. @throws 400 invalidValue */

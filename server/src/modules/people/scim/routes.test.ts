@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inTransaction } from '../../../db/transaction.ts'
 import { createTestApp, type TestApp } from '../../../testing/app.ts'
 import { createDirectory, patchOf, scimClient, type TestDirectory, userOf } from '../../../testing/directory.ts'
+import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { insertVault } from '../../../testing/vault-fixture.ts'
 
 let test: TestApp
@@ -272,6 +274,28 @@ describe('people who leave', () => {
     expect(await disabledAt(body.id)).toBeNull()
     // The session ended, so that the person must sign in again.
     expect((await person.get('/users/me')).status).toBe(401)
+  })
+
+  it('T92 has a person again whose stop was decided on at the same moment', async () => {
+    const directory = await createDirectory(test)
+    const { id } = await addOne(directory)
+    const set = (active: boolean) =>
+      directory.send('PATCH', `/Users/${id}`, patchOf({ op: 'replace', path: 'active', value: active }))
+    await set(false)
+    await test.deps.db.updateTable('directory_stops').set({ held: true }).where('user_id', '=', id).execute()
+    await test.deps.db.updateTable('users').set({ disabled_at: null }).where('id', '=', id).execute()
+    const [decided, resumed] = await inTransaction(test.deps.db, async (trx) => {
+      await trx.selectFrom('directories').select('id').where('id', '=', directory.id).forUpdate().execute()
+      const decided = directory.author.post(`/directories/${directory.id}/stops`, { decision: 'stop', userIds: [id] })
+      await untilSessionsWait(test.deps.db)
+      const resumed = set(true)
+      await untilSessionsWait(test.deps.db, 2)
+      return [{ answer: decided }, { answer: resumed }]
+    })
+    expect([(await decided!.answer).status, (await resumed!.answer).status]).toEqual([204, 200])
+    expect(await disabledAt(id)).toBeNull()
+    await set(false)
+    expect(await disabledAt(id)).not.toBeNull()
   })
 
   it('T92 DELETE stops as well, and the person is added again with the same account', async () => {
