@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/newest-first.ts'
@@ -26,6 +27,12 @@ export async function findService(db: Db | Trx, vaultId: string, tokenId: string
   return service
 }
 
+/** As `findService`. The keys of the service are added one after the other, so that they can be counted. @throws 404 */
+async function lockService(trx: Trx, vaultId: string, tokenId: string) {
+  await sql`select from service_tokens where vault_id = ${vaultId} and id = ${tokenId} for no key update`.execute(trx)
+  return await findService(trx, vaultId, tokenId)
+}
+
 /** Returns the keys of a service, newest first; one row more than `limit`. */
 export function listServiceKeys(db: Db | Trx, { vaultId, userId }: { vaultId: string; userId: string }, page: Paging) {
   const keys = db.selectFrom('service_keys').select(columns)
@@ -45,12 +52,12 @@ export async function addServiceKey(
 ): Promise<ServiceKeyRow> {
   const { member, now } = by
   const vaultId = member.vault.id
-  const service = await findService(trx, vaultId, tokenId)
+  const service = await lockService(trx, vaultId, tokenId)
   if (service.revoked_at !== null) throw conflict('wrong_state', 'The service token is revoked')
   const spki = readEd25519(publicKey)
-  const ofService = { vaultId, userId: service.user_id }
-  const present = await listServiceKeys(trx, ofService, { after: null, limit: serviceKeysMax })
-  if (present.filter(({ revoked_at }) => revoked_at === null).length >= serviceKeysMax)
+  const keys = trx.selectFrom('service_keys').select('id').where('vault_id', '=', vaultId)
+  const valid = keys.where('user_id', '=', service.user_id).where('revoked_at', 'is', null).limit(serviceKeysMax)
+  if ((await valid.execute()).length === serviceKeysMax)
     throw conflict('limit_reached', `A service has at most ${serviceKeysMax} keys`)
   const row = await trx
     .insertInto('service_keys')

@@ -1,7 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inTransaction } from '../../../db/transaction.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import { profileOf } from '../../../testing/fixtures.ts'
+import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { insertVault, type VaultFixture } from '../../../testing/vault-fixture.ts'
 
 let test: TestApp
@@ -189,6 +192,28 @@ describe('service tokens', () => {
       union all select encode(body, 'escape') from idempotency_keys`.execute(test.deps.db)
     expect(rows.length).toBeGreaterThan(2)
     expect(JSON.stringify(rows)).not.toContain(answer.body.token!.slice(4))
+  })
+
+  it('have at most ten keys at a time, however many were revoked, and however many are added at once', async () => {
+    const { id } = (await create()).body
+    const keys = `${url}/${id}/keys` as const
+    const add = () => {
+      const publicKey = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'der' })
+      return admin.post(keys, { name: 'Key', publicKey: publicKey.toString('base64url') })
+    }
+    for (let count = 0; count < 9; count += 1) expect((await add()).status).toBe(201)
+    for (let count = 0; count < 11; count += 1) {
+      test.clock.advance(1_000)
+      const { status, body } = await add()
+      expect([status, (await admin.delete(`${keys}/${body.id}`)).status]).toEqual([201, 204])
+    }
+    const added = await inTransaction(test.deps.db, async (trx) => {
+      await trx.selectFrom('service_tokens').select('id').where('id', '=', id).forUpdate().execute()
+      const added = [add(), add()]
+      await untilSessionsWait(test.deps.db, 2)
+      return { added }
+    })
+    expect((await Promise.all(added.added)).map(({ status }) => status).sort()).toEqual([201, 409])
   })
 
   it('T39 are for administrators of the vault', async () => {
