@@ -146,7 +146,9 @@ program
   .description(
     'after a restore, add what the database lost and the wallet services still know, and end the halt of vaults; may be repeated',
   )
-  .action(async (flags: { dryRun?: boolean; owner?: string }) => (await openCommands()).recover(flags))
+  .action(async ({ owner, ...flags }: { dryRun?: boolean; owner?: string }) =>
+    (await openCommands()).recover({ ...flags, ...(owner === undefined ? {} : { owner: parseEmail(owner) }) }),
+  )
 
 /** Adds the options of a verifier that compares with witnesses. */
 const verifier = (command: Command) =>

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sealLedgerEntries } from '../modules/money/ledger/ledger-seals.ts'
 import { buildProject } from '../testing/build-project.ts'
 import { bundledProgram } from '../testing/bundled-program.ts'
+import { fakeAddress } from '../testing/fake-wallet.ts'
 import { createTransferBench, type TransferBench } from '../testing/transfer-bench.ts'
 
 /** The vault whose database the commands repair, on a machine whose data directory has the key. */
@@ -83,6 +84,16 @@ it('`recover` prints the losses, ends with 1 while a loss is left, and ends the 
   const halted = () => bench.sql('select from vaults where halted_at is not null')
   expect(await halted()).toHaveLength(1)
 
+  bench.vault.wallet.accepted.pop()
+  const address = { kind: 'address', network: 'ethereum', derivationPath: 'm/0', address: fakeAddress('lost') } as const
+  bench.vault.wallet.accepted.push(address)
+  const nameTheMember = 'name the member who takes these addresses in'
+  const takenBy = async (owner: string) => !(await run('recover', '--owner', owner)).out.includes(nameTheMember)
+  expect(await takenBy(' Owner@Example.org ')).toBe(true)
+  expect(await run('recover', '--owner', 'owner')).toMatchObject({ code: 2, err: expect.stringContaining('e-mail') })
+  await bench.sql('update users set disabled_at = now() where id = $1', [bench.owner.userId])
+  expect(await takenBy('owner@example.org')).toBe(false)
+  await bench.sql('update users set disabled_at = null where id = $1', [bench.owner.userId])
   bench.vault.wallet.accepted.pop()
   const dry = await run('recover', '--dry-run')
   expect(dry).toMatchObject({ code: 0, err: '' })

@@ -137,7 +137,7 @@ async function takeIn(
 
 async function findMember(db: Db, vaultId: string, email: string): Promise<string | null> {
   const { rows } = await sql<{ id: string }>`
-    select u.id from users u where u.email = ${email} and exists (
+    select u.id from users u where u.email = ${email} and u.disabled_at is null and exists (
       select from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = u.id)`.execute(db)
   return rows[0]?.id ?? null
 }
