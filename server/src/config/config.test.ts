@@ -392,6 +392,8 @@ describe('settings', () => {
   it('of a command contain only those of the database, its keys and the address', () => {
     expect(readCommandConfig({ DATABASE_URL: production.DATABASE_URL }).databaseUrl).toBe(production.DATABASE_URL)
     expect(() => readCommandConfig({ DATABASE_URL: 'x' })).toThrow(ConfigError)
+    // A command calls wallet services on this machine only where the node does.
+    expect([readCommandConfig({}).demo, readCommandConfig({ DEMO: 'true' }).demo]).toEqual([false, true])
     expect(() => readCommandConfig({ DATABASE_OWNER_URL: production.DATABASE_URL })).toThrow('DATABASE_URL is not')
     expect(() => readConfig({ DEMO: 'true', REPORTS_DATABASE_URL: production.DATABASE_URL })).toThrow(
       'DATABASE_URL is not',

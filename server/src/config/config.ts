@@ -334,7 +334,8 @@ export function readCommandConfig(env: Environment = process.env): CommandConfig
     'SEAL_KEYS',
     'STRONGROOM_SECRET_KEY',
   ]
-  return readConfig({ DEMO: 'true', ...pick(env, names) })
+  // Demo mode only excuses missing settings. A command must judge wallet services as the node does.
+  return { ...readConfig({ DEMO: 'true', ...pick(env, names) }), demo: isDemo(env) }
 }
 
 /** Reads the settings of a node. `secretKey` is used if the settings have no secret key. @throws ConfigError */
