@@ -18,17 +18,24 @@ type Loaded = { keys: LocalKeys; at: number }
 
 /**
  * Creates the keys of a provider. If the key of a token is unknown or its signature is not valid, the keys are read again, at most
- * every five seconds, and the token is checked a second time.
+ * every five seconds, and the token is checked a second time. A failure to read the keys is remembered for five seconds, so that
+ * tokens of strangers cannot make this service call the provider more often.
  */
 export function createKeySet({ url, fetch, clock }: { url: string; fetch: ProviderFetch; clock: () => Date }): KeySet {
   let loaded: Loaded | null = null
   let loading: Promise<Loaded> | null = null
+  let failed: { error: unknown; at: number } | null = null
 
   function load(): Promise<Loaded> {
     loading ??= read(url, fetch)
       .then((keys) => {
         loaded = { keys, at: clock().getTime() }
+        failed = null
         return loaded
+      })
+      .catch((error: unknown) => {
+        failed = { error, at: clock().getTime() }
+        throw error
       })
       .finally(() => {
         loading = null
@@ -36,11 +43,18 @@ export function createKeySet({ url, fetch, clock }: { url: string; fetch: Provid
     return loading
   }
 
+  const isOver = (at: number) => clock().getTime() - at >= providerReloadSeconds * 1000
+
+  /** Reads the keys for a token, unless a read failed within the last five seconds. */
+  async function loadForToken(): Promise<Loaded> {
+    if (failed !== null && loading === null && !isOver(failed.at)) throw failed.error
+    return await load()
+  }
+
   /** Returns newer keys than `used`, with which a check failed; null when `used` was read within the last five seconds. */
   async function newerThan(used: Loaded): Promise<Loaded | null> {
     if (loaded !== null && loaded !== used) return loaded
-    const mayLoad = clock().getTime() - used.at >= providerReloadSeconds * 1000
-    return mayLoad || loading !== null ? load() : null
+    return isOver(used.at) || loading !== null ? loadForToken() : null
   }
 
   return {
@@ -52,7 +66,7 @@ export function createKeySet({ url, fetch, clock }: { url: string; fetch: Provid
     async verify(token, rules) {
       const check = (keys: LocalKeys) => jose.jwtVerify(token, keys, { ...rules, algorithms: signatureAlgorithms })
       try {
-        const used = loaded ?? (await load())
+        const used = loaded ?? (await loadForToken())
         return await check(used.keys).catch(async (error: unknown) => {
           const newer = mayHaveNewKey(error) ? await newerThan(used) : null
           if (newer === null) throw error

@@ -34,6 +34,8 @@ export async function relyingPartyOf(
   known.set(provider.id, read)
   return read.party.catch((error: unknown) => {
     read.hasFailed = true
+    // The pause begins now, because the read may have taken longer than the pause.
+    read.readAt = deps.clock().getTime()
     throw error
   })
 }
