@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { verifyState } from '../../../composition/verify-state.ts'
+import type { Trx } from '../../../db/client.ts'
+import { inTransaction } from '../../../db/transaction.ts'
 import { sendNotifications } from '../../../jobs/send-notifications.ts'
 import type { Person } from '../../../testing/app.ts'
 import { addMember, createVaultFixture } from '../../../testing/fixtures.ts'
+import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createOutbox, type Outbox } from '../../../testing/outbox.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { signInPerson } from '../sign-in/actions.ts'
+import { disable as disableInTransaction } from './offboarding.ts'
 
 const reason = { reason: 'Left the company' }
 
@@ -118,6 +124,66 @@ describe('POST /users/{id}/disable and /users/{id}/enable', () => {
     await enable(maker.userId)
   })
 
+  it('tells the administrators of a vault about its tokens, however many the user made in another vault', async () => {
+    await mails()
+    const { vault } = bench
+    const maker = await addMember(bench.test, vault, 'busy@example.org', ['administrators'])
+    const crowded = await createVaultFixture(bench.test, { code: 'crowded-vault', adminEmail: 'crowd@example.org' })
+    await addMember(bench.test, crowded, maker.email, ['administrators'])
+    const tokenIn = async ({ vault: { code }, groups }: typeof vault, name: string) =>
+      (await maker.post(`/vaults/${code}/service-tokens`, { name, groupIds: [groups.administrators] })).body
+    await tokenIn(vault, 'Back door')
+    const { id } = await tokenIn(crowded, 'Crowd')
+    await bench.sql(
+      `insert into service_tokens (vault_id, id, user_id, name, token_hash, created_by_id, created_at)
+       select vault_id, left(id, 22) || n, user_id, name, sha256((id || n)::bytea), created_by_id,
+         created_at + interval '1 second'
+       from service_tokens, generate_series(100, 199) n where id = $1`,
+      [id],
+    )
+    await mails()
+    expect((await disable(maker.userId)).body.serviceTokens).toHaveLength(100)
+    const toVault = (await mails()).find(({ to, subject }) => to === vault.admin.email && subject.includes('the vault'))
+    expect(toVault!.text).toContain('["Back door"]')
+    await bench.sql(`delete from service_tokens where name = 'Crowd' and id <> $1`, [id])
+  })
+
+  it('T47 opens no session for a user who is disabled during the sign-in', async () => {
+    const { db, clock } = bench.test.deps
+    const late = await addMember(bench.test, bench.vault, 'late@example.org', ['treasury'])
+    const { pending } = await inTransaction(db, async (trx) => {
+      const offboard = { userId: late.userId, actorId: null, operator: 'root', ...reason, now: clock() }
+      await disableInTransaction(trx, offboard)
+      const pending = inTransaction(db, (other) => signInAs(other, late.email))
+      await untilSessionsWait(db)
+      return { pending }
+    })
+    expect(await pending).toBeNull()
+    await enable(late.userId)
+    expect(await bench.sql('select id from sessions where user_id = $1', [late.userId])).toEqual([])
+  })
+
+  it('T47 ends the session of a sign-in that commits while its user is held', async () => {
+    const { db } = bench.test.deps
+    const late = await addMember(bench.test, bench.vault, 'held.late@example.org', ['treasury'])
+    const { placed } = await inTransaction(db, async (trx) => {
+      expect(await signInAs(trx, late.email)).not.toBeNull()
+      const hold = { subjectType: 'user', subjectId: late.userId, reason: 'Something is wrong' }
+      const placed = bench.vault.admin.post('/vaults/main-vault/holds', hold)
+      await untilSessionsWait(db)
+      return { placed }
+    })
+    expect((await placed).status).toBe(201)
+    expect(await bench.sql('select id from sessions where user_id = $1', [late.userId])).toEqual([])
+    await bench.sql('delete from holds')
+  })
+
+  /** Signs in a person whose address was proven. */
+  const signInAs = (trx: Trx, email: string) => {
+    const device = { kind: 'program', userAgent: null, ip: '127.0.0.1', cookie: null } as const
+    return signInPerson(trx, bench.test.deps, { email, method: 'magic_link', device }, bench.test.deps.clock())
+  }
+
   it('names the vaults that no other person can administer', async () => {
     const { admin } = await createVaultFixture(bench.test, { code: 'lonely-vault', adminEmail: 'lonely@example.org' })
     const { body } = await disable(admin.userId)
@@ -147,6 +213,12 @@ describe('POST /users/{id}/disable and /users/{id}/enable', () => {
     expect((await service.get('/vaults/main-vault')).status).toBe(200)
     expect((await admin.delete(`${tokens}/${body.id}`)).status).toBe(204)
     expect((await enable(body.userId)).body.reason).toBe('wrong_state')
+    const differences = async () =>
+      (await verifyState(bench.test.deps.db, ['users'])).differences.filter(({ targetId }) => targetId === body.userId)
+    expect(await differences()).toEqual([])
+    await bench.sql('update users set disabled_at = null where id = $1', [body.userId])
+    expect(await differences()).toMatchObject([{ detail: 'not as recorded: disabling' }])
+    await bench.sql('update users set disabled_at = now() where id = $1', [body.userId])
   })
 
   it('never disables the last platform administrator, not even when all disable each other at once', async () => {

@@ -9,7 +9,7 @@ import { holdPlatformChange } from '../../registry/platform-changes/actions.ts'
 import type { PlatformChangeRow } from '../../registry/platform-changes/queries.ts'
 import { listVaultIdsOf } from '../../rules/policy-groups/memberships.ts'
 import { listWithoutQuorum, warnOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
-import { endSessionsOf } from '../sign-in/sessions.ts'
+import { deleteLinksOf, endSessionsOf } from '../sign-in/sessions.ts'
 import { toPlatformUser } from '../users/present.ts'
 import { findPlatformUser, isRevokedService, type PlatformUserRow } from '../users/queries.ts'
 import type { Offboarding, PlatformUser } from '../users/schema.ts'
@@ -48,7 +48,7 @@ export async function disable(trx: Trx, by: Offboard): Promise<Offboarding> {
   await setDisabled(trx, userId, now, now)
   if (by.directory === undefined) await dropStop(trx, userId)
   await endSessionsOf(trx, userId, 'disabled', now)
-  if (user.email !== null) await trx.deleteFrom('magic_links').where('email', '=', user.email).execute()
+  if (user.email !== null) await deleteLinksOf(trx, user.email)
   await dropNotificationsOf(trx, userId)
   await announce(trx, 'disabled', user, by)
   await warnOfLostQuorum(trx, { userIds: [userId], vaultIds: await listVaultIdsOf(trx, userId) }, now)
@@ -97,50 +97,52 @@ async function isGovernedMember(trx: Trx, userId: string): Promise<boolean> {
 export async function getOffboarding(db: Db | Trx, userId: string): Promise<Offboarding> {
   const row = await findPlatformUser(db, userId)
   if (row === null) throw notFound('User')
-  const { serviceTokens, invitations, onlyAdministratorOf } = await findLeft(db, userId)
+  const { serviceTokens, invitations } = await findLeft(db, userId, null)
   const vaultIds = await listVaultIdsOf(db, userId)
   const withoutQuorum = (await listWithoutQuorum(db, { userIds: [userId], vaultIds })).length
-  const ofWire = <T extends Left>({ vaultId: _, createdAt, ...item }: T) => ({
-    ...item,
-    createdAt: createdAt.toISOString(),
-  })
+  const ofWire = <T extends Left>({ createdAt, ...item }: T) => ({ ...item, createdAt: createdAt.toISOString() })
   return {
     user: toPlatformUser(row),
-    onlyAdministratorOf,
+    onlyAdministratorOf: await listAdministeredAlone(db, userId),
     serviceTokens: serviceTokens.map(ofWire),
     invitations: invitations.map(ofWire),
     withoutQuorum,
   }
 }
 
-/** The greatest number of listed objects of each type. */
+/** The greatest number of listed objects of each type, in the vault or in all vaults that are asked for. */
 const listedMax = 100
 
 type Vault = { code: string; name: string }
 
 /** An object that a user made and that works without them. */
-type Left = { vaultId: string; vault: Vault; id: string; createdAt: Date }
+type Left = { vault: Vault; id: string; createdAt: Date }
 
 type LeftBehind = {
   serviceTokens: (Left & { userId: string; name: string })[]
   invitations: (Left & { email: string })[]
-  onlyAdministratorOf: Vault[]
 }
 
-/** Finds the objects that a user made in vaults and that still work, and the vaults that would have no other administrator. */
-async function findLeft(db: Db | Trx, userId: string): Promise<LeftBehind> {
+/** Finds the newest objects that a user made in a vault, or in all vaults, and that still work. */
+async function findLeft(db: Db | Trx, userId: string, vaultId: string | null): Promise<LeftBehind> {
+  const isIn = (id: string) => sql`(${vaultId}::text is null or ${sql.ref(id)} = ${vaultId})`
   const vault = sql`json_build_object('code', v.code, 'name', v.name) as vault`
   const serviceTokens = await sql<LeftBehind['serviceTokens'][number]>`
-    select t.vault_id as "vaultId", ${vault}, t.id, t.user_id as "userId", t.name, t.created_at as "createdAt"
+    select ${vault}, t.id, t.user_id as "userId", t.name, t.created_at as "createdAt"
     from service_tokens t join vaults v on v.id = t.vault_id
-    where t.created_by_id = ${userId} and t.revoked_at is null
+    where t.created_by_id = ${userId} and t.revoked_at is null and ${isIn('t.vault_id')}
     order by t.created_at desc, t.id desc limit ${listedMax}`.execute(db)
   const invitations = await sql<LeftBehind['invitations'][number]>`
-    select i.vault_id as "vaultId", ${vault}, i.id, i.email, i.created_at as "createdAt"
+    select ${vault}, i.id, i.email, i.created_at as "createdAt"
     from invitations i join vaults v on v.id = i.vault_id
-    where i.created_by_id = ${userId} and i.status = 'pending'
+    where i.created_by_id = ${userId} and i.status = 'pending' and ${isIn('i.vault_id')}
     order by i.created_at desc, i.id desc limit ${listedMax}`.execute(db)
-  const administered = await sql<Vault>`
+  return { serviceTokens: serviceTokens.rows, invitations: invitations.rows }
+}
+
+/** Returns the vaults that have no other administrator than the user. */
+async function listAdministeredAlone(db: Db | Trx, userId: string): Promise<Vault[]> {
+  const { rows } = await sql<Vault>`
     select v.code, v.name
     from policy_group_memberships own
     join policy_groups g on g.vault_id = own.vault_id and g.id = own.group_id and ${isAdministrators('g')}
@@ -149,7 +151,7 @@ async function findLeft(db: Db | Trx, userId: string): Promise<LeftBehind> {
       select from policy_group_memberships m join users u on u.id = m.user_id and u.disabled_at is null
       where m.vault_id = g.vault_id and m.group_id = g.id and m.user_id <> ${userId})
     order by v.code`.execute(db)
-  return { serviceTokens: serviceTokens.rows, invitations: invitations.rows, onlyAdministratorOf: administered.rows }
+  return rows
 }
 
 /** Returns the user of an e-mail address. @throws 404 */
@@ -213,17 +215,17 @@ async function announce(
   const sentence = `${quote(`${name ?? id} (${email ?? kind})`)} was ${verb} by ${author}`
   const facts = { reason, operator }
   await announceRegistryChange(trx, { ...event, words: { sentence, after: facts } }, [])
-  const { serviceTokens, invitations } = await findLeft(trx, userId)
   for (const vaultId of await listVaultIdsOf(trx, userId)) {
-    const ofVault = <T extends Left>(left: T[]) => left.filter((item) => item.vaultId === vaultId)
-    const after =
-      verb === 'enabled'
-        ? facts
-        : {
-            ...facts,
-            'service tokens to revoke': ofVault(serviceTokens).map((token) => token.name),
-            'invitations to revoke': ofVault(invitations).map((invitation) => invitation.email),
-          }
+    const after = verb === 'enabled' ? facts : { ...facts, ...(await listToRevoke(trx, userId, vaultId)) }
     await announceVaultChange(trx, { ...event, vaultId, words: { sentence, after } }, { userIds: [userId] })
+  }
+}
+
+/** Returns the names of what the administrators of a vault must revoke. Objects of another vault must not displace them. */
+async function listToRevoke(trx: Trx, userId: string, vaultId: string) {
+  const { serviceTokens, invitations } = await findLeft(trx, userId, vaultId)
+  return {
+    'service tokens to revoke': serviceTokens.map((token) => token.name),
+    'invitations to revoke': invitations.map((invitation) => invitation.email),
   }
 }

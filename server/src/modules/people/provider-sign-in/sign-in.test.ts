@@ -455,6 +455,60 @@ describe('a provider that lies', () => {
   })
 })
 
+describe('a provider that fails', () => {
+  /** Counts the answers of a path, all of which fail, while `work` runs. `slowly` is the time that each takes. */
+  async function countFailures(of: string, work: () => Promise<void>, slowly = 0): Promise<number> {
+    let count = 0
+    idp.lie = {
+      of,
+      tell: (answer) => {
+        count += 1
+        test.clock.advance(slowly)
+        return { ...answer, status: 500 }
+      },
+    }
+    await work()
+    idp.lie = null
+    return count
+  }
+
+  it('is asked for its keys every five seconds at most, however many logout tokens of strangers arrive', async () => {
+    await readAgain()
+    const send = async () => {
+      const payload = new URLSearchParams({ logout_token: `${text({ alg: 'RS256', kid: 'x' })}.${text({})}.AAAA` })
+      const answer = await test.app.inject({
+        method: 'POST',
+        url: `/auth/oidc/${providerId}/backchannel-logout`,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        payload: payload.toString(),
+      })
+      expect(answer.statusCode).toBe(400)
+    }
+    const thrice = async () => {
+      for (let count = 0; count < 3; count += 1) await send()
+    }
+    expect(await countFailures(keys, thrice)).toBe(1)
+    test.clock.advance(5_000)
+    expect(await countFailures(keys, thrice)).toBe(1)
+    test.clock.advance(5_000)
+    expect((await signIn()).reason).toBeNull()
+    test.clock.advance(5_000)
+    // These keys were read, and lack the key of the token.
+    expect(await countFailures(keys, thrice)).toBe(1)
+    test.clock.advance(5_000)
+  })
+
+  it('is asked for its metadata five seconds after a failure, however long the failure took', async () => {
+    await readAgain()
+    const start = async () => {
+      for (let count = 0; count < 3; count += 1) await newBrowser().visit(startOf(providerId))
+    }
+    expect(await countFailures(metadata, start, 6_000)).toBe(1)
+    test.clock.advance(5_000)
+    expect((await signIn()).reason).toBeNull()
+  })
+})
+
 describe('a logout at the provider', () => {
   const send = async (logoutToken: string, headers: Record<string, string> = {}) => {
     const { statusCode, headers: received } = await test.app.inject({
@@ -566,6 +620,27 @@ describe('the first sign-in by a mailed link', () => {
     }
     idp.account = { subject: 'bert' }
     expect((await signIn()).location).toBe('/')
+  })
+
+  it('ends when the person signs out everywhere, or is disabled', async () => {
+    const email = 'cora@corp.example'
+    const cora = await test.signIn(email)
+    idp.account = { subject: 'cora', email }
+    const linkBeforeEnd = async (end: () => Promise<unknown>) => {
+      const browser = newBrowser()
+      await browser.visit(await browser.followProvider((await browser.visit(startOf(providerId))).location!))
+      const link = await linkOf(email)
+      await end()
+      return (await browser.visit(link!)).location
+    }
+    const signOut = () => cora.post('/auth/sign-out-everywhere', {})
+    expect(await linkBeforeEnd(signOut)).not.toBe('/')
+    const leave = async () => {
+      expect((await admin.post(`/users/${cora.userId}/disable`, { reason: 'Left' })).status).toBe(200)
+      expect((await admin.post(`/users/${cora.userId}/enable`, { reason: 'Back' })).status).toBe(200)
+    }
+    expect(await linkBeforeEnd(leave)).not.toBe('/')
+    expect(await linkBeforeEnd(async () => {})).toBe('/')
   })
 
   /** Sends the queued mails, and returns the path of the link to an address. */

@@ -20,7 +20,7 @@ import { waysBesideProvider } from '../providers/enforcement.ts'
 import { ensureUser } from '../users/actions.ts'
 import type { ProfileRow } from '../users/queries.ts'
 import { type Device, hashOfCookie, isDeviceOf } from './devices.ts'
-import { findUser, findUserByEmail, hasEnoughLiveLinks } from './queries.ts'
+import { findUser, findUserByEmail, hasEnoughLiveLinks, lockToSignIn } from './queries.ts'
 import { type OpenedSession, openSession, type SessionProvider, type SignInMethod } from './sessions.ts'
 import { countSignInAttempt, lockEmail } from './sign-in-limit.ts'
 
@@ -226,7 +226,7 @@ export async function signInWithPasskey(
   const found = await verifyAssertion(trx, deps, { assertion: credential, purpose: signInPurpose(binding) }, now)
   if (found === null) return null
   const user = await findUser(trx, 'id', found.userId)
-  if (user === null || !user.may_sign_in) return null
+  if (user === null || !(await lockToSignIn(trx, user.id))) return null
   const ways = user.email === null ? 'none' : await waysBesideProvider(trx, user.email)
   if (ways === 'break_glass') {
     await enqueueBreakGlassLink(trx, { email: user.email!, linkBinding }, now)
@@ -308,8 +308,9 @@ export async function signInPerson(
   // The lock comes first, so that no revocation or other sign-in changes what is read after it.
   const invitations = await lockPendingInvitations(trx, email)
   const known = await findUserByEmail(trx, email)
-  if (known === null ? invitations === 0 : !known.may_sign_in) return null
+  if (known === null && invitations === 0) return null
   const user = known ?? (await ensureUser(trx, email, now))
+  if (!(await lockToSignIn(trx, user.id))) return null
   if (invitations > 0) await acceptInvitations(trx, email, user.id, now)
   const accepts = invitations > 0 && method !== 'operator_link' && method !== 'break_glass' && provider === undefined
   // This runs after the invitations, so that the sign-in is also recorded for the vaults that were just joined.

@@ -26,8 +26,9 @@ export async function isDeviceOf(db: Db | Trx, email: string, cookie: string): P
 }
 
 /**
- * Records that a person signs in from a device. `cookie` is the cookie to set in a browser, null for a program. A cookie that
- * this service did not issue is replaced: another site of the same domain may have set it, and would know it.
+ * Records that a person signs in from a device. `cookie` is the cookie to set in a browser, null for a program. A cookie with which
+ * this person has not signed in before is replaced: another site of the same domain may have set it, and would know it. If it is the
+ * cookie of other people, they share this browser, which stays known to them by the new cookie.
  */
 export async function noteDevice(
   trx: Trx,
@@ -35,10 +36,11 @@ export async function noteDevice(
   device: Device,
   now: Date,
 ): Promise<{ hash: Buffer; cookie: string | null; isNew: boolean }> {
-  const isIssued = device.cookie !== null && (await isKnownCookie(trx, device.cookie))
-  const isBrowser = device.kind === 'browser' || isIssued
-  const cookie = isBrowser ? (isIssued ? device.cookie! : newSecret()) : null
+  const known = device.cookie === null ? 'nobody' : await knownTo(trx, userId, device.cookie)
+  const isBrowser = device.kind === 'browser' || known !== 'nobody'
+  const cookie = isBrowser ? (known === 'person' ? device.cookie! : newSecret()) : null
   const hash = cookie === null ? hashOfProgram(device) : hashOfCookie(cookie)
+  if (known === 'others') await renewCookie(trx, hashOfCookie(device.cookie!), hash)
   const { rows } = await sql<{ is_new: boolean }>`
     insert into known_devices as d (device_hash, user_id, last_seen_at)
     values (${hash}, ${userId}, ${now})
@@ -61,14 +63,23 @@ export async function forgetDevicesOf(trx: Trx, userId: string, keptSessionId: s
   )
 }
 
-async function isKnownCookie(trx: Trx, cookie: string): Promise<boolean> {
-  const row = await trx
-    .selectFrom('known_devices')
-    .select('user_id')
-    .where('device_hash', '=', hashOfCookie(cookie))
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+/** Says who signed in with a device cookie before: this person (and possibly others), only others, or nobody. */
+async function knownTo(trx: Trx, userId: string, cookie: string): Promise<'person' | 'others' | 'nobody'> {
+  const { rows } = await sql<{ is_theirs: boolean | null }>`
+    select bool_or(user_id = ${userId}) as is_theirs from known_devices where device_hash = ${hashOfCookie(cookie)}`.execute(
+    trx,
+  )
+  const isTheirs = rows[0]!.is_theirs
+  return isTheirs === null ? 'nobody' : isTheirs ? 'person' : 'others'
+}
+
+/** Replaces the cookie of a browser for the people who share it, and for their sessions. */
+async function renewCookie(trx: Trx, old: Buffer, renewed: Buffer): Promise<void> {
+  await sql`
+    with moved as (update known_devices set device_hash = ${renewed} where device_hash = ${old} returning user_id)
+    update sessions s set device_hash = ${renewed} from moved where s.user_id = moved.user_id and s.device_hash = ${old}`.execute(
+    trx,
+  )
 }
 
 /** Returns the hash of a cookie. The hashed text includes the kind, so that the name of a program cannot equal a cookie. */

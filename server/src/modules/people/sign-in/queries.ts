@@ -105,6 +105,15 @@ export function findUserByEmail(db: Db | Trx, email: string) {
   return findUser(db, 'email', email.toLowerCase())
 }
 
+/**
+ * Returns true if a user may sign in, and keeps it so until the transaction ends. The state is read after the lock, because
+ * somebody may have disabled or held the user while this waited.
+ */
+export async function lockToSignIn(trx: Trx, userId: string): Promise<boolean> {
+  await sql`select from users where id = ${userId} for key share`.execute(trx)
+  return (await findUser(trx, 'id', userId))?.may_sign_in === true
+}
+
 export async function findUser(
   db: Db | Trx,
   by: 'email' | 'id',

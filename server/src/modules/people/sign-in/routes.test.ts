@@ -10,6 +10,7 @@ import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createOutbox, linkIn, type Outbox, type ReceivedMail } from '../../../testing/outbox.ts'
 import { insertVault, type VaultFixture } from '../../../testing/vault-fixture.ts'
 import { createSignInLink, redeemMagicLink } from './actions.ts'
+import { isDeviceOf } from './devices.ts'
 
 const origin = 'http://localhost:8420'
 const minute = 60_000
@@ -559,12 +560,28 @@ describe('a sign-in from a new device', () => {
     await test.signIn('one@example.org')
     await test.signIn('two@example.org')
     const headers = from('203.0.113.7', agents.firefox)
-    const { device } = await signInByBrowser('one@example.org', headers)
-    const second = await signInByBrowser('two@example.org', headers, device)
-    expect(second.device).toBe(device)
+    const first = await signInByBrowser('one@example.org', headers)
+    const { device } = await signInByBrowser('two@example.org', headers, first.device)
     expect(await notices('two@example.org')).toHaveLength(1)
-    await signInByBrowser('one@example.org', headers, device)
+    expect((await signInByBrowser('one@example.org', headers, device)).device).toBe(device)
     expect(await notices('one@example.org')).toHaveLength(1)
+    // The end of a session from before the second person forgets the device.
+    const client = test.client({ cookie: `session_token=${first.session}`, origin })
+    const { id } = (await client.get('/auth/sessions')).body.items.find(({ current }) => current)!
+    expect((await client.delete(`/auth/sessions/${id}`)).status).toBe(204)
+    await signInByBrowser('one@example.org', headers, device)
+    expect(await notices('one@example.org')).toHaveLength(2)
+  })
+
+  it('does not trust the device cookie of another person', async () => {
+    for (const email of ['planter@example.org', 'target@example.org']) await test.signIn(email)
+    const headers = from('203.0.113.7', agents.firefox)
+    const { device: planted } = await signInByBrowser('planter@example.org', headers)
+    const { device } = await signInByBrowser('target@example.org', headers, planted)
+    expect(device).not.toBe(planted)
+    expect(await isDeviceOf(test.deps.db, 'target@example.org', planted)).toBe(false)
+    expect(await isDeviceOf(test.deps.db, 'target@example.org', device)).toBe(true)
+    expect(await isDeviceOf(test.deps.db, 'planter@example.org', planted)).toBe(false)
   })
 
   it('does not trust a device cookie that the service did not set', async () => {

@@ -56,7 +56,7 @@ export type SessionProvider = {
 type Opening = { user: ProfileRow; method: SignInMethod; device: Device; provider?: SessionProvider | undefined }
 
 /**
- * Starts a session. A mail notifies the person if the device is new, if an operator created the link, or if it is the first
+ * Starts a session of a user whom `lockToSignIn` has locked. A mail notifies the person if the device is new, if an operator created the link, or if it is the first
  * session through an identity provider.
  */
 export async function openSession(
@@ -113,6 +113,12 @@ function lifeMillisecondsOf(method: SignInMethod, provider: SessionProvider | un
   return provider === undefined ? sessionEndDays * dayMilliseconds : provider.hours * 3_600_000
 }
 
+/** Makes all mailed links of an e-mail address invalid. It waits for a link that is redeemed at this moment. */
+export async function deleteLinksOf(trx: Trx, email: string): Promise<void> {
+  await trx.deleteFrom('magic_links').where('email', '=', email).execute()
+  await trx.deleteFrom('identity_links').where('email', '=', email).execute()
+}
+
 /** Returns the session of the request. @throws 409 for a service token, which has no session */
 export function sessionOf({ sessionId }: Caller): string {
   if (sessionId !== null) return sessionId
@@ -139,6 +145,8 @@ export async function revokeSession(trx: Trx, caller: Caller, id: string, now: D
  * that their next sign-in is reported by mail.
  */
 export async function endSessionsOf(trx: Trx, userId: string, via: 'hold' | 'disabled', now: Date): Promise<void> {
+  // A sign-in at this moment either has its session, which ends here, or waits and is refused (`lockToSignIn`).
+  await sql`select from users where id = ${userId} for update`.execute(trx)
   const ended = await trx.deleteFrom('sessions').where('user_id', '=', userId).returning('id').execute()
   await forgetDevicesOf(trx, userId, null)
   if (ended.length === 0) return

@@ -5,6 +5,7 @@ import { insertAuditRecords } from '../../record/audit/record.ts'
 import { listVaultIdsOf } from '../../rules/policy-groups/memberships.ts'
 import { forgetDevicesOf } from './devices.ts'
 import { findUser } from './queries.ts'
+import { deleteLinksOf } from './sessions.ts'
 
 /**
  * Ends the sessions of a person, except the session `keptId`, and their sign-in links. Forgets their devices, so that the next
@@ -18,7 +19,7 @@ export async function signOutEverywhere(
   const user = await findUser(trx, 'id', userId)
   if (user === null) throw notFound('User')
   // Links come first: this waits for a link that is redeemed at this moment, so that its new session ends with the others.
-  if (user.email !== null) await trx.deleteFrom('magic_links').where('email', '=', user.email).execute()
+  if (user.email !== null) await deleteLinksOf(trx, user.email)
   let ending = trx.deleteFrom('sessions').where('user_id', '=', userId).where('expires_at', '>', now)
   if (keptId !== null) ending = ending.where('id', '<>', keptId)
   const ended = await ending.where('ends_at', '>', now).returning('id').execute()
