@@ -318,10 +318,7 @@ export type CommandConfig = Pick<
 /** Returns true when this process runs in demo mode, in which the service creates its own secrets. */
 export const isDemo = (env: Environment = process.env): boolean => env.DEMO === 'true'
 
-/**
- * Reads the settings of a command. Settings that only a running server needs may be missing.
- * @throws ConfigError
- */
+/** Reads the settings of a command. Settings that only a running server needs may be missing. @throws ConfigError */
 export function readCommandConfig(env: Environment = process.env): CommandConfig {
   const names = [
     'DATABASE_URL',
@@ -334,7 +331,7 @@ export function readCommandConfig(env: Environment = process.env): CommandConfig
     'SEAL_KEYS',
     'STRONGROOM_SECRET_KEY',
   ]
-  // Demo mode only excuses missing settings. A command must judge wallet services as the node does.
+  // Demo mode here only excuses missing settings. The command judges wallet services as the node does.
   return { ...readConfig({ DEMO: 'true', ...pick(env, names) }), demo: isDemo(env) }
 }
 

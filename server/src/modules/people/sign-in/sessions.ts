@@ -56,8 +56,8 @@ export type SessionProvider = {
 type Opening = { user: ProfileRow; method: SignInMethod; device: Device; provider?: SessionProvider | undefined }
 
 /**
- * Starts a session of a user whom `lockToSignIn` has locked. A mail notifies the person if the device is new, if an operator created the link, or if it is the first
- * session through an identity provider.
+ * Starts a session of a user whom `lockToSignIn` has locked. A mail notifies the person if the device is new, if an operator created
+ * the link, or if it is the first session through an identity provider.
  */
 export async function openSession(
   trx: Trx,
