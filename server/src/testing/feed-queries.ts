@@ -21,6 +21,7 @@ export function feedQueries({ idOf, operations }: FeedWorld): Record<string, Fee
     'status=failed,pending': by({ statuses: ['failed', 'pending'] }),
     'statuses=confirmed': by({ statuses: ['confirmed'], hasDepositsOfStatus: true }),
     'statuses=confirmed,failed': by({ statuses: ['confirmed', 'failed'], hasDepositsOfStatus: true }),
+    'statuses=failed': by({ statuses: ['failed'], hasDepositsOfStatus: true }),
     initiatorId: by({ initiatorId: idOf('user', 1) }),
     'initiatorId of another': by({ initiatorId: idOf('user', 2) }),
     'minimumAmount and maximumAmount': by({

@@ -163,6 +163,24 @@ describe('T17 a credited deposit that the chain lost', () => {
     expect(await standing()).toEqual(['20', '0', '0'])
   })
 
+  it('is listed by the history as failed, alone and beside other statuses, until it comes back', async () => {
+    const listed = async (filter: string) => {
+      const { body } = await bench.vault.admin.get(`${base()}/history?addressId=${address.id}&${filter}`)
+      return body.items.map(({ id, status }) => [id, status])
+    }
+    const inHistory = () =>
+      Promise.all(['statuses=failed', 'statuses=failed,pending', 'direction=in&statuses=failed'].map(listed))
+    const { depositId } = await arrives()
+    expect(await inHistory()).toEqual([[], [], []])
+    await goes()
+    const failed = [[depositId, 'failed']]
+    expect(await inHistory()).toEqual([failed, failed, failed])
+    expect(await listed('statuses=failed,confirmed')).toEqual(failed)
+    expect(await listed('status=failed')).toEqual([])
+    await arrives(1)
+    expect(await inHistory()).toEqual([[], [], []])
+  })
+
   it('notifies the administrators at once, by a mail that cannot be turned off', async () => {
     const { depositId } = await arrives()
     await settleOrder(await spend('70'))

@@ -6,7 +6,7 @@ export type FeedFilters = {
   awaitingApprovalOf: string | null
   type: OperationType | null
   statuses: OperationStatus[] | null
-  /** True if `statuses` select deposits too, as far as these are `confirmed`. Null means that `statuses` leave out all deposits. */
+  /** True if `statuses` select deposits too. Null means that `statuses` leave out all deposits. */
   hasDepositsOfStatus: true | null
   /** The code of a token. */
   asset: string | null

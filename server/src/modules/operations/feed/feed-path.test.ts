@@ -50,6 +50,17 @@ describe('the path through the whole vault', () => {
     ['transfers | status', { statuses: ['confirmed'] }],
     ['status failed', { statuses: ['failed'] }],
     ['status failed', { statuses: ['failed'], type: 'transfer' }],
+    ['status failed + orphaned', { statuses: ['failed'], hasDepositsOfStatus: true }],
+    ['status failed,pending + orphaned', { statuses: ['failed', 'pending'], hasDepositsOfStatus: true }],
+    ['orphaned', { statuses: ['failed', 'pending'], hasDepositsOfStatus: true, type: 'deposit' }],
+    ['status failed', { statuses: ['failed'], hasDepositsOfStatus: true, type: 'transfer' }],
+    ['status pending', { statuses: ['pending'], hasDepositsOfStatus: true }],
+    ['vault | status', { statuses: ['confirmed', 'failed'], hasDepositsOfStatus: true }],
+    [
+      'token t | type | status',
+      { statuses: ['confirmed'], hasDepositsOfStatus: true, tokenIds: ['t'], type: 'deposit' },
+    ],
+    ['policy y | status', { statuses: ['failed'], hasDepositsOfStatus: true, decisionPolicyId: 'y' }],
     ['vault | flowType', { flowType: 'external' }],
     ['internal', { flowType: 'internal' }],
     ['token t1,t2', { tokenIds: ['t1', 't2'] }],
@@ -129,6 +140,7 @@ describe('the path of a person', () => {
 describe('filters that no operation can match', () => {
   it.each<[string, Partial<ResolvedFilters>]>([
     ['deposits with a status', { type: 'deposit', statuses: ['confirmed'] }],
+    ['deposits with a status of transfers', { type: 'deposit', statuses: ['pending'], hasDepositsOfStatus: true }],
     ['deposits decided by a policy', { type: 'deposit', decisionPolicyId: 'y' }],
     ['deposits that await a vote', { type: 'deposit', awaitsVote: true }],
     ['a vote on confirmed transfers', { awaitsVote: true, statuses: ['confirmed'] }],

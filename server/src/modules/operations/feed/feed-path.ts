@@ -1,5 +1,6 @@
 import type { AddressScope } from '../../../access/address-scope.ts'
 import { feedGatheredRangesMax, feedMergedRangesMax } from '../../../lib/limits.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
 import type { FeedFilters } from './feed-filters.ts'
 
 /** The filters of a request after codes, slugs and groups were resolved. A null filter is not applied. */
@@ -53,6 +54,8 @@ const settled = {
   category: ['category', 'period'],
   policy: ['policy', 'type', 'period'],
   status: ['status', 'type', 'period'],
+  // The deposits that the chain took back, which are the failed ones. This index is ordered by id, too.
+  orphaned: ['status', 'type', 'period'],
   token: ['token', 'period'],
 } satisfies Record<string, FeedCondition[]>
 
@@ -85,10 +88,17 @@ function isContradictory(resolved: ResolvedFilters): boolean {
   return resolved.awaitsVote && statuses?.includes('awaiting_approval') === false
 }
 
-/** Returns the type of the listed operations. Filters by status, vote, policy or initiator apply to transfers only. */
+/** The statuses that a deposit may have: it is failed while the chain no longer has it. */
+const statusesOfDeposits: OperationStatus[] = ['confirmed', 'failed']
+
+/**
+ * Returns the type of the listed operations. Filters by vote, policy or initiator apply to transfers only, and so do those by
+ * status unless they select deposits, too.
+ */
 export function typeOf(resolved: ResolvedFilters): ResolvedFilters['type'] {
   const { type, awaitsVote, statuses, hasDepositsOfStatus, decisionPolicyId, initiatorId } = resolved
-  const isStatusOfTransfers = statuses !== null && !(hasDepositsOfStatus && statuses.includes('confirmed'))
+  const isStatusOfTransfers =
+    statuses !== null && !(hasDepositsOfStatus && statuses.some((status) => statusesOfDeposits.includes(status)))
   const isAboutTransfers = awaitsVote || isStatusOfTransfers || decisionPolicyId !== null || initiatorId !== null
   return isAboutTransfers ? 'transfer' : type
 }
@@ -98,12 +108,21 @@ type Range = [feed: FeedName, keys: string[]]
 function rangesOf(scope: AddressScope, resolved: ResolvedFilters): Range[] {
   if (resolved.awaitsVote) return [['waiting', ['']]]
   if (resolved.txHash !== null) return [['hash', [resolved.txHash]]]
-  if (scope.isWholeVault) return [rangeOfVault(resolved)]
+  if (scope.isWholeVault) return rangesOfVault(resolved)
   const people = scope.ownerId === null ? [] : [scope.ownerId]
   // With an address filter, all rows of the viewer are rows of those addresses; on other addresses, only operations
   // that the viewer initiated match.
   const ownRanges: Range[] = resolved.addressIds === null ? [['owner', people]] : []
   return [...ownRanges, ['initiator', people], ['address', resolved.visibleAddressIds]]
+}
+
+/** Returns the ranges for the whole vault: one, or that of failed transfers and that of failed deposits. */
+function rangesOfVault(resolved: ResolvedFilters): Range[] {
+  const range = rangeOfVault(resolved)
+  const type = typeOf(resolved)
+  if (range[0] !== 'status' || type === 'transfer') return [range]
+  const orphaned: Range = ['orphaned', ['']]
+  return type === 'deposit' ? [orphaned] : [range, orphaned]
 }
 
 /**

@@ -179,7 +179,7 @@ function rangeSql(
 ): RawBuilder<unknown> {
   const { scope, filters } = walk
   const { table = 'operations', at = sql`x.created_at`, id = sql`x.id`, where, source } = feeds[feed]
-  const order = feed === 'waiting' ? sql`x.waiting_id desc` : sql`${at} desc, ${id} desc`
+  const order = feed === 'waiting' || feed === 'orphaned' ? sql`x.walked_id desc` : sql`${at} desc, ${id} desc`
   const { from, to } = feed === 'waiting' ? { from: null, to: null } : filters
   const isOperation = table === 'operations'
   const columns = isFiltered
@@ -216,7 +216,7 @@ const feeds: Record<FeedName, Feed> = {
   // the order of the feed; the fence keeps the planner from starting with the operations.
   waiting: {
     source: ({ scope, filters }, after) => sql`(
-      select e.subject_id as waiting_id, o.* from (
+      select e.subject_id as walked_id, o.* from (
         select distinct e.subject_id from approval_eligibilities e
         where e.vault_id = ${scope.vaultId} and e.user_id = ${filters.awaitingApprovalOf} and e.held is null
           ${after === null ? sql`` : sql`and e.subject_id < ${after.id}`}
@@ -254,6 +254,19 @@ const feeds: Record<FeedName, Feed> = {
   },
   policy: { table: 'transfers', where: (key) => isExactly('x.decision_policy_id', key) },
   status: { table: 'unconfirmed_transfers', where: (key) => isExactly('x.status', key) },
+  // Ids sort by creation here as well, and the fence does the same.
+  orphaned: {
+    source: ({ scope }, after) => sql`(
+      select p.deposit_id as walked_id, o.* from (
+        select p.deposit_id from deposit_orphans p
+        where p.vault_id = ${scope.vaultId} and p.returned_at is null
+          ${after === null ? sql`` : sql`and p.deposit_id < ${after.id}`}
+        order by p.deposit_id desc
+      ) p cross join lateral (
+        select * from operations o where o.vault_id = ${scope.vaultId} and o.id = p.deposit_id offset 0
+      ) o)`,
+    where: () => sql`true`,
+  },
   token: { where: (key) => isExactly('x.token_id', key) },
 }
 

@@ -454,8 +454,7 @@ function expected(vault: Vault, query: Query): Row[] {
       (row) =>
         is(query.isOut, row.isOut) &&
         (query.status === null ||
-          ((row.isOut || query.hasDepositsOfStatus) &&
-            [query.status, query.other].includes(row.isOut ? row.status : 'confirmed'))),
+          ((row.isOut || query.hasDepositsOfStatus) && [query.status, query.other].includes(statusOf(row)))),
     )
     .filter((row) => is(query.asset, tokens[row.token]!.code) && is(query.token, row.token))
     .filter((row) => is(query.network, tokens[row.token]!.network) && is(query.address, row.address))
@@ -496,6 +495,10 @@ function firstCategory(vault: Vault, { viewer }: Query, row: Row): string | null
   const first = row.categories.find((category) => isCategoryVisible(vault, viewer, row, category))
   return first === undefined ? null : categoryKeys[first]!
 }
+
+/** A deposit is failed while the chain no longer has it, and confirmed otherwise. */
+const isOrphaned = ({ isOut, status }: World['operations'][number]) => !isOut && status === 'failed'
+const statusOf = (row: Row) => (row.isOut || isOrphaned(row) ? row.status : 'confirmed')
 
 const isOf = (row: Row, who: number) => row.address % 4 === who || initiatorOf(row) === who
 
@@ -688,7 +691,7 @@ async function addOperations(vault: Vault, operations: World['operations']): Pro
       vault_id,
       id: row.id,
       type: row.isOut ? 'transfer' : 'deposit',
-      status: row.isOut ? row.status : 'confirmed',
+      status: statusOf(row),
       address_id: ids.addresses[row.address],
       owner_id: people[row.address % 4]!.userId,
       initiator_id: row.isOut ? people[initiatorOf(row)!]!.userId : null,
@@ -736,6 +739,20 @@ async function addOperations(vault: Vault, operations: World['operations']): Pro
         tx_index: depositsAdded++,
         created_at: at(minute),
       })),
+  )
+  await insert(
+    'deposit_orphans',
+    rows.filter(isOrphaned).map((row) => ({
+      vault_id,
+      id: newId(),
+      deposit_id: row.id,
+      address_id: ids.addresses[row.address],
+      token_id: tokens[row.token]!.id,
+      occurrence: 0,
+      amount: String(amountOf(row)),
+      taken: '0',
+      created_at: at(row.minute),
+    })),
   )
   await insert(
     'category_assignments',

@@ -124,8 +124,8 @@ export const HistoryQuery = Closed({
       Type.Array(Type.String({ pattern: `^(${anyStatus})(,(${anyStatus}))*$`, examples: ['confirmed'] }), {
         maxItems: operationStatuses.length,
         description:
-          'Statuses of transfers and deposits, as in reports: a deposit is always `confirmed`. With `status`, both apply. ' +
-          'Comma-separated or repeated.',
+          'Statuses of transfers and deposits, as in reports: a deposit is `confirmed`, or `failed` while the chain no longer ' +
+          'has it. With `status`, both apply. Comma-separated or repeated.',
       }),
     ),
   ),
