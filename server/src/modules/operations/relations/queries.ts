@@ -44,15 +44,26 @@ export async function findExistingRelations(
     where r.vault_id = ${vaultId} and (r.source_operation_id = ${id} or r.target_operation_id = ${id}))`
   const { rows } = await sql<Omit<ExistingRelations, 'refunded'> & { refunded: string }>`
     select ${isThere(sourceId, targetId)} as "isRelated", ${isThere(targetId, sourceId)} as "isRelatedInReverse",
-      greatest(${countOf(sourceId)}, ${countOf(targetId)}) as "relationsCount", (
-        select coalesce(sum(coalesce(r.related_amount, o.amount)), 0) from operation_relations r
-        join operations o on o.vault_id = r.vault_id and o.id = r.source_operation_id
-        where r.vault_id = ${vaultId} and r.target_operation_id = ${targetId} and r.token_id is not null
-          and r.relation_type = any(${refundTypes}::text[]) and o.status <> all(${voidStatuses}::text[])
-      ) as refunded`.execute(trx)
+      greatest(${countOf(sourceId)}, ${countOf(targetId)}) as "relationsCount",
+      ${refundedOf(sql`${vaultId}`, sql`${targetId}`)} as refunded`.execute(trx)
   const { refunded, ...existing } = rows[0]!
   return { ...existing, refunded: BigInt(refunded) }
 }
+
+/**
+ * SQL: the raw amount of an operation that refunds and reversals took back. A relation without an amount counts with that of its
+ * source, and one whose source ended without effect does not count. `isAmong` is a condition on the source `paid`.
+ */
+export const refundedOf = (
+  vaultId: RawBuilder<unknown>,
+  targetId: RawBuilder<unknown>,
+  isAmong: RawBuilder<unknown> = sql`true`,
+) => sql`(
+  select coalesce(sum(coalesce(x.related_amount, paid.amount)), 0) from operation_relations x
+  cross join lateral (
+    select * from operations p where p.vault_id = x.vault_id and p.id = x.source_operation_id offset 0) paid
+  where x.vault_id = ${vaultId} and x.target_operation_id = ${targetId} and x.token_id is not null
+    and x.relation_type = any(${refundTypes}::text[]) and paid.status <> all(${voidStatuses}::text[]) and ${isAmong})`
 
 /** Returns a relation if the viewer may see both ends. */
 export async function findRelation(db: Db | Trx, scope: AddressScope, id: string): Promise<RelationRow | null> {

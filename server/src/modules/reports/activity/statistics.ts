@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isOperationInScope } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
+import { refundTypes, voidStatuses } from '../../operations/relations/check-relation.ts'
+import { refundedOf } from '../../operations/relations/queries.ts'
 import type { OtherFaults } from '../blocks/data-quality.ts'
 import type { OrderStatistics, Overall } from '../blocks/flows.ts'
 import {
@@ -87,14 +89,9 @@ export function invalidRelations(filter: OperationFilter): RawBuilder<unknown> {
       select * from operations s where s.vault_id = r.vault_id and s.id = r.target_operation_id offset 0) target
     where r.vault_id = ${scope.vaultId} and ${isReported(filter)} and ${isOperationInScope(scope, 'target')} and (
       (r.related_amount is not null and (r.token_id <> o.token_id or r.token_id <> target.token_id))
-      or (r.relation_type in ('refund', 'reversal') and (
-        o.status in ('failed', 'rejected', 'cancelled') or target.status in ('failed', 'rejected', 'cancelled')
-        or target.amount < (
-          select coalesce(sum(x.related_amount), 0) from operation_relations x
-          cross join lateral (
-            select * from operations p where p.vault_id = x.vault_id and p.id = x.source_operation_id offset 0) paid
-          where x.vault_id = r.vault_id and x.target_operation_id = r.target_operation_id
-            and x.relation_type in ('refund', 'reversal') and ${isOperationInScope(scope, 'paid')}))))`
+      or (r.relation_type = any(${refundTypes}::text[]) and (
+        o.status = any(${voidStatuses}::text[]) or target.status = any(${voidStatuses}::text[])
+        or target.amount < ${refundedOf(sql`r.vault_id`, sql`r.target_operation_id`, isOperationInScope(scope, 'paid'))})))`
 }
 
 /**
