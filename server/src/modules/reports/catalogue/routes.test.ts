@@ -77,15 +77,6 @@ async function assign(operationId: string, categoryId: string, values: Record<st
   )
 }
 
-async function refunds(source: string, target: string, amount: string | null): Promise<void> {
-  await world.sql(
-    `insert into operation_relations (vault_id, id, source_operation_type, source_operation_id, source_address_id,
-      target_operation_type, target_operation_id, relation_type, related_amount, token_id, created_by_id, created_at)
-    values ($1, $2, 'transfer', $3, $4, 'deposit', $5, 'refund', $6, $7, $8, now())`,
-    [world.vault.id, newId(), source, world.own.id, target, amount, world.vault.tokens.usdt.id, world.owner.userId],
-  )
-}
-
 async function addFolder(name: string, by: string): Promise<string> {
   const id = newId()
   await world.sql(
@@ -516,7 +507,12 @@ describe('address_activity', () => {
     await world.sql(`update operations set status = 'confirmed' where id = $1`, [half])
     const target = await add({ at: month.on(3), amount: '4' })
     const refund = await add({ type: 'transfer', at: month.on(4), amount: '5' })
-    await refunds(refund, target, '4000001')
+    await world.sql(
+      `insert into operation_relations (vault_id, id, source_operation_type, source_operation_id, source_address_id,
+        target_operation_type, target_operation_id, relation_type, related_amount, token_id, created_by_id, created_at)
+      values ($1, $2, 'transfer', $3, $4, 'deposit', $5, 'refund', 4000001, $6, $7, now())`,
+      [world.vault.id, newId(), refund, world.own.id, target, world.vault.tokens.usdt.id, world.owner.userId],
+    )
     await world.sql(
       `update ledger_accounts set balance = balance + 1 where address_id = $1 and token_id = $2 and purpose = 'reserved'`,
       [world.own.id, world.vault.tokens.usdt.id],
@@ -535,35 +531,6 @@ describe('address_activity', () => {
       `update ledger_accounts set balance = balance - 1 where address_id = $1 and token_id = $2 and purpose = 'reserved'`,
       [world.own.id, world.vault.tokens.usdt.id],
     )
-  })
-})
-
-describe('contradictory relations', () => {
-  const invalid = async () => {
-    const { dataQuality } = await world.report('address_activity', ofOwn())
-    const listed = await exceptionsOf('invalidOperationRelations')
-    expect(dataQuality.invalidOperationRelations).toBe(listed.length)
-    return listed
-  }
-
-  it('leave out refunds without effect, as the check of new relations does', async () => {
-    const target = await add({ at: month.on(3), amount: '4' })
-    const refund = await add({ type: 'transfer', at: month.on(4), amount: '4' })
-    await refunds(refund, target, '4000000')
-    expect(await invalid()).toEqual([])
-    const failed = await add({ type: 'transfer', at: month.on(4), amount: '3', status: 'failed' })
-    await refunds(failed, target, '3000000')
-    expect(await invalid()).toEqual([failed])
-  })
-
-  it('add the whole source where a relation names no amount', async () => {
-    const target = await add({ at: month.on(3), amount: '4' })
-    const sources = [
-      await add({ type: 'transfer', at: month.on(4), amount: '3' }),
-      await add({ type: 'transfer', at: month.on(5), amount: '1.000001' }),
-    ]
-    for (const source of sources) await refunds(source, target, null)
-    expect(await invalid()).toEqual(sources.sort())
   })
 })
 

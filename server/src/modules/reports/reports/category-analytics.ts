@@ -20,7 +20,7 @@ import {
 } from '../blocks/flows.ts'
 import { coinIn, findAssets } from '../requests/details.ts'
 import { centsOf, formatUsd } from '../requests/exact.ts'
-import { countedStatusOf, isReported, type OperationFilter } from '../requests/operation-filter.ts'
+import { countedStatusOf, isCounted, isReported, type OperationFilter } from '../requests/operation-filter.ts'
 import { inSnapshot } from '../requests/reading.ts'
 import { type ReportRequest, toHeader } from '../requests/report-request.ts'
 import {
@@ -83,13 +83,13 @@ export const CategoryFieldAnalytics = Closed(
         Closed({
           unit: Nullable(Text('h')),
           currency: described(Nullable(Text('EUR')), 'Currency of the values; null for a number field.'),
-          count: Count,
+          count: described(Count, 'Number of values in the sum.'),
           sum: described(Figure('1250.50'), 'Sum of the values.'),
           minimum: described(Figure('10.00'), 'Smallest value.'),
           maximum: described(Figure('400.00'), 'Largest value.'),
         }),
       ),
-      'Sums of a number or currency field, per unit and currency.',
+      'Sums of a number or currency field, per unit and currency, over the operations that enter sums.',
     ),
   },
   { $id: 'CategoryFieldAnalytics' },
@@ -125,13 +125,12 @@ export async function buildCategoryAnalytics(
     const groups = await listGroups(trx, filter, category.id)
     const sums = await listSums(trx, filter, category.id)
     const assets = await findAssets(trx, [...new Set(groups.map(({ tokenId }) => tokenId))])
-    const isCounted = countedStatusOf(filter)
-    const facts = { assets, coinOf: coinIn(assets), isCounted }
+    const facts = { assets, coinOf: coinIn(assets), isCounted: countedStatusOf(filter) }
     const ofCategory = groups.filter(({ field }) => field === null)
     return {
       report: toHeader(request),
       category,
-      summary: toFigures(flowOf(ofCategory, { isCounted }), ofCategory, facts),
+      summary: toFigures(flowOf(ofCategory, facts), ofCategory, facts),
       fields: fields.map((field) => toField(field, groups, sums, facts)),
     }
   })
@@ -214,24 +213,34 @@ type FieldGroup = Group & Fees & Valued
 /** SQL: assignments of the category to operations of the report that the viewer may see, with their operation. */
 const assigned = (filter: OperationFilter, categoryId: string) => sql`
   select a.values, o.token_id, o.type, o.status, o.amount, o.usd_value, o.fee_amount, o.fee_usd_value,
-    ${hasCategoryRight(filter.scope, 'edit', 'c', 'o')} as is_readable
+    ${isCounted(filter)} as is_counted, ${hasCategoryRight(filter.scope, 'edit', 'c', 'o')} as is_readable
   from category_assignments a
   join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
   join operations o on o.vault_id = a.vault_id and o.id = a.operation_id
   where a.vault_id = ${filter.scope.vaultId} and a.category_id = ${categoryId}
     and ${hasCategoryRight(filter.scope, 'view', 'c', 'o')} and ${isReported(filter)}`
 
+/**
+ * SQL: the fields `f` of the category, with the field `y` that holds the currency of an amount. An amount is as sensitive as its
+ * currency, because its sum names it.
+ */
+const fieldsOf = (filter: OperationFilter, categoryId: string) => sql`(
+  select f.*, f.sensitive or coalesce(y.sensitive, false) as is_withheld from category_fields f
+  left join category_fields y on y.vault_id = f.vault_id and y.category_id = f.category_id and y.key = f.currency_field_key
+  where f.vault_id = ${filter.scope.vaultId} and f.category_id = ${categoryId})`
+
+/** Adds up the operations by each value of each field. Of numbers and amounts it has only those that the viewer may not see. */
 async function listGroups(trx: Trx, filter: OperationFilter, categoryId: string): Promise<FieldGroup[]> {
   const fees = sql`sum(fee_amount) as fees, sum(fee_usd_value) as "feesUsd"`
   const figures = sql`count(*) as count, sum(amount) as amount, sum(usd_value) as usd, count(usd_value) as rated, ${fees}`
   const { rows } = await sql<GroupRow & FeesRow & Valued>`
     with assigned as materialized (${assigned(filter, categoryId)}),
     grouped as (
-      select f.key as field, f.sensitive and not x.is_readable as is_redacted,
-        case when f.sensitive and not x.is_readable then null else x.values ->> f.key end as value,
+      select f.key as field, f.is_withheld and not x.is_readable as is_redacted,
+        case when f.is_withheld and not x.is_readable then null else x.values ->> f.key end as value,
         x.token_id, x.type, x.status, ${figures}
-      from assigned x join category_fields f on f.vault_id = ${filter.scope.vaultId} and f.category_id = ${categoryId}
-        and f.type not in ('number', 'currency')
+      from assigned x join ${fieldsOf(filter, categoryId)} f
+        on f.type not in ('number', 'currency') or (f.is_withheld and not x.is_readable)
       group by 1, 2, 3, 4, 5, 6
     ), sized as (
       select grouped.*, sum(count) over (partition by field, is_redacted, value) as size from grouped
@@ -249,17 +258,17 @@ async function listGroups(trx: Trx, filter: OperationFilter, categoryId: string)
   return rows.map((row) => ({ ...row, ...toFees(row), amount: BigInt(row.amount), usd: centsOf(row.usd) }))
 }
 
-/** Sums numbers by the unit of their field, and amounts by their currency, so that currencies are never added up. */
+/**
+ * Sums numbers by the unit of their field, and amounts by their currency, so that currencies are never added up. Only operations
+ * that count have a part in them.
+ */
 async function listSums(trx: Trx, filter: OperationFilter, categoryId: string): Promise<FieldSum[]> {
   const { rows } = await sql<FieldSum>`
     with assigned as materialized (${assigned(filter, categoryId)}),
     numbers as (
       select f.key as field, f.unit, x.values ->> f.currency_field_key as currency, (x.values ->> f.key)::numeric as value
-      from assigned x
-      join category_fields f on f.vault_id = ${filter.scope.vaultId} and f.category_id = ${categoryId}
-        and f.type in ('number', 'currency')
-      left join category_fields y on y.vault_id = f.vault_id and y.category_id = f.category_id and y.key = f.currency_field_key
-      where x.values ->> f.key is not null and (x.is_readable or not (f.sensitive or coalesce(y.sensitive, false)))
+      from assigned x join ${fieldsOf(filter, categoryId)} f on f.type in ('number', 'currency')
+      where x.is_counted and x.values ->> f.key is not null and (x.is_readable or not f.is_withheld)
     )
     select field, unit, currency, count(*)::float8 as count, sum(value) as sum, min(value) as minimum, max(value) as maximum
     from numbers group by field, unit, currency order by field, unit nulls first, currency nulls first
