@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
+import { allVisible, isOperationInScope } from '../../../access/address-scope.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { Closed, described, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
 import { type Position, toPage } from '../../../lib/cursor.ts'
@@ -14,7 +15,7 @@ import type { Interval } from '../requests/buckets.ts'
 import type { Asset } from '../requests/details.ts'
 import { findAssets, joinCounterparty, type PartyColumns, toParty } from '../requests/details.ts'
 import { centsOf, formatUsd } from '../requests/exact.ts'
-import { isNarrowed, isWanted } from '../requests/operation-filter.ts'
+import { isByCategory, isCategorized } from '../requests/operation-filter.ts'
 import { countRows, inHeldSnapshot, inSnapshot, streamRows } from '../requests/reading.ts'
 import { type PagedRequest, type ReportContent, toHeader } from '../requests/report-request.ts'
 import {
@@ -314,7 +315,9 @@ async function readBalances(trx: Trx, { available, reserved }: Account, before: 
 }
 
 /**
- * SQL: the lines of the interval after a position, each with the balances after all lines up to it, shown or not.
+ * SQL: the lines of the interval after a position, each with the balances after all lines up to it, shown or not. A line may be of
+ * an operation of another address, for which this address paid the fee, so a filter by category looks at every operation that the
+ * viewer sees.
  *
  * @param limit null for all lines
  */
@@ -332,8 +335,9 @@ function linesOf(
     after === null
       ? sql`true`
       : sql`(s.created_at, s.sequence) > (${after.createdAt}, ${sequenceOfId(after.id).toString()}::bigint)`,
-    isNarrowed(filter)
-      ? sql`exists (select from operations o where o.vault_id = ${scope.vaultId} and o.id = s.operation_id and ${isWanted(filter)})`
+    isByCategory(filter)
+      ? sql`exists (select from operations o where o.vault_id = ${scope.vaultId} and o.id = s.operation_id
+          and ${isOperationInScope(allVisible(scope), 'o')} and ${isCategorized(filter)})`
       : sql`true`,
   ]
   return sql<Line>`

@@ -103,12 +103,9 @@ export function countedStatusOf({ statuses }: OperationFilter): (status: Operati
   return statuses === null ? (status) => status === 'confirmed' : () => true
 }
 
-/** Returns true if any filter applies besides the scope, the interval, the address and the token. */
-export function isNarrowed(filter: OperationFilter): boolean {
-  const { scope: _, dateBasis: _1, counterpartyClassification: _2, folderClassification: _3, ...others } = filter
-  const { interval: _4, tokenIds: _5, addressIdLists: _6, operationIds: _7, later: _8, ...rest } = others
-  return Object.values(rest).some((value) => value !== null && value.length > 0)
-}
+/** Returns true if the report covers certain assignments only. */
+export const isByCategory = ({ categoryKeys, categoryFields }: OperationFilter): boolean =>
+  categoryKeys !== null || categoryFields.length > 0
 
 /** SQL condition: the operation `o` matches every filter except the filter by date. */
 export function isWanted(filter: OperationFilter): RawBuilder<boolean> {
@@ -135,7 +132,7 @@ export function isWanted(filter: OperationFilter): RawBuilder<boolean> {
   if (filter.categories !== null) {
     all.push(isCategorized({ scope, categoryKeys: filter.categories, categoryFields: [] }))
   }
-  if (filter.categoryKeys !== null || filter.categoryFields.length > 0) all.push(isCategorized(filter))
+  if (isByCategory(filter)) all.push(isCategorized(filter))
   if (filter.feePayerIds !== null || filter.feeKinds !== null) all.push(hasFee(scope, filter))
   if (filter.approvalPolicyIds !== null) all.push(isVotedBy(filter, filter.approvalPolicyIds))
   if (filter.minimumAmount !== null) all.push(isAmount('>=', filter.minimumAmount))
@@ -243,8 +240,11 @@ export const laterEntries = (
   where s.vault_id = ${filter.scope.vaultId} and ${entries} and ${isAmong(filter, 'd.id')}
     and (n.type = 'evm' or d.from_address = s.address)`
 
-/** SQL condition: one assignment that the viewer may see meets all filters by category and field. */
-function isCategorized({
+/**
+ * SQL condition: one assignment to the operation `o` that the viewer may see meets all filters by category and field. The viewer
+ * must see the operation.
+ */
+export function isCategorized({
   scope,
   categoryKeys,
   categoryFields,
