@@ -10,7 +10,14 @@ import {
   type RatelessToken,
   thresholds,
 } from '../blocks/observations.ts'
-import { countedStatusOf, isCounted, isReported, type OperationFilter } from '../requests/operation-filter.ts'
+import {
+  countedStatusOf,
+  isCounted,
+  isReported,
+  laterMatches,
+  type OperationFilter,
+} from '../requests/operation-filter.ts'
+import { avoiding } from '../requests/reading.ts'
 import { type ReportedOperation, ratelessTokensOf } from './few-operations.ts'
 import type { Groups } from './groups.ts'
 import { lacksUsdRate } from './statistics.ts'
@@ -59,28 +66,53 @@ async function listLargeOperations(trx: Trx, filter: OperationFilter, { overall 
   return rows
 }
 
-/** Returns the counterparties, as recorded with operations, without operations of the scope before the interval. */
+/**
+ * Returns the counterparties without operations of the scope before the interval: by the counterparty recorded with an operation,
+ * and with the current classification also by the present address book. History lists operations by the recorded counterparty, so
+ * others are left out, and the counts are those of history.
+ */
 async function listNewCounterparties(
   trx: Trx,
   filter: OperationFilter,
   { byCounterparty, byRecorded }: Groups,
 ): Promise<NewCounterparty[]> {
-  const counts = countsOf(byCounterparty)
-  if (counts.size === 0) return []
+  const reported = countsOf(byCounterparty)
+  const counts = filter.counterpartyClassification === 'historical' ? reported : countsOf(byRecorded)
+  const ids = [...reported.keys()].filter((id) => counts.has(id))
+  if (ids.length === 0) return []
   const { scope, interval } = filter
-  const { rows: fresh } = await sql<{ id: string; name: string }>`
+  const { rows } = await sql<{ id: string; name: string }>`
     select c.id, c.name from counterparties c
-    where c.vault_id = ${scope.vaultId} and c.id = any(${[...counts.keys()]}::text[]) and not exists (
+    where c.vault_id = ${scope.vaultId} and c.id = any(${ids}::text[]) and not exists (
       select from operations o where o.vault_id = ${scope.vaultId} and o.counterparty_id = c.id
         and o.created_at < ${interval.from} and ${isOperationInScope(scope, 'o')})`.execute(trx)
-  const found = fresh
+  const known = await listMatchedBefore(
+    trx,
+    filter,
+    rows.map(({ id }) => id),
+  )
+  return rows
+    .filter(({ id }) => !known.has(id))
     .map(({ id, name }) => ({ id, name, count: counts.get(id)! }))
     .sort((a, b) => b.count - a.count || compareText(a.id, b.id))
     .slice(0, thresholds.newCounterpartiesMax)
-  if (filter.counterpartyClassification === 'historical') return found
-  // The counts use the current address book; history lists operations by the counterparty recorded at their creation.
-  const countsThen = countsOf(byRecorded)
-  return found.flatMap((party) => (countsThen.has(party.id) ? [{ ...party, count: countsThen.get(party.id)! }] : []))
+}
+
+/** Returns those of the counterparties that the present address book names for an operation of the scope before the interval. */
+async function listMatchedBefore(trx: Trx, filter: OperationFilter, ids: string[]): Promise<Set<string>> {
+  if (filter.counterpartyClassification === 'historical' || ids.length === 0) return new Set()
+  const { scope, interval } = filter
+  const matches = laterMatches(
+    { scope, operationIds: null },
+    {
+      entries: sql`s.counterparty_id = any(${ids}::text[])`,
+      operations: sql`o.created_at < ${interval.from} and ${isOperationInScope(scope, 'o')}`,
+    },
+  )
+  const { rows } = await avoiding(trx, ['nestloop'], () =>
+    sql<{ id: string }>`select distinct m.counterparty_id as id from (${matches}) m`.execute(trx),
+  )
+  return new Set(rows.map(({ id }) => id))
 }
 
 function countsOf(groups: readonly Keyed<string | null>[]): Map<string, number> {

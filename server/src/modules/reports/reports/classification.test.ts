@@ -111,3 +111,27 @@ describe('COUNTERPARTY_CONCENTRATION after an operation was matched later', () =
     ])
   })
 })
+
+describe('NEW_COUNTERPARTY after operations were matched later', () => {
+  const interval = { from: '2003-03-01', to: '2003-04-01' }
+  const newOnes = async (counterpartyClassification: string) => {
+    const query = { addressId: world.own.id, ...interval, counterpartyClassification }
+    const { observations } = await world.report('address_activity', query)
+    return observations.flatMap(({ code, description }) => (code === 'NEW_COUNTERPARTY' ? [description] : []))
+  }
+
+  it('leaves out a counterparty of an earlier operation that only the present address book knows', async () => {
+    const known = await world.addCounterparty('Known')
+    const fresh = await world.addCounterparty('Fresh')
+    const address = fakeAddress('entered after both')
+    await world.add({ at: '2003-02-01T12:00:00Z', amount: '1', otherSide: address })
+    await world.add({ at: '2003-03-01T12:00:00Z', amount: '1', counterparty: known })
+    await world.add({ at: '2003-03-02T12:00:00Z', amount: '1', counterparty: fresh })
+    await enter(known, address, '2003-03-20T12:00:00Z')
+    expect((await newOnes('historical')).sort()).toEqual([
+      expect.stringContaining('Fresh'),
+      expect.stringContaining('Known'),
+    ])
+    expect(await newOnes('current')).toEqual([expect.stringContaining('Fresh')])
+  })
+})
