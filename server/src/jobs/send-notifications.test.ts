@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../db/transaction.ts'
 import { notifyOfStop } from '../modules/record/notifications/notification-rows.ts'
-import { claimNotifications } from '../modules/record/notifications/queries.ts'
+import { claimNotifications, settleNotification } from '../modules/record/notifications/queries.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { fakeAddress } from '../testing/fake-wallet.ts'
 import {
@@ -99,6 +99,32 @@ describe('alarms', () => {
     await sendNotifications(test.deps)
     expect(await stops()).toBe(2)
     expect((await owner.post(`/vaults/main-vault/transfers/${id}/cancel`)).status).toBe(200)
+    await rm(join(test.deps.config.dataDir, 'outbox'), { recursive: true, force: true })
+  })
+})
+
+describe('an alarm that is queued while the mail before it is sent', () => {
+  it('T25 is mailed after the pause', async () => {
+    const id = await order()
+    const subject = { vaultId: vault.id, subjectType: 'transfer', subjectId: id } as const
+    const alarm = () => inTransaction(test.deps.db, (trx) => notifyOfStop(trx, subject, test.clock.now()))
+    const due = async () => {
+      const claimed = await claimNotifications(test.deps.db, 10, test.clock.now())
+      return claimed.filter(({ kind, subject_id }) => kind === 'stopped' && subject_id === id)
+    }
+    await alarm()
+    const [first] = await due()
+    await alarm()
+    await settleNotification(test.deps.db, first!, test.clock.now())
+    test.clock.advance(299_000)
+    expect(await due()).toEqual([])
+    test.clock.advance(1_000)
+    const [repeat] = await due()
+    await settleNotification(test.deps.db, repeat!, test.clock.now())
+    test.clock.advance(3_600_000)
+    expect(await due()).toEqual([])
+    expect((await owner.post(`/vaults/main-vault/transfers/${id}/cancel`)).status).toBe(200)
+    await sendNotifications(test.deps)
     await rm(join(test.deps.config.dataDir, 'outbox'), { recursive: true, force: true })
   })
 })

@@ -93,7 +93,7 @@ function linkTo(deps: Deps, { kind, subject_type, subject_id, vault_code }: DueN
   return `${deps.publicOrigin()}${pathOf(vault_code, subject_id)}`
 }
 
-type Addressed = NotificationKey & { created_at: Date; email: string }
+type Addressed = NotificationKey & { created_at: Date; attempts: number; email: string }
 
 /** Sends one mail about all `notifications`, which are for one person. */
 async function send(

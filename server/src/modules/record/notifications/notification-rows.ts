@@ -3,10 +3,7 @@ import { administratorsOf } from '../../../access/memberships.ts'
 import { prepared, type Trx } from '../../../db/client.ts'
 import { wake } from '../../../db/commits.ts'
 import { isReachable } from './announce.ts'
-import type { NotificationKey } from './queries.ts'
-
-/** The shortest time between two mails about the same subject. */
-const alarmPauseSeconds = 300
+import { alarmPauseSeconds, type NotificationKey } from './queries.ts'
 
 export type Subject = {
   vaultId: string

@@ -119,10 +119,24 @@ export async function findAnnouncedChange(
   return rows[0] ?? null
 }
 
-/** Ends a claim. `sentAt` is null if the mail was not sent and is no longer needed. */
-export async function settleNotification(db: Db, notification: NotificationKey, sentAt: Date | null): Promise<void> {
+/** The shortest time between two mails about the same subject. */
+export const alarmPauseSeconds = 300
+
+/**
+ * Ends a claim, unless the mail was queued again since: then the repeat stays due, after the pause. `sentAt` is null if the mail was
+ * not sent and is no longer needed.
+ */
+export async function settleNotification(
+  db: Db,
+  notification: NotificationKey & { created_at: Date; attempts: number },
+  sentAt: Date | null,
+): Promise<void> {
+  const { created_at: queuedAt, attempts } = notification
   await sql`${prepared}
-    update notifications set sent_at = ${sentAt}, next_attempt_at = null where ${hasKey(notification)}`.execute(db)
+    update notifications set sent_at = ${sentAt}, next_attempt_at = case
+      when next_attempt_at is null or (created_at = ${queuedAt} and attempts >= ${attempts}) then null
+      else greatest(next_attempt_at, ${sentAt}::timestamptz + ${sql.lit(alarmPauseSeconds)} * interval '1 second') end
+    where ${hasKey(notification)}`.execute(db)
 }
 
 /** Ends a claim whose attempt failed, unless it was the last attempt or another node has claimed the notification since. */
