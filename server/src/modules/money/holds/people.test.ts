@@ -129,6 +129,25 @@ describe('T82 one person cannot lock out the others', () => {
     expect(await differences()).toEqual([])
   })
 
+  it('T82 a hold that cannot be ended does not keep the holds after it in force', async () => {
+    const stuck = await held(others[0]!)
+    bench.test.clock.advance(1_000)
+    await held(others[1]!, others[2]!)
+    // The clock of the test stays, so that nobody is signed out.
+    const later = new Date(bench.test.clock.now().getTime() + 73 * hours)
+    const end = () => endUnconfirmedHolds({ ...bench.test.deps, clock: () => later })
+    await bench.sql(`create function refuse() returns trigger language plpgsql as $$ begin raise 'broken'; end $$`)
+    await bench.sql(
+      `create trigger refused before update on holds for each row when (old.id = '${stuck.id}') execute function refuse()`,
+    )
+    await end()
+    await bench.sql('drop trigger refused on holds')
+    expect([await acts(others[0]!), await acts(others[1]!)]).toEqual([false, true])
+    await end()
+    expect(await acts(others[0]!)).toBe(true)
+    expect(await differences()).toEqual([])
+  })
+
   it('T82 the verifier names a forged confirmation and a forged end', async () => {
     const { id } = await held(bench.member)
     expect(await differences()).toEqual([])

@@ -84,24 +84,44 @@ export async function confirmHold(trx: Trx, id: string, by: ByMember): Promise<v
 
 const batchMax = 20
 
-/** Ends the holds on people that were not confirmed in time. */
-export async function endUnconfirmedHolds({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
+/**
+ * Ends the holds on people that were not confirmed in time, batch after batch. A hold that cannot be ended is logged and tried again
+ * with the next run, and the others end.
+ */
+export async function endUnconfirmedHolds({ db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>): Promise<void> {
   const now = clock()
-  for (const { vaultId, id } of await listUnconfirmed(db, now)) {
-    await inTransaction(db, async (trx) => {
-      await lockForPlacing(trx, vaultId)
-      const hold = await lockActiveHold(trx, vaultId, id)
-      if (hold === null || hold.confirmed_at !== null || hold.ends_at === null || hold.ends_at > now) return
-      const reason = `Nobody confirmed the hold within ${holdConfirmationHours} hours`
-      await endWithCompanion(trx, { vaultId, id, isItself: true }, { releasedById: null, reason, now })
-    })
+  let after: DueHold | null = null
+  for (;;) {
+    const batch: DueHold[] = await listUnconfirmed(db, now, after)
+    for (const { vaultId, id } of batch) {
+      await inTransaction(db, (trx) => endUnconfirmed(trx, { vaultId, id, now })).catch((error: unknown) => {
+        log.error({ err: error, vaultId, holdId: id }, 'an unconfirmed hold could not be ended')
+      })
+    }
+    after = batch.at(-1) ?? null
+    if (batch.length < batchMax) return
   }
 }
 
-async function listUnconfirmed(db: Db, now: Date): Promise<{ vaultId: string; id: string }[]> {
-  const { rows } = await sql<{ vaultId: string; id: string }>`
-    select vault_id as "vaultId", id from holds
+async function endUnconfirmed(
+  trx: Trx,
+  { vaultId, id, now }: { vaultId: string; id: string; now: Date },
+): Promise<void> {
+  await lockForPlacing(trx, vaultId)
+  const hold = await lockActiveHold(trx, vaultId, id)
+  if (hold === null || hold.confirmed_at !== null || hold.ends_at === null || hold.ends_at > now) return
+  const reason = `Nobody confirmed the hold within ${holdConfirmationHours} hours`
+  await endWithCompanion(trx, { vaultId, id, isItself: true }, { releasedById: null, reason, now })
+}
+
+type DueHold = { vaultId: string; id: string; endsAt: Date }
+
+/** Returns the next holds that are due, in the order in which they end. */
+async function listUnconfirmed(db: Db, now: Date, after: DueHold | null): Promise<DueHold[]> {
+  const { rows } = await sql<DueHold>`
+    select vault_id as "vaultId", id, ends_at as "endsAt" from holds
     where released_at is null and confirmed_at is null and ends_at is not null and ends_at <= ${now}
-    order by ends_at limit ${batchMax}`.execute(db)
+      ${after === null ? sql`` : sql`and (ends_at, vault_id, id) > (${after.endsAt}, ${after.vaultId}, ${after.id})`}
+    order by ends_at, vault_id, id limit ${batchMax}`.execute(db)
   return rows
 }
