@@ -162,19 +162,18 @@ export async function creditUnmatchedEvents(
 const isTopUp = ({ event }: { event: DepositEvent }): boolean => event.kind === 'TOPUP'
 
 /**
- * Credits an event that was quarantined before. Returns the id of the deposit; null when the event credits nothing, for example
- * because its account cannot hold the amount.
+ * Credits an event that was quarantined before. Returns the outcome, whose deposit is the credited one if it is `credited` or
+ * `duplicate`; null when the stored event can no longer be read.
  */
 export async function creditQuarantinedEvent(
   trx: Trx,
   stored: { body: string; network: string; signedBy: string[] | null },
   crediting: Crediting,
-): Promise<string | null> {
+): Promise<Outcome | null> {
   const event = parseStoredEvent(stored)
   if (event === null) return null
   const [outcome] = await applyOneByOne(trx, [{ event, signedBy: stored.signedBy }], crediting)
-  const isCredited = outcome !== undefined && isCredit(outcome) && /^(credited|duplicate)$/.test(outcome.outcome)
-  return isCredited ? outcome.depositId : null
+  return outcome!
 }
 
 /** Credits every due event once. Returns the outcomes in the order of the events. */

@@ -7,7 +7,7 @@ import { audit } from '../../record/audit/record.ts'
 import { notifyOfOrphan } from '../../record/notifications/notification-rows.ts'
 import { lockForPlacing } from '../../rules/holds/active.ts'
 import { reserveForHold } from '../holds/reserve.ts'
-import { changeExposure, postEntries, posting } from '../ledger/postings.ts'
+import { changeExposure, type Posting, postEntries, posting } from '../ledger/postings.ts'
 import { lockAccountOf } from '../ledger/queries.ts'
 import type { DepositEvent } from './parse-event.ts'
 import { type Candidate, type Credit, compareWithFirst, keyOf, plainOutcome, quarantine } from './plan-credits.ts'
@@ -150,14 +150,22 @@ export async function orphanDeposit(trx: Trx, deposit: Reorganised, now: Date): 
 /**
  * Credits an orphaned deposit again, whole. It covers its exposure, as all incoming funds do. A held deposit is reserved again
  * in the same transaction, unless it still is.
+ *
+ * @param correction the posting that takes the rest of a deposit that came back smaller, so that only what is left covers exposure
  */
-export async function returnDeposit(trx: Trx, deposit: Reorganised, now: Date): Promise<void> {
+export async function returnDeposit(
+  trx: Trx,
+  deposit: Reorganised,
+  now: Date,
+  correction: Posting[] = [],
+): Promise<void> {
   const { vaultId, id: depositId, addressId, tokenId, amount, occurrence, txHash } = deposit
   const { rows } = await sql<{ id: string }>`
     update deposit_orphans set returned_at = ${now}
     where vault_id = ${vaultId} and deposit_id = ${depositId} and returned_at is null returning id`.execute(trx)
   const operationId = rows[0]!.id
-  await postEntries(trx, [posting('orphan_return', { vaultId, addressId, tokenId, operationId, amount })], now)
+  const credit = posting('orphan_return', { vaultId, addressId, tokenId, operationId, amount })
+  await postEntries(trx, [credit, ...correction], now)
   await noteOccurrence(trx, deposit, { orphaned_at: null })
   await moveOperation(trx, { vaultId, id: depositId, from: 'failed', to: 'confirmed', now })
   await reserveForHold(trx, { vaultId, depositId, addressId, tokenId, amount }, now)

@@ -326,7 +326,14 @@ describe('T17 the loss of a deposit that is not in the state credited', () => {
     bench.vault.wallet.transactions.clear()
     const response = await ask()
     expect(response.status).toBe(202)
-    expect(response.body.request.payload).toHaveProperty('evidence.finding', 'The chain does not have the payment')
+    const unknown = 'The wallet service does not know the transaction, or does not tell'
+    expect(response.body.request.payload).toHaveProperty('evidence.finding', unknown)
+    const findingWith = async (changes: object) => {
+      bench.vault.wallet.mine({ hash: txHash, from: fakeAddress('payer'), payments: [], ...changes })
+      return (await ask()).body.request.payload.evidence.finding
+    }
+    expect(await findingWith({ status: 'pending' })).toBe('The wallet service reports the transaction as pending')
+    expect(await findingWith({})).toBe('The transaction has no such payment to the address')
     const voted = await other.post(`${base()}/approval-requests/${response.body.request.id}/approve`, {})
     expect([voted.body.status, voted.body.details]).toEqual(['applied', undefined])
     expect(await standing()).toEqual(['0', '0', '0'])
@@ -350,6 +357,25 @@ describe('T17 the loss of a deposit that is not in the state credited', () => {
     expect([voted.body.status, voted.body.details]).toEqual(['applied', undefined])
     expect(await standing()).toEqual(['90', '0', '0'])
     expect(await readDeposit(depositId)).toMatchObject({ amountDecimal: '90', orphaned: null })
+  })
+
+  it('T17 and a smaller return to an exposed address covers its exposure with what is left', async () => {
+    await arrives()
+    await settleOrder(await spend('100'))
+    await goes()
+    expect(await standing()).toEqual(['0', '0', '100'])
+    expect(await arrives(1, { amount: '70' })).toMatchObject({ outcome: 'quarantined', reason: 'amount_differs' })
+    bench.vault.wallet.transactions = new Map()
+    const payments = [{ index: 0, toAddress: address.address, contractAddress: usdtContract, amount: '70000000' }]
+    bench.vault.wallet.mine({ hash: txHash, from: fakeAddress('payer'), payments })
+    const { body } = await bench.vault.admin.get(`${base()}/deposits?outcome=quarantined&addressId=${address.id}`)
+    const response = await bench.vault.admin.post(`${base()}/wallet-events/${body.items[0]!.id}/resolve`, {
+      outcome: 'credit',
+      reason: 'It was mined again',
+    })
+    const voted = await other.post(`${base()}/approval-requests/${response.body.request.id}/approve`, {})
+    expect([voted.body.status, voted.body.details]).toEqual(['applied', undefined])
+    expect(await standing()).toEqual(['0', '0', '30'])
   })
 
   it('T12 T17 that contradicts the books again is quarantined again, after two people decided', async () => {

@@ -3,7 +3,7 @@ import { inTransaction } from '../../../db/transaction.ts'
 import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
-import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
+import { addMember, createAddress, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { verifyDeposits } from './verify-deposits.ts'
 
@@ -136,6 +136,44 @@ describe('credit', () => {
     const votes = await Promise.all(responses.map(({ body }) => vote(body.request.id)))
     expect(votes.map(({ status }) => status).toSorted()).toEqual([200, 409])
     expect(await available()).toBe('150')
+  })
+})
+
+describe('credit of an event whose amount the account could not hold', () => {
+  it('names the reason why the event still credits nothing', async () => {
+    const largest = `${2n ** 256n - 1n}`
+    const most = `${largest.slice(0, -6)}.${largest.slice(-6)}`
+    const full = await createAddress(bench.owner, { token: 'USDT' })
+    const event = { address: full.address, asset: usdtContract, amount: '1', txHash: fakeTxHash(`overflow ${++count}`) }
+    await deposit(bench.test, { ...event, amount: most, txHash: fakeTxHash(`most ${count}`) })
+    await deposit(bench.test, event)
+    const { body } = await bench.vault.admin.get(`${base()}/deposits?outcome=quarantined&addressId=${full.id}`)
+    const payments = [{ index: 0, toAddress: full.address, contractAddress: usdtContract, amount: '1000000' }]
+    mined('1000000', { hash: event.txHash, payments })
+    const refusal = async () => {
+      const voted = await vote((await ask(body.items[0]!.id, 'credit')).body.request.id)
+      return [voted.status, voted.body.details]
+    }
+    const details = (text: string) => [409, expect.stringContaining(text)]
+    expect(await refusal()).toEqual(details('still cannot hold the amount'))
+
+    const { admin, tokens } = bench.vault
+    const taken = { addressId: full.id, tokenId: tokens.usdt.id, amount: '-1', reason: 'Room for more' }
+    expect((await admin.post(`${base()}/adjustments`, taken)).status).toBe(201)
+    await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: false })
+    expect(await refusal()).toEqual(details('The token is disabled'))
+    await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: true })
+
+    const walletWebhookSecret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+    expect((await admin.patch(base(), { walletWebhookSecret })).status).toBe(200)
+    expect(await refusal()).toEqual(details('its own webhook secret since'))
+    expect((await admin.patch(base(), { walletWebhookSecret: null })).status).toBe(200)
+
+    const { address: toAddress, ...lost } = event
+    const tx = { network: 'ethereum', toAddress, ...lost }
+    const { body: answer } = await bench.test.anonymous.post('//webhooks/wallet', { kind: 'DEPOSIT_ORPHANED', tx })
+    expect(answer).toMatchObject({ outcome: 'ignored', reason: 'not_credited' })
+    expect(await refusal()).toEqual(details('The chain lost the deposit'))
   })
 })
 

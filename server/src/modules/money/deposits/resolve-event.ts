@@ -17,6 +17,7 @@ import { deciding, notProven } from '../resolutions/may-resolve.ts'
 import { type Crediting, creditQuarantinedEvent } from './actions.ts'
 import { orphanDeposit, type Reorganised, returnDeposit } from './orphan.ts'
 import { parseStoredEvent } from './parse-event.ts'
+import { isCredit, type Outcome } from './plan-credits.ts'
 import { findQuarantined, lockQuarantined, type QuarantinedEvent, resolveQuarantined } from './queries.ts'
 
 export const eventOutcomes = ['credit', 'dismiss'] as const
@@ -57,11 +58,7 @@ export async function gatherEventEvidence(
     askedAt: deps.clock().toISOString(),
     event: { reason, amount, address, network, contract, txHash, index },
     deposit: depositId === null || credited === null ? null : { id: depositId, amount: credited },
-    finding:
-      objection ??
-      (isOrphaning(found)
-        ? 'The chain does not have the payment'
-        : 'The transaction was mined, and pays what the event says'),
+    finding: objection ?? findingOf(found, transaction),
     transaction,
   }
 }
@@ -122,10 +119,7 @@ async function carryOut(
   }
   const crediting = { now, isScreened }
   const depositId = found.depositId ?? (await creditAnew(trx, found, crediting))
-  if (found.depositId !== null) {
-    if (found.isOrphaned) await returnDeposit(trx, toReorganised(found, vaultId), now)
-    await correctDeposit(trx, found, vaultId, crediting)
-  }
+  if (found.depositId !== null) await creditAsReported(trx, found, vaultId, crediting)
   await resolveQuarantined(trx, found, { outcome: 'credited', depositId })
   const details = { reason, amount: found.amount, before: found.credited, depositId }
   await audit(trx, by, 'wallet_event.credited', target, details)
@@ -137,17 +131,38 @@ const versionOf = ({ credited, occurrence, isOrphaned }: QuarantinedEvent): stri
 
 /** Credits an event whose amount the account could not hold before. @throws 409 */
 async function creditAnew(trx: Trx, found: QuarantinedEvent, crediting: Crediting): Promise<string> {
-  const depositId = await creditQuarantinedEvent(trx, found, crediting)
-  if (depositId === null) throw conflict('balance_overflow', 'The account of the address still cannot hold the amount')
-  return depositId
+  const outcome = await creditQuarantinedEvent(trx, found, crediting)
+  const isCredited = outcome !== null && isCredit(outcome) && /^(credited|duplicate)$/.test(outcome.outcome)
+  if (!isCredited || outcome.depositId === null) throw whyNotCredited(outcome)
+  return outcome.depositId
+}
+
+/** Returns the reason why an event still credits nothing: the account, or a change since the event arrived. */
+function whyNotCredited(outcome: Outcome | null): AppError {
+  if (outcome === null) return conflict('wrong_state', 'The stored event can no longer be read')
+  if ('needsVaultSecret' in outcome)
+    return conflict('wrong_state', 'The vault has its own webhook secret since, and the event is not signed with it')
+  if ('fault' in outcome) return conflict('wrong_state', 'The amount of the event no longer fits the token')
+  switch (outcome.reason) {
+    case 'overflow':
+      return conflict('balance_overflow', 'The account of the address still cannot hold the amount')
+    case 'disabled_token':
+      return conflict('disabled', 'The token is disabled')
+    case 'orphaned':
+      return conflict('wrong_state', 'The chain lost the deposit after this event')
+    case 'amount_differs':
+      return conflict('wrong_state', 'The deposit was credited with another amount since')
+    default:
+      return conflict('wrong_state', 'The event is no longer of an address and a token that it may credit')
+  }
 }
 
 /**
- * Moves the difference between the credited amount and the amount on the chain. A held deposit is not corrected, because its
- * hold has reserved the credited amount.
+ * Moves the difference between the credited amount and the amount on the chain; an orphaned deposit is credited again first. A held
+ * deposit is not corrected, because its hold has reserved the credited amount.
  * @throws 409
  */
-async function correctDeposit(
+async function creditAsReported(
   trx: Trx,
   found: QuarantinedEvent,
   vaultId: string,
@@ -155,14 +170,21 @@ async function correctDeposit(
 ): Promise<void> {
   const { depositId: operationId, addressId, tokenId } = found
   const difference = BigInt(found.amount) - BigInt(found.credited ?? '0')
-  if (operationId === null || difference === 0n) return
+  const deposit = toReorganised(found, vaultId)
+  if (operationId === null || difference === 0n) return found.isOrphaned ? returnDeposit(trx, deposit, now) : undefined
   assertNotHeld(await findHoldOnDeposit(trx, vaultId, operationId))
   const correction = signedPosting('correct', { vaultId, tokenId, addressId, operationId, amount: difference })
-  const surplus = { vaultId, id: operationId, addressId, tokenId, amount: difference }
-  const held = isScreened && difference > 0n ? await holdSurplus(trx, surplus, now) : []
-  await postEntries(trx, [correction, ...held], now).catch((error: unknown) => {
+  try {
+    // What is missing on the chain must not cover an exposure, so it is taken with the credit.
+    if (found.isOrphaned) await returnDeposit(trx, deposit, now, difference < 0n ? [correction] : [])
+    if (!found.isOrphaned || difference > 0n) {
+      const surplus = { vaultId, id: operationId, addressId, tokenId, amount: difference }
+      const held = isScreened && difference > 0n ? await holdSurplus(trx, surplus, now) : []
+      await postEntries(trx, [correction, ...held], now)
+    }
+  } catch (error) {
     throw refusalOf(error) ?? error
-  })
+  }
   await correctOperationAmount(trx, { vaultId, id: operationId, amount: found.amount, decimals: found.decimals, now })
 }
 
@@ -189,14 +211,26 @@ function toReorganised(found: QuarantinedEvent, vaultId: string): Reorganised {
   return { vaultId, id: found.depositId ?? '', addressId, tokenId, amount, occurrence: occurrenceOf(found), txHash }
 }
 
+const unknownTransaction = 'The wallet service does not know the transaction, or does not tell'
+
+/** Returns what the wallet service answered about an event to which it does not object. */
+function findingOf(found: QuarantinedEvent, transaction: TransactionState | null): string {
+  if (!isOrphaning(found)) return 'The transaction was mined, and pays what the event says'
+  if (transaction === null) return unknownTransaction
+  return transaction.status === 'mined' ? noSuchPayment : reportedAs(transaction)
+}
+
+const noSuchPayment = 'The transaction has no such payment to the address'
+const reportedAs = ({ status }: TransactionState) => `The wallet service reports the transaction as ${status}`
+
 /** Returns the reason why the chain does not confirm an event; null when it does. */
 function objectionTo(found: QuarantinedEvent, transaction: TransactionState | null): string | null {
   if (isOrphaning(found)) return objectionToOrphan(found, transaction)
   if (found.isOrphaned && occurrenceOf(found) <= found.occurrence) return 'The deposit was orphaned after this event'
-  if (transaction === null) return 'The wallet service does not know the transaction, or does not tell'
-  if (transaction.status !== 'mined') return `The wallet service reports the transaction as ${transaction.status}`
+  if (transaction === null) return unknownTransaction
+  if (transaction.status !== 'mined') return reportedAs(transaction)
   const payment = findPayment(found, transaction)
-  if (payment === undefined) return 'The transaction has no such payment to the address'
+  if (payment === undefined) return noSuchPayment
   return payment.amount === found.amount
     ? null
     : `The transaction pays ${payment.amount}, and the event says ${found.amount}`
