@@ -354,6 +354,20 @@ describe('T57 the rows on which decisions rest', () => {
     })
     expect(differences).toContainEqual(expect.objectContaining({ targetType, detail: expect.stringMatching(detail) }))
   })
+
+  it('T57 names a screening beyond the first page', async () => {
+    const report = await bench.rolledBack(async (query) => {
+      await query('set local session_replication_role = replica')
+      await query(`
+        insert into screenings (vault_id, subject_type, subject_id, id, verdict, score, reference, answered_at, created_at)
+        select v.id, 'transfer', 'x' || n, 'q' || n, case when n = 999 then 'allow' end, case when n = 999 then 1 end,
+          case when n = 999 then 'r' end, case when n = 999 then now() end, now()
+        from vaults v cross join generate_series(550, 999) n where v.code = '${bench.vault.code}'`)
+      return verifyState(databaseOf(query, bench.test.deps.db), ['screenings'])
+    })
+    expect(report.checked.screenings).toBeGreaterThanOrEqual(450)
+    expect(report.differences).toMatchObject([{ targetId: 'x999', detail: 'not as recorded: answer' }])
+  })
 })
 
 describe('T57 another vault', () => {

@@ -116,14 +116,14 @@ export async function listRecordsOf(
   chain: string,
   noun: string,
   targetIds: string[],
-): Promise<TargetRecord[]> {
+): Promise<ReplayedRecord[]> {
   const { rows } = await sql<SealedRecordRow>`${prepared}
     select r.*, ${sealedHash} from ${withSeals}
     where r.chain = ${chain} and r.target_id = any(${targetIds}::text[]) and starts_with(r.action, ${`${noun}.`})`.execute(
     db,
   )
   const key = recordKeyOf(db)
-  return rows.map((row) => readRecord(row, key))
+  return rows.map((row) => ({ ...readRecord(row, key), at: row.created_at }))
 }
 
 /** SQL: returns JSON of the records that `listRecordsOf` reads, as a column of another statement; see `readRecords`. */
