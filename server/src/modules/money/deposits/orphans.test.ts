@@ -328,12 +328,14 @@ describe('T17 the loss of a deposit that is not in the state credited', () => {
     expect(response.status).toBe(202)
     const unknown = 'The wallet service does not know the transaction, or does not tell'
     expect(response.body.request.payload).toHaveProperty('evidence.finding', unknown)
-    const findingWith = async (changes: object) => {
+    const payloadWith = async (changes: object) => {
       bench.vault.wallet.mine({ hash: txHash, from: fakeAddress('payer'), payments: [], ...changes })
-      return (await ask()).body.request.payload.evidence.finding
+      return (await ask()).body.request.payload
     }
-    expect(await findingWith({ status: 'pending' })).toBe('The wallet service reports the transaction as pending')
-    expect(await findingWith({})).toBe('The transaction has no such payment to the address')
+    const pending = 'The wallet service reports the transaction as pending'
+    expect(await payloadWith({ status: 'pending' })).toHaveProperty('evidence.finding', pending)
+    const missing = 'The transaction has no such payment to the address'
+    expect(await payloadWith({})).toHaveProperty('evidence.finding', missing)
     const voted = await other.post(`${base()}/approval-requests/${response.body.request.id}/approve`, {})
     expect([voted.body.status, voted.body.details]).toEqual(['applied', undefined])
     expect(await standing()).toEqual(['0', '0', '0'])
