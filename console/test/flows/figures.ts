@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it, vi } from 'vitest'
-import { operationsOf, orderTransfer } from '../support/orders.ts'
+import { operationsOf, orderTransfer, stranger } from '../support/orders.ts'
 import { type Stack, vaultCode } from '../support/stack.ts'
 import { watchPage } from '../support/watched-page.ts'
 
@@ -40,12 +40,18 @@ export function figureFlows(stack: () => Stack): void {
   })
 }
 
-/** Orders three payments: the first is confirmed, the second waits, and the third is cancelled. */
+/** Orders three payments (the first is confirmed, the second waits, the third is cancelled) and a payout of two rows that wait. */
 async function operate(stack: Stack): Promise<void> {
   const paid = await orderTransfer(stack, '7')
   await orderTransfer(stack, '140')
   const { id } = await orderTransfer(stack, '160')
-  await (await stack.client('treasurer')).vault(vaultCode).transfers.cancel(id)
+  const { transfers, payouts } = (await stack.client('treasurer')).vault(vaultCode)
+  await transfers.cancel(id)
+  const fromAddressId = (await operationsOf(stack)).id
+  const rows = ['3', '150'].map((amount, row) => {
+    return { fromAddressId, toAddress: stranger, token: 'TUSD', amount, externalId: `figure-${Date.now()}-${row}` }
+  })
+  expect((await payouts.create({ rows })).status).toBe('awaiting_approval')
   // The network fee of a payment is booked when the payment is confirmed.
   await vi.waitFor(async () => expect((await paid.read()).status).toBe('confirmed'), { timeout: 60_000, interval: 500 })
 }

@@ -86,6 +86,19 @@ describe('the operations of a figure', () => {
     expect(placeOf(of('transaction_activity', { feeKinds: kinds }), {})).toEqual(operations({ feeKinds: kinds }))
   })
 
+  it('that needed votes are those of the policies that asked for them', () => {
+    const votes = of('approval_activity', { period: 'last30' })
+    const waiting = { approvalPolicyIds: 'a', statuses: 'awaiting_approval' }
+    expect(placeOf(votes, waiting)).toEqual(operations({ period: 'last30', ...waiting }))
+    expect(placeOf(votes, { approvalPolicyIds: 'a,b' })).toEqual(
+      operations({ period: 'last30', approvalPolicyIds: 'a,b' }),
+    )
+    expect(placeOf(votes, { statuses: 'awaiting_approval' })).toEqual(activity({ statuses: 'awaiting_approval' }))
+    const narrowed = of('approval_activity', { approvalPolicyIds: 'a' })
+    expect(placeOf(narrowed, {})).toEqual(operations({ approvalPolicyIds: 'a' }))
+    expect(placeOf(narrowed, { approvalPolicyIds: 'b' })).toBeNull()
+  })
+
   it('that lack something are those of the subject of the report', () => {
     const subject = of('counterparty_activity', { counterpartyId: 'c', period: 'last30' })
     const filters = { counterpartyIds: 'c', period: 'last30', exceptions: 'uncategorizedOperations' }

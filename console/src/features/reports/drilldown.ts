@@ -33,6 +33,7 @@ const unknownToActivity: readonly SearchName[] = [
   'minimumAmount',
   'maximumAmount',
   'initiatorIds',
+  'approvalPolicyIds',
   'feePayerIds',
   'feeKinds',
 ]
@@ -90,12 +91,13 @@ const listed: Record<string, SearchName> = {
   categoryKey: 'categories',
   statuses: 'statuses',
   network: 'networkIds',
+  approvalPolicyIds: 'approvalPolicyIds',
   feePayerIds: 'feePayerIds',
   feeKinds: 'feeKinds',
 }
 
-/** The lists of the report of operations that a figure narrows to one value. */
-const lists: readonly string[] = ['statuses', 'feePayerIds', 'feeKinds']
+/** The lists of the report of operations that a figure narrows to some values. */
+const lists: readonly string[] = ['statuses', 'approvalPolicyIds', 'feePayerIds', 'feeKinds']
 
 function operationsFilters({ type, search, report }: Shown, figure: Drilldown): Record<string, string> | null {
   const filters: ReportSearch = {}

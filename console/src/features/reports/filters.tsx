@@ -20,6 +20,7 @@ import {
   memberOptions,
   networkOptions,
   type Option,
+  policyOptions,
   tokenOptions,
 } from './queries.ts'
 
@@ -45,6 +46,7 @@ function filtersOf(code: string): Filter[] {
     { name: 'counterpartyGroupIds', label: t('Group of counterparties'), options: counterpartyGroupOptions(code) },
     { name: 'initiatorIds', label: t('Initiator'), options: memberOptions(code) },
     { name: 'categories', label: t('Category'), options: categoryOptions(code) },
+    { name: 'approvalPolicyIds', label: t('Policy that asked for votes'), options: policyOptions(code) },
     { name: 'feePayerIds', label: t('Paid the network fee'), options: addressOptions(code) },
     { name: 'feeKinds', label: t('Network fee for'), options: feeKindChoices() },
     {

@@ -35,6 +35,7 @@ export const listNames = [
   'counterpartyGroupIds',
   'categories',
   'initiatorIds',
+  'approvalPolicyIds',
   'feePayerIds',
   'feeKinds',
   'exceptions',

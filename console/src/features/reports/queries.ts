@@ -178,6 +178,13 @@ export function memberOptions(code: string) {
   })
 }
 
+export function policyOptions(code: string) {
+  return queryOptions({
+    queryKey: ['policies', code, 'options'],
+    queryFn: async () => named(await firstOf(vaultOf(code).policies.list({ limit }))),
+  })
+}
+
 export function categoryOptions(code: string) {
   return queryOptions({
     queryKey: ['operation-categories', code, 'options'],
