@@ -80,6 +80,7 @@ const variations: Record<string, Variation> = {
   'by category': { categories: ['payroll'] },
   'by a counterparty': { counterpartyIds: [partyId(11)] },
   'by a hundred counterparties': { counterpartyIds: Array.from({ length: 100 }, (_, i) => partyId(i)) },
+  'by a policy that asked for votes': { approvalPolicyIds: ['cmbenchbatches00000000000'] },
   'by amount': { minimumAmount: '500000' },
 }
 
