@@ -75,7 +75,22 @@ export function administrationFlows(stack: () => Stack): void {
   })
 }
 
+function readsOnAPhone(stack: () => Stack): void {
+  it('reads on a phone how the addresses of each network are checked, within the card', async () => {
+    const phone = { viewport: { width: 320, height: 700 }, hasTouch: true, isMobile: true, locale: 'de-DE' }
+    const { page, faults } = await watchPage(await stack().contextOf('admin', phone), stack().url)
+    await page.goto(`${stack().url}/v/${vaultCode}/settings`)
+    await page.locator('li > .icon').first().waitFor()
+    const room = `[...document.querySelectorAll('li > .icon')].map((badge) =>
+      badge.closest('ul').getBoundingClientRect().right - badge.getBoundingClientRect().right)`
+    expect(Math.min(...((await page.evaluate(room)) as number[]))).toBeGreaterThanOrEqual(0)
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+}
+
 function otherFlows(open: (path: string) => Promise<WatchedPage>, stack: () => Stack): void {
+  readsOnAPhone(stack)
   givesAnImage(open)
   triesOnHistory(stack)
 }

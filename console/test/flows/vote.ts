@@ -17,14 +17,16 @@ const keepVote = `const send = globalThis.fetch
 export function voteFlows(stack: () => Stack): void {
   describe('a vote', () => {
     it('T28 is given from the mail in two taps, on a phone, for what the page shows in full', async () => {
-      const transfer = await orderTransfer(stack(), '250')
+      const transfer = await orderTransfer(stack(), '250', { maxFee: '4200000000000000' })
       const { page, faults } = await watchPage(await stack().contextOf('secondTreasurer', phone), stack().url)
       await page.addInitScript(keepVote)
       await page.goto(await linkToVote(stack(), emails.secondTreasurer, transfer.id))
       await page.getByRole('button', { name: 'Approve' }).waitFor()
+      await page.getByText('0.0042').waitFor()
       const shown = (await page.textContent('main'))!.replace(/\s/g, '')
       const { toAddress, payloadHash } = await transfer.read()
       expect([shown.includes(toAddress), shown.includes('250TUSD')]).toEqual([true, true])
+      expect(shown).toContain('Feeatmost0.0042ETH')
       await page.getByRole('button', { name: 'Approve' }).tap()
       await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).tap()
       await page.getByText('You approved this.').waitFor()

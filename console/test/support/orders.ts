@@ -12,9 +12,15 @@ export async function operationsOf(stack: Stack) {
 }
 
 /** A transfer that the treasurer orders: above 100 TUSD it waits for one vote of the treasury. */
-export async function orderTransfer(stack: Stack, amount: string) {
+export async function orderTransfer(stack: Stack, amount: string, more: { maxFee?: string } = {}) {
   const { transfers } = (await stack.client('treasurer')).vault(vaultCode)
-  const order = { toAddress: stranger, token: 'TUSD', amount, metadata: { paymentPurpose: `Invoice ${amount}` } }
+  const order = {
+    toAddress: stranger,
+    token: 'TUSD',
+    amount,
+    metadata: { paymentPurpose: `Invoice ${amount}` },
+    ...more,
+  }
   const { id } = await transfers.create({ fromAddressId: (await operationsOf(stack)).id, ...order })
   return { id, read: (): Promise<Transfer> => transfers.get(id) }
 }

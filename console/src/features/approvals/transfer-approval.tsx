@@ -25,6 +25,8 @@ const SignedTransfer = lazy(async () => ({ default: (await import('./signed-tran
 /** The holds and warnings are loaded only where there are some. */
 const RecipientAlarms = lazy(async () => ({ default: (await import('./recipient-alarms.tsx')).RecipientAlarms }))
 
+const FeeLimit = lazy(async () => ({ default: (await import('./fee-limit.tsx')).FeeLimit }))
+
 /** Everything that an approver needs to decide on a transfer. */
 export function TransferApproval({ code, id, Why }: { code: string; id: string; Why: Why }) {
   const query = useQuery(transferQuery(code, id))
@@ -53,10 +55,19 @@ function Shown(props: DecisionProps) {
 
 /** Returns the facts of the service, for a vault whose votes are not signed. */
 function unsigned(transfer: Transfer): Seen {
+  const { maxFee } = transfer.payload
   const facts: Fact[] = [
     [t('To'), <Address key="to" address={transfer.toAddress} name={recipientOf(transfer)} copy />],
     [t('From'), <Address key="from" address={transfer.fromAddress.address} />],
     [t('Network'), transfer.network],
+    [
+      t('Fee at most'),
+      maxFee === undefined ? null : (
+        <Suspense key="fee">
+          <FeeLimit raw={maxFee} network={transfer.network} />
+        </Suspense>
+      ),
+    ],
     [t('Asked by'), nameOf(transfer.initiator)],
   ]
   const amount = <Amount decimal={transfer.amountDecimal} unit={transfer.asset} />

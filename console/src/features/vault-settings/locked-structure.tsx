@@ -27,7 +27,8 @@ export function LockedStructure({ code, vault, isAdmin }: { code: string; vault:
         <h3 className="font-medium">{t('Networks')}</h3>
         <ul>
           {vault.networks.map(({ id, name, coinType, addressCheck }) => (
-            <li key={id} className="flex flex-wrap items-center gap-2 py-1">
+            // The words of the badge are wider than a phone.
+            <li key={id} className="flex flex-wrap items-center gap-2 py-1 [&>.icon]:whitespace-normal">
               {name} <span className="code text-quiet">{coinType}</span>
               {addressCheck === 'derived' ? (
                 <Badge tone="good">{t('New addresses are derived from pinned keys')}</Badge>
