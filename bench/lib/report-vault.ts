@@ -147,17 +147,7 @@ export async function seed(url: string, operations: number): Promise<void> {
         `insert into approval_voters (vault_id, id, subject_id, user_id, decision, voted_at, created_at)
           select vault_id, id, id, '${owner}', 'approve', created_at + interval '1 hour', created_at
           from operations o where ${ofAddress} and type = 'transfer' and right(id, 2)::int % 20 = 9 and status = 'confirmed'`,
-        `update transfers t set payout_id = ${id(`pay${n}x`, '(right(t.id, 9)::int / 200)')},
-            payout_row = 1 + right(t.id, 9)::int % 200 / 20
-          from operations o where o.vault_id = t.vault_id and o.id = t.id and ${ofAddress} and right(t.id, 2)::int % 20 = 8`,
-        `insert into approval_requirements (vault_id, subject_id, policy_id, policy_code, policy_name, threshold,
-          allow_initiator, created_at)
-          select t.vault_id, t.payout_id, 'cmbenchbatches00000000000', 'batches', 'Batches', 1, false, min(t.created_at)
-          from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
-          where ${ofAddress} and t.payout_id is not null group by t.vault_id, t.payout_id`,
-        `insert into approval_voters (vault_id, id, subject_id, user_id, decision, voted_at, created_at)
-          select q.vault_id, q.subject_id, q.subject_id, '${owner}', 'approve', q.created_at + interval '1 hour', q.created_at
-          from approval_requirements q where q.policy_id = 'cmbenchbatches00000000000' and q.subject_id like 'cmpay${n}x%'`,
+        ...rowsOfPayouts(n, { ofAddress, owner }),
       ]
     }),
     ...faults,
@@ -170,4 +160,21 @@ export async function seed(url: string, operations: number): Promise<void> {
     client.release(true)
     await db.destroy()
   }
+}
+
+/** Puts one operation in twenty of an address into payouts of ten rows, which needed a vote. */
+function rowsOfPayouts(n: number, { ofAddress, owner }: { ofAddress: string; owner: string }): string[] {
+  return [
+    `update transfers t set payout_id = ${id(`pay${n}x`, '(right(t.id, 9)::int / 200)')},
+        payout_row = 1 + right(t.id, 9)::int % 200 / 20
+      from operations o where o.vault_id = t.vault_id and o.id = t.id and ${ofAddress} and right(t.id, 2)::int % 20 = 8`,
+    `insert into approval_requirements (vault_id, subject_id, policy_id, policy_code, policy_name, threshold,
+      allow_initiator, created_at)
+      select t.vault_id, t.payout_id, 'cmbenchbatches00000000000', 'batches', 'Batches', 1, false, min(t.created_at)
+      from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
+      where ${ofAddress} and t.payout_id is not null group by t.vault_id, t.payout_id`,
+    `insert into approval_voters (vault_id, id, subject_id, user_id, decision, voted_at, created_at)
+      select q.vault_id, q.subject_id, q.subject_id, '${owner}', 'approve', q.created_at + interval '1 hour', q.created_at
+      from approval_requirements q where q.policy_id = 'cmbenchbatches00000000000' and q.subject_id like 'cmpay${n}x%'`,
+  ]
 }

@@ -175,7 +175,7 @@ async function creditAsReported(
   assertNotHeld(await findHoldOnDeposit(trx, vaultId, operationId))
   const correction = signedPosting('correct', { vaultId, tokenId, addressId, operationId, amount: difference })
   try {
-    // What is missing on the chain must not cover an exposure, so it is taken with the credit.
+    // The part that the chain lacks must not cover an exposure, so it is taken with the credit.
     if (found.isOrphaned) await returnDeposit(trx, deposit, now, difference < 0n ? [correction] : [])
     if (!found.isOrphaned || difference > 0n) {
       const surplus = { vaultId, id: operationId, addressId, tokenId, amount: difference }

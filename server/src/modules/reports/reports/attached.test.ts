@@ -125,8 +125,8 @@ describe('category_analytics of numbers and amounts', () => {
     await assign(operation, category, { centre: 'A', hours: '2', wage: '30', currency: 'EUR', total: '10.00' })
     const countsOf = (fields: Awaited<ReturnType<typeof read>>) =>
       ['centre', 'hours', 'wage', 'currency', 'total'].map((key) => fields[key]!.redactedCount)
-    const own = await read()
-    expect([countsOf(own), own.wage!.sums, own.total!.sums]).toEqual([
+    const ofOwner = await read()
+    expect([countsOf(ofOwner), ofOwner.wage!.sums, ofOwner.total!.sums]).toEqual([
       [0, 0, 0, 0, 0],
       sumOf('30', 1),
       sumOf('10.00', 1),
