@@ -99,6 +99,8 @@ export const walletChangesTogetherMax = 250
 export const followedAtOnceMax = 256
 /** Deliveries of one node, over all vaults. More of them would wait for a connection of the database until their leases end. */
 export const deliveriesInProgressMax = 512
+/** The part of them that hand-overs may take, or questions: the others have the rest, also while many wallet services hang. */
+export const deliveriesOfQueueMax = 448
 
 /** The largest number that the inbox counts to. A badge shows no more. */
 export const inboxCountMax = 100

@@ -60,7 +60,8 @@ export type DeliveryQueue = Extract<Queue, 'hand-over' | 'follow'>
 
 /**
  * Claims the due transfers of a queue, each for one node only. A vault gets as many as its lane has places, so that a vault
- * with many transfers or a slow wallet service delays no other vault.
+ * with many transfers or a slow wallet service delays no other vault. Where the claim is limited, the vaults come first whose lanes
+ * are the emptiest.
  *
  * @param places the free places of the lanes that are not empty
  */
@@ -74,10 +75,12 @@ export async function claimDue(
   const isRated = queue === 'follow'
   const firstPlaces = isRated ? sql`least(${laneMax}::integer, w.questions_per_second)` : sql`${laneMax}::integer`
   const { rows } = await sql<Omit<Claim, 'leaseEndsAt'>>`${prepared}
-    with lanes as materialized (
-      select v.vault_id, w.questions_per_second as per_second,
+    with vaults_in_queue as (
+      select v.vault_id, w.questions_per_second as per_second, ${firstPlaces} as first_places,
         coalesce((${JSON.stringify(places)}::jsonb ->> v.vault_id)::integer, ${firstPlaces}) as places
       from ${vaultsIn(queue)} v join vaults w on w.id = v.vault_id
+    ), lanes as materialized (
+      select * from vaults_in_queue order by places::real / first_places desc
     ), due as (
       select n.vault_id, n.id from lanes cross join lateral (
         select d.vault_id, d.id from deliveries d

@@ -9,6 +9,7 @@ import {
   handOversPerVaultMax,
   handOversPreparedMax,
   deliveriesInProgressMax as inProgressMax,
+  deliveriesOfQueueMax as ofQueueMax,
   questionsPerVaultMax,
 } from '../../../lib/limits.ts'
 import type { KeptSignedVote } from '../../../lib/signed-vote.ts'
@@ -83,7 +84,8 @@ export function createDelivery(
 
   async function claim(queue: claims.DeliveryQueue, lanes: Lanes): Promise<number> {
     const places = lanes.places(deps.clock())
-    const claimedMax = Math.max(0, inProgressMax - running.size)
+    const free = Math.min(inProgressMax - running.size, ofQueueMax - lanes.inProgress())
+    const claimedMax = Math.max(0, free)
     const claimed = await claims.claimDue(deps, queue, { laneMax: lanes.max, places, claimedMax })
     const leaves = lanes.enter(claimed, places, claimed.length === claimedMax)
     for (const [i, due] of claimed.entries()) {

@@ -20,16 +20,17 @@ export type Following = {
   leaseEndsAt: Date
 }
 
-/** Claims vaults with transfers in flight whose wallet service no node follows now. */
+/** Claims vaults with transfers in flight whose wallet service no node follows now, those first that have waited longest. */
 export async function claimFollowings(
   db: Db,
   { now, leaseEndsAt, limit }: { now: Date; leaseEndsAt: Date; limit: number },
 ): Promise<Following[]> {
   const { rows } = await sql<Omit<Following, 'leaseEndsAt'>>`${prepared}
     insert into followings as f (vault_id, ask_at)
-    select v.vault_id, ${leaseEndsAt}::timestamptz from ${vaultsIn('follow')} v
-    left join followings k on k.vault_id = v.vault_id
-    where k.vault_id is null or k.ask_at <= ${now} order by v.vault_id limit ${limit}
+    select due.vault_id, ${leaseEndsAt}::timestamptz from (
+      select v.vault_id from ${vaultsIn('follow')} v left join followings k on k.vault_id = v.vault_id
+      where k.vault_id is null or k.ask_at <= ${now} order by k.ask_at nulls first, v.vault_id limit ${limit}) due
+    order by due.vault_id
     on conflict (vault_id) do update set ask_at = excluded.ask_at where f.ask_at <= ${now}
     returning f.vault_id as "vaultId", f.cursor, f.since, f.fruitless`.execute(db)
   return rows.map((row) => ({ ...row, leaseEndsAt }))

@@ -18,6 +18,8 @@ export type Lanes = {
   refilledAt(now: Date): Date | null
   /** The vaults with work in progress. */
   busy(): string[]
+  /** The number of pieces of work in progress, over all vaults. */
+  inProgress(): number
 }
 
 type Lane = { inProgress: number; left: number; countedAt: number; hasMore: boolean; perSecond: number }
@@ -78,6 +80,7 @@ export function createLanes(max: number): Lanes {
       const isExhausted = [...lanes.values()].some(({ left }) => left < 1)
       return isExhausted ? new Date(now.getTime() + refillMilliseconds) : null
     },
+    inProgress: () => [...lanes.values()].reduce((sum, { inProgress }) => sum + inProgress, 0),
     busy: () => [...lanes].filter(([, { inProgress }]) => inProgress > 0).map(([vaultId]) => vaultId),
   }
 }
