@@ -507,11 +507,10 @@ export const coverage: Record<string, Coverage> = {
     by: ['transfers'],
     compared:
       'vault_id id to_address to_address_key contract_address payload payload_hash decision phase payout_id payout_row ' +
-      'external_id is_replaced fee_level max_fee',
+      'external_id is_replaced fee_level max_fee expires_at',
     notCovered: {
       'the address of this vault that the recipient is, which is compared': 'to_address_id',
       [votes]: 'decision_policy_id decision_policy_code decision_policy_name approval_threshold',
-      'until when it may be voted on; each vote is compared': 'expires_at',
       [chain]: 'wallet_tx_hash tx_index replaced_tx_hashes fee fee_token_id fee_owed fee_address_id',
       [delivery]: 'sent_at stuck_since replacement_due',
       [looks]: 'failure_reason halt_reason',

@@ -110,12 +110,12 @@ export function transferResolveExecutor(deps: Deps): Executor {
       const locked = await lockTransfer(trx, vaultId, id)
       if (locked === null || fetched === null) throw notFound('Transfer')
       if (versionOf(locked) !== baseVersion) throw new StaleError()
-      const { stuck, difference, feeLimit } = await readStuck(trx, { vaultId, id, delivery: locked })
+      const { stuck, difference, feeLimit, expiresAt } = await readStuck(trx, { vaultId, id, delivery: locked })
       const answers = await withTaken(trx, { vaultId, id }, fetched as WalletAnswers)
       const proven = assertProven(judge(payloadOf(step).outcome, stuck, answers))
       let transfer = locked
       if (difference !== null) {
-        await restoreTransfer(trx, locked, stuck, now)
+        await restoreTransfer(trx, locked, { ...stuck, expiresAt }, now)
         transfer = (await lockTransfer(trx, vaultId, id))!
       }
       await carryOut(trx, transfer, { stuck, feeLimit, proven, step, context })
@@ -223,12 +223,12 @@ async function recordResumption(
 async function readStuck(
   db: Db | Trx,
   { vaultId, id, delivery }: { vaultId: string; id: string; delivery: DeliveryState },
-): Promise<{ stuck: StuckTransfer; difference: string | null; feeLimit: FeeLimit }> {
+): Promise<{ stuck: StuckTransfer; difference: string | null; feeLimit: FeeLimit; expiresAt: Date | null }> {
   const [stored] = await listStoredOrders(db, vaultId, [id])
   const recorded = readRecordedState(stored!, await listRecordsOf(db, vaultId, 'transfer', [id]))
   if ('unreadable' in recorded)
     throw notProven(`Its state cannot be read from its audit records: ${recorded.unreadable}`)
-  const { order, status, difference, lasting, feeLimit } = recorded
+  const { order, status, difference, lasting, feeLimit, expiresAt } = recorded
   const stuck = {
     order,
     status,
@@ -238,7 +238,7 @@ async function readStuck(
     isOfPayout: delivery.payout_id !== null,
     lasting,
   }
-  return { stuck, difference, feeLimit }
+  return { stuck, difference, feeLimit, expiresAt }
 }
 
 /** @throws 502 */

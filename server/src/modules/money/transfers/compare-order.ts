@@ -37,6 +37,8 @@ export type RequestRecord = {
   payout?: { id: string; row: number; externalId: string; payloadHash: string }
   /** SHA-256 in hex of the vote that the initiator signed, in a protected vault. */
   signedVote?: string
+  /** The end of the time for votes; null when it needs no votes, absent in records of older versions. */
+  expiresAt?: string | null
 }
 
 /** The details of a `payout.requested` record that bind the votes on a payout. */
@@ -101,6 +103,7 @@ function compare(stored: StoredOrder, records: TargetRecord[]): Comparison {
     differenceOfOrder(stored, requested) ??
     differenceOfFacts(stored, requested) ??
     differenceOfStatus(stored, statusAfter(requested.status, records)) ??
+    differenceOfEnd(stored, requested) ??
     differenceOfPayout(stored, requested) ??
     differenceOfVotes(stored, requested, records)
   if (difference !== null) return { difference }
@@ -138,6 +141,8 @@ export function readFeeLimit({ maxFee }: Pick<Payload, 'maxFee'>, records: Targe
 export type RecordedState = {
   order: Payload
   status: OperationStatus
+  /** The end of the time for votes. */
+  expiresAt: Date | null
   feeLimit: FeeLimit
   /** The difference between the tables and the record, or null when they agree. */
   difference: string | null
@@ -156,7 +161,7 @@ export function readRecordedState(
   try {
     const found = readCreation(records, 'transfer.requested')
     if ('difference' in found) return { unreadable: found.difference }
-    const { payload: order, payloadHash, status: first } = found.creation.details as RequestRecord
+    const { payload: order, payloadHash, status: first, expiresAt: end } = found.creation.details as RequestRecord
     if (hashPayload(order).toString('hex') !== payloadHash)
       return { unreadable: 'its recorded payload has another hash' }
     const status = statusAfter(first, records) as OperationStatus | null
@@ -164,16 +169,18 @@ export function readRecordedState(
     if (!isReserved(stored, order)) return { unreadable: notReserved }
     const phase = isPhaseOf(status, 'halted') ? 'halted' : 'done'
     const current = { ...order, feeLevel: order.feeLevel ?? null, maxFee: order.maxFee ?? null }
+    const expiresAt = end == null ? stored.expires_at : new Date(end)
     const restored: StoredOrder = {
       ...stored,
       status,
       phase,
+      expires_at: expiresAt,
       current,
       payload: order,
       payload_hash: hashPayload(order),
     }
     const [difference, lasting] = [differenceOf(stored, records), differenceOf(restored, records)]
-    return { order, status, feeLimit: readFeeLimit(order, records), difference, lasting }
+    return { order, status, expiresAt, feeLimit: readFeeLimit(order, records), difference, lasting }
   } catch {
     return { unreadable: 'its audit records cannot be read' }
   }
@@ -216,6 +223,13 @@ function differenceOfStatus({ status, phase }: StoredOrder, recorded: string | n
   if (recorded === null) return 'its audit records contradict each other'
   if (status !== recorded) return `it is ${status}, and according to its audit records ${recorded}`
   return isPhaseOf(recorded, phase) ? null : `it is ${status} and in the phase ${phase}`
+}
+
+/** An earlier end is no difference: it only ends the vote sooner, and the record says so. */
+function differenceOfEnd({ expires_at }: StoredOrder, { expiresAt }: RequestRecord): string | null {
+  if (expiresAt == null) return null
+  const isLater = expires_at === null || expires_at > new Date(expiresAt)
+  return isLater ? 'its time to vote was extended' : null
 }
 
 /** Returns the status after the recorded moves; null when the moves do not form a single path from the first status. */

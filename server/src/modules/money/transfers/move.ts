@@ -311,13 +311,13 @@ function written(moves: PhaseMove[]): Part[] {
 }
 
 /**
- * Restores the rows of a locked transfer from its audit records: the columns of the order, its status, and the phase. Other columns
+ * Restores the rows of a locked transfer from its audit records: the columns of the order, its status, the end of its votes, and the phase. Other columns
  * and tables, such as votes, stay as they are.
  */
 export async function restoreTransfer(
   trx: Trx,
   transfer: LockedTransfer,
-  { order, status }: Pick<RecordedState, 'order' | 'status'>,
+  { order, status, expiresAt }: Pick<RecordedState, 'order' | 'status' | 'expiresAt'>,
   now: Date,
 ): Promise<void> {
   const { vault_id: vaultId, id } = transfer
@@ -329,6 +329,7 @@ export async function restoreTransfer(
     payload_hash: hashPayload(order),
     fee_level: order.feeLevel ?? null,
     max_fee: order.maxFee ?? null,
+    expires_at: expiresAt,
     next_attempt_at: null,
   })
 }

@@ -305,6 +305,7 @@ export type StoredOrder = {
   current: { [Field in keyof StoredPayload]: StoredPayload[Field] | null }
   payload: Payload
   payload_hash: Buffer
+  expires_at: Date | null
   to_address_key: string
   counterparty_id: string | null
   effect: string | null
@@ -357,7 +358,7 @@ async function selectStored<More>(
 ): Promise<(StoredOrder & More)[]> {
   const { rows } = await sql<Omit<StoredOrder, 'payoutRecords'> & More>`${prepared}
     select ${more}, t.id, t.payout_id, t.payout_row, t.external_id, t.is_replaced, o.status, t.phase, ${currentOrder} as current,
-      t.payload, t.payload_hash, t.to_address_key, o.counterparty_id,
+      t.payload, t.payload_hash, t.expires_at, t.to_address_key, o.counterparty_id,
       t.decision ->> 'effect' as effect, t.decision -> 'facts' as facts, k.code as token_code, k.decimals, (
         select json_build_object('amount', e.amount::text, 'tokenId', e.token_id, 'addressId', d.address_id)
         from ledger_entries e

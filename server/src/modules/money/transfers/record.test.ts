@@ -100,6 +100,11 @@ const rewrites: [what: string, difference: string, change: (id: string) => Promi
     statement(`update transfers set to_address_key = 'x' where id = $1`),
   ],
   [
+    'transfers.expires_at',
+    'its time to vote was extended',
+    statement(`update transfers set expires_at = expires_at + interval '1 day' where id = $1`),
+  ],
+  [
     'addresses.derivation_path',
     'its derivationPath was changed',
     statement(`update addresses set derivation_path = 'm/0/0/' || id ${ofAddress}`),
@@ -236,7 +241,7 @@ describe('T27 T56 a stored order that differs from its audit record', () => {
       id,
     ])
     expect(notified).toEqual([{ user_id: bench.vault.admin.userId }])
-    for (let round = 0; round < 10; round += 1) await sendNotifications(bench.test.deps)
+    for (let round = 0; round < 20; round += 1) await sendNotifications(bench.test.deps)
     const messageId = new RegExp(`<${id}-\\d+-${bench.vault.admin.userId}-stopped@`)
     const mails = (await outbox.read()).filter(({ source }) => messageId.test(source))
     expect(mails.map(({ text }) => text)).toEqual([
