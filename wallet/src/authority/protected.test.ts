@@ -182,6 +182,9 @@ describe('T58 before anything is signed', () => {
     await bench.forge(clientId, paid, authorization)
     await bench.untilWaits('paid-once', 'ALREADY_SIGNED: ')
     expect(await bench.stateOf(token, 'paid-once')).toMatchObject({ status: 'queued', txHash: null })
+    await bench.chain.setBalance(fromAddress, 0n)
+    await bench.untilWaits('paid-once', 'ALREADY_SIGNED: the order may have been mined; INSUFFICIENT_FUNDS: ')
+    expect(await bench.stateOf(token, 'paid-once')).toMatchObject({ status: 'queued', txHash: null })
     expect(await bench.nonceOf(fromAddress)).toBe(1)
   })
 

@@ -118,6 +118,11 @@ export type Sender = {
    * transfers are locked, and in their order.
    */
   reserve(tx: pg.PoolClient, wanted: Signable[], claim: Claim): Promise<Reserved>
+  /**
+   * Returns the reason why transactions that this wallet has no record of may have paid from the address; null when none has. Called after
+   * a transfer was found impossible: it may have been paid before a restore.
+   */
+  findDoubt(db: pg.Pool): Promise<string | null>
   /** Reads the state of the address anew at the next pass. */
   forget(): void
 }
@@ -194,8 +199,8 @@ export type Movement = {
 export type BlockMovement = { txHash: string; movement: Movement; block: Block }
 
 type Watching = {
-  /** Reads the blocks of a range. `headBlock` is the newest one. */
-  readRange(range: { first: bigint; last: bigint; headBlock: bigint }): Promise<BlockRange>
+  /** Reads the blocks of a range. `headBlock` is the newest one, `previousHead` was the newest one when the range before was read. */
+  readRange(range: { first: bigint; last: bigint; headBlock: bigint; previousHead: bigint }): Promise<BlockRange>
   /**
    * Stores the outputs that further payments may spend, and the outputs that the blocks spent, in the database transaction that stores the
    * deposits. Returns transactions of addresses of this wallet that it has no record of, if they are found only here.

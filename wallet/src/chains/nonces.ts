@@ -16,6 +16,15 @@ export async function lockNonce(tx: pg.PoolClient, { network, from_address }: Se
   return Number(rows[0]!.next_nonce)
 }
 
+/** Returns the next nonce of an address without a lock. */
+export async function readNonce(db: pg.Pool | pg.PoolClient, { network, from_address }: Sender): Promise<number> {
+  const { rows } = await db.query<{ next_nonce: string }>(
+    'select next_nonce from wallet.nonces where network = $1 and address = $2',
+    [network, from_address],
+  )
+  return Number(rows[0]?.next_nonce ?? 0)
+}
+
 export async function moveNonce(tx: pg.PoolClient, { network, from_address }: Sender, next: number): Promise<void> {
   await tx.query('update wallet.nonces set next_nonce = $3 where network = $1 and address = $2 and next_nonce < $3', [
     network,

@@ -36,7 +36,8 @@ async function readNextBlocks(parts: Parts, headBlock: bigint): Promise<WatchOut
   const lastBlock = min(cursor.nextBlock + BigInt(chain.scan.blocksMax) - 1n, headBlock - depth)
   if (lastBlock < cursor.nextBlock) return { moreBlocks: false, events: 0 }
 
-  const range = await chain.readRange({ first: cursor.nextBlock, last: lastBlock, headBlock })
+  const { previousHead } = cursor
+  const range = await chain.readRange({ first: cursor.nextBlock, last: lastBlock, headBlock, previousHead })
   const { blocks } = range
   if (!isOneChain(blocks, cursor.previousHash)) {
     return await goBack(parts, { cursor, from: cursor.nextBlock, why: 'the chain was reorganised below the cursor' })
@@ -56,7 +57,9 @@ async function readNextBlocks(parts: Parts, headBlock: bigint): Promise<WatchOut
   return { moreBlocks: stored === null || lastBlock < headBlock - depth, events: stored ?? 0 }
 }
 
-async function openCursor({ pool, chain }: Parts, headBlock: bigint): Promise<Cursor> {
+type ReadCursor = Cursor & { previousHead: bigint }
+
+async function openCursor({ pool, chain }: Parts, headBlock: bigint): Promise<ReadCursor> {
   const found = await findCursor(pool, chain.network)
   if (found) return found
   // Addresses may have been issued while the node could not be reached, so the first pass also looks back.
@@ -69,13 +72,16 @@ async function openCursor({ pool, chain }: Parts, headBlock: bigint): Promise<Cu
   return (await findCursor(pool, chain.network))!
 }
 
-async function findCursor(pool: pg.Pool, network: string): Promise<Cursor | undefined> {
-  const { rows } = await pool.query<{ next_block: string; previous_hash: string | null }>({
+async function findCursor(pool: pg.Pool, network: string): Promise<ReadCursor | undefined> {
+  const { rows } = await pool.query<{ next_block: string; previous_hash: string | null; head_block: string }>({
     name: 'find-cursor',
-    text: 'select next_block, previous_hash from wallet.cursors where network = $1',
+    text: 'select next_block, previous_hash, head_block from wallet.cursors where network = $1',
     values: [network],
   })
-  return rows[0] && { nextBlock: BigInt(rows[0].next_block), previousHash: rows[0].previous_hash }
+  const [row] = rows
+  if (row === undefined) return undefined
+  const { next_block, previous_hash, head_block } = row
+  return { nextBlock: BigInt(next_block), previousHash: previous_hash, previousHead: BigInt(head_block) }
 }
 
 /** Compare-and-set, so that two processes never both store the same blocks. */

@@ -55,7 +55,7 @@ export async function openUtxoWallet(type: Type, settings: { confirmations?: num
   await addClient(pool, keyring, type)
   const clientId = (await findClientByName(pool, type))!
   const log = openLog('silent')
-  const config = await utxoConfigOf(type, node, settings)
+  let config = await utxoConfigOf(type, node, settings)
   const open = async (): Promise<Chain> => openChain(type, config, pool)
   let chain = await open()
   const parts = () => ({ pool, keyring, authorities: null, chain, log })
@@ -78,7 +78,8 @@ export async function openUtxoWallet(type: Type, settings: { confirmations?: num
     keyring,
     chain: () => chain,
     /** Goes on as another process, which knows only the content of the database. */
-    async restart() {
+    async restart(changes: { confirmations?: number } = {}) {
+      config = { ...config, ...changes }
       chain = await open()
     },
     derive: (derivationPath: string) =>

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
+import { wasSigned } from '../authority/verify-stored.ts'
 import type { Chain, Pass, Sender, Signable } from '../chains/chain.ts'
 import { describeNodeError } from '../chains/node-error.ts'
 import { nodeBatchMax, sendBackoffSecondsMax, sendBatchMax, sendLeaseSeconds } from '../limits.ts'
@@ -58,7 +59,6 @@ async function signInOrder(parts: Parts, rows: TransferRow[], pass: Pass): Promi
   const signed: SignedRow[] = []
   for (const { transfer: row } of signable) {
     const outcome = outcomes.get(row)!
-    if (outcome.kind === 'failed') noteFailed(parts, row, outcome.reason)
     if (outcome.kind === 'wait') {
       sender.forget()
       await postpone(parts, row, outcome.reason)
@@ -78,18 +78,25 @@ async function planOne(parts: Parts, row: TransferRow, { sender, isProtected }: 
   const { pool, authorities, chain } = parts
   try {
     const unauthorized = isProtected ? await findUnauthorized({ db: pool, authorities, chain }, row) : null
-    if (unauthorized?.kind === 'failed') noteFailed(parts, row, unauthorized.reason)
-    if (unauthorized?.kind === 'wait') await postpone(parts, row, unauthorized.reason)
-    if (unauthorized !== null) return null
-    const plan = await sender.plan(row)
+    const plan = unauthorized ?? (await sender.plan(row))
     if (plan.kind === 'possible') return { transfer: row, plan }
-    if (plan.kind === 'tooDear') await postpone(parts, row, plan.reason)
+    const doubt = plan.kind === 'impossible' ? await findDoubt(parts, sender, row) : null
+    if (doubt !== null) sender.forget()
+    if (plan.kind !== 'impossible' || doubt !== null) await postpone(parts, row, joined(doubt, plan.reason))
     else if (await failUnsigned(pool, row, plan.reason)) noteFailed(parts, row, plan.reason)
   } catch (error) {
     await postpone(parts, row, describeNodeError(error))
   }
   return null
 }
+
+/** Returns the reason why an order may have been paid: `failed` means that the amount has not moved. Null when it was not paid. */
+async function findDoubt({ pool, authorities }: Parts, sender: Sender, row: TransferRow): Promise<string | null> {
+  if (await wasSigned(authorities, row)) return 'ALREADY_SIGNED: the order may have been mined'
+  return await sender.findDoubt(pool)
+}
+
+const joined = (doubt: string | null, reason: string) => (doubt === null ? reason : `${doubt}; ${reason}`)
 
 const noteFailed = ({ log }: Parts, { id }: TransferRow, reason: string) =>
   log.warn({ transferId: id, reason }, 'transfer failed before it was signed')

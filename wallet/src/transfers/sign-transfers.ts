@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { readProtection } from '../authority/protection.ts'
 import { toText } from '../authority/refusal.ts'
 import { type AuthorityStore, AuthorityUnavailableError } from '../authority/store.ts'
-import { claimSigning, refusalOfStored, wasSigned } from '../authority/verify-stored.ts'
+import { claimSigning, refusalOfStored } from '../authority/verify-stored.ts'
 import type { Chain, Claim, Key, Sender, Signable, Signed } from '../chains/chain.ts'
 import { describeNodeError } from '../chains/node-error.ts'
 import { inTransaction } from '../database/in-transaction.ts'
@@ -13,8 +13,6 @@ import type { TransferRow } from './transfer-row.ts'
 
 export type SignOutcome =
   | ({ kind: 'signed' } & Signed)
-  /** The chain would refuse the transfer; nothing was signed and no nonce was used. */
-  | { kind: 'failed'; reason: string }
   /** Not now: earlier transfers may change what the address can pay, the fee is too high, or an operator must intervene. */
   | { kind: 'wait'; reason: string }
   /** Another process signed or failed it first. */
@@ -87,22 +85,16 @@ export async function isAnyProtected(
 }
 
 /**
- * Checks the signatures of a stored order. Returns null if they cover it, or if its client is not protected. Otherwise the transfer fails,
- * or waits if it may have been signed before or its authority cannot be read.
+ * Checks the signatures of a stored order. Returns null if they cover it, or if its client is not protected. Otherwise the payment is
+ * impossible, or waits while its authority cannot be read.
  */
 export async function findUnauthorized(
   { db, authorities, chain }: Pick<Signer, 'authorities' | 'chain'> & { db: pg.Pool | pg.PoolClient },
   transfer: TransferRow,
-): Promise<SignOutcome | null> {
+): Promise<{ kind: 'impossible' | 'wait'; reason: string } | null> {
   try {
     const refused = await refusalOfStored(db, authorities, chain, transfer)
-    if (refused === null) return null
-    // `failed` means that the amount has not moved, which is not certain for an order that was signed before.
-    if (await wasSigned(authorities, transfer)) {
-      return { kind: 'wait', reason: `ALREADY_SIGNED: the order may have been mined; ${toText(refused)}` }
-    }
-    const reason = `AUTHORIZATION_REFUSED: ${toText(refused)}`
-    return (await failUnsigned(db, transfer, reason)) ? { kind: 'failed', reason } : { kind: 'taken' }
+    return refused === null ? null : { kind: 'impossible', reason: `AUTHORIZATION_REFUSED: ${toText(refused)}` }
   } catch (error) {
     if (!(error instanceof AuthorityUnavailableError)) throw error
     return { kind: 'wait', reason: `AUTHORITY_UNAVAILABLE: ${error.message}` }
@@ -144,7 +136,8 @@ async function storeSigned(
   for (const entry of open) {
     const unauthorized = isProtected ? await findUnauthorized({ db: tx, authorities, chain }, entry.transfer) : null
     if (unauthorized === null) permitted.push(entry)
-    else outcomes.set(entry.transfer, unauthorized)
+    // It fails in the next pass, unless it may have been paid already.
+    else outcomes.set(entry.transfer, { kind: 'wait', reason: unauthorized.reason })
   }
   const claim: Claim = async (transfer, place) =>
     isProtected ? await claimSigning(tx, authorities, transfer, { kind: 'payment', ...place }) : null

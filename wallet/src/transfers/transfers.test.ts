@@ -305,6 +305,29 @@ describe('T22 T23 outages', () => {
     expect(await waitForTransfer(wallet.url, 'dropped-1')).toMatchObject({ status: 'confirmed' })
   })
 
+  test('T26 an order that emptied its address before a restore stays queued, and fails only after an operator looked', async () => {
+    const from = await fundedAddress()
+    const token = await deployTestToken(faucet)
+    // The restored database has no record of the transaction that moved everything.
+    await rpc('anvil_setBalance', [from.fromAddress, '0x0'])
+    await rpc('anvil_setNonce', [from.fromAddress, '0x1'])
+    const ids = ['emptied-coin', 'emptied-token']
+    for (const [at, contractAddress] of [null, token].entries())
+      await orderTestTransfer(wallet.url, { id: ids[at]!, ...from, toAddress: recipient, contractAddress, amount: '9' })
+    for (const id of ids)
+      await waitFor('the reason', async () => {
+        const { rows } = await pool.query<{ last_error: string | null }>(
+          'select last_error from wallet.transfers where id = $1',
+          [id],
+        )
+        return /^UNKNOWN_TRANSACTIONS: .*; (INSUFFICIENT_FUNDS|EXECUTION_REVERTED): /.test(rows[0]?.last_error ?? '')
+      })
+    for (const id of ids) expect((await call(wallet.url, `/transfers/${id}`)).body).toMatchObject({ status: 'queued' })
+    expect(await acceptNonce(pool, { network: 'ethereum', address: from.fromAddress, nextNonce: 1 })).toBe(true)
+    for (const id of ids)
+      expect(await waitForTransfer(wallet.url, id)).toMatchObject({ status: 'failed', txHash: null })
+  })
+
   test('T26 transactions that the wallet does not know hold back the next one', async () => {
     const from = await fundedAddress()
     await rpc('anvil_setNonce', [from.fromAddress, '0x2'])

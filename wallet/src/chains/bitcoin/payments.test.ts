@@ -6,6 +6,7 @@ import { signForSeveral } from '../../testing/sign-transaction.ts'
 import { openUtxoWallet, type UtxoWallet } from '../../testing/utxo-wallet.ts'
 import { acceptNonce } from '../../transfers/accept-nonce.ts'
 import { sendPoints } from '../../transfers/sign-transfers.ts'
+import { readAddress } from './addresses.ts'
 import type { Coin } from './sizes.ts'
 
 // The tests of a node are counted as skipped where its program is not installed (Debian: litecoind).
@@ -182,6 +183,36 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     }
   })
 
+  test('T26 an order whose payment may have emptied the address before a restore stays queued', async () => {
+    account += 1
+    const derivationPath = `m/44/${wallet.parameters.coinType}/${account}/0`
+    const fromAddress = await wallet.derive(derivationPath)
+    const toAddress = wallet.recipient(account)
+    const id = `emptied ${type}`
+    const reason = async () => {
+      await wallet.send()
+      const { status, last_error, failure_reason } = await wallet.read(id)
+      return `${status}: ${last_error ?? failure_reason}`
+    }
+    const deposit = await wallet.payFrom(fromAddress, 200_000n)
+    await wallet.node.rpc.call('sendrawtransaction', [deposit.raw])
+    await wallet.mine(2)
+    await wallet.order(id, { derivationPath, fromAddress, toAddress, amount: 199_900n })
+    expect(await reason()).toMatch(/^queued: UNKNOWN_TRANSACTIONS: the blocks from \d+ to \d+ are not read yet; INSUFF/)
+    await wallet.follow()
+    const coins = [{ txHash: deposit.txHash, index: 0, amount: 200_000n }]
+    const outputs = [{ toAddress, amount: 199_900n }]
+    const paid = await signForSeveral([await keyOf(derivationPath)], { coins, outputs }, wallet.parameters)
+    await wallet.node.rpc.call('prioritisetransaction', [paid.txHash, 0, 100_000])
+    await wallet.node.rpc.call('sendrawtransaction', [paid.raw])
+    expect(await reason()).toMatch(`queued: UNKNOWN_TRANSACTIONS: ${deposit.txHash}:0 is spent`)
+    await wallet.mine(2)
+    await wallet.follow()
+    expect(await reason()).toMatch(`queued: UNKNOWN_TRANSACTIONS: ${paid.txHash} spent an output`)
+    const accepting = acceptNonce(wallet.pool, { network: type, address: fromAddress, nextNonce: 1 })
+    await expect(accepting).rejects.toThrow(id)
+  })
+
   test('a deposit that was spent before it was read stops its address, and what returned is no deposit but can be spent', async () => {
     account += 1
     const derivationPath = `m/44/${wallet.parameters.coinType}/${account}/0`
@@ -218,6 +249,24 @@ describe.skipIf(litecoinProgram === null).each(['bitcoin', 'litecoin'] as const)
     expect(await acceptNonce(wallet.pool, { network: type, address: fromAddress, nextNonce: 1 })).toBe(true)
     expect(await settle(`again ${type}`)).toMatchObject({ status: 'confirmed' })
     expect(await wallet.balanceOf(toAddress)).toBe(150_000n)
+  })
+
+  test('rewards of all blocks are reported when the number of confirmations was raised meanwhile', async () => {
+    account += 1
+    const address = await wallet.derive(`m/44/${wallet.parameters.coinType}/${account}/0`)
+    const script = Buffer.from(readAddress(address, wallet.parameters)!.script)
+    await wallet.follow()
+    await wallet.node.mine(8, script)
+    // The rewards of the first blocks are reported with two confirmations, the others with six.
+    await wallet.mine(95)
+    await wallet.follow()
+    const reported = (await depositsOf(address)).length
+    expect([reported > 0, reported < 8]).toEqual([true, true])
+    await wallet.restart({ confirmations: 6 })
+    await wallet.mine(20)
+    await wallet.follow()
+    expect(await depositsOf(address)).toHaveLength(8)
+    await wallet.restart({ confirmations: 2 })
   })
 
   test('the database refuses a transaction without the anchor, and an output that another transfer took', async () => {

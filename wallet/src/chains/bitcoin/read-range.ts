@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { BlockMovement, BlockRange, Movement } from '../chain.ts'
+import type { BlockMovement, BlockRange, Chain, Movement } from '../chain.ts'
 import { eachLimited } from '../each-limited.ts'
 import { findBlock, findTransaction, readFullBlock } from './blocks.ts'
 import type { Outpoint, UtxoBlock, UtxoTransaction } from './utxo-block.ts'
@@ -16,10 +16,14 @@ type ListOwn = Parameters<BlockRange['listMovements']>[0]
 /** Reads a range of final blocks, and the rewards of those that became spendable with them. */
 export async function readRange(
   node: UtxoNode,
-  { first, last, headBlock }: { first: bigint; last: bigint; headBlock: bigint },
+  { first, last, headBlock, previousHead }: Parameters<Chain['readRange']>[0],
 ): Promise<BlockRange> {
   const blocks = await readBlocks(node, first, last)
-  const rewards = { first: first - lagOf(node.confirmations), last: min(last, headBlock - rewardDepth) }
+  const rewards = {
+    // If the range before had fewer confirmations, it ended nearer to its head, and its rewards ended further below it.
+    first: max(min(first - lagOf(node.confirmations), previousHead - rewardDepth + 1n), first - rewardDepth),
+    last: min(last, headBlock - rewardDepth),
+  }
   return {
     blocks,
     listMovements: async (listOwn) => [

@@ -8,6 +8,7 @@ import { assembleTransaction, buildTransaction } from './build.ts'
 import { checkTransaction } from './check.ts'
 import { type Refusal, type Selection, selectCoins } from './coins.ts'
 import { type FeeRate, readFeeRate } from './fees.ts'
+import { findDoubt, reasonOfUnknown } from './find-doubt.ts'
 import type { UtxoKey } from './key.ts'
 import { listCoins, type OwnCoins, storeSpending, takeCoins } from './own-coins.ts'
 import { lockSender } from './senders.ts'
@@ -33,6 +34,7 @@ export async function openPass(node: UtxoNode): Promise<Pass> {
       return {
         plan: async (transfer) => planPayment(node, transfer, present, await rateOf(transfer.fee_level)),
         reserve: (tx, wanted, claim) => reserveCoins(tx, node, { first, wanted, claim, rateOf }),
+        findDoubt: (db) => findDoubt(node, db, first),
         forget: () => undefined,
       }
     },
@@ -117,7 +119,7 @@ async function reserveCoins(
   const { next, unknown } = await lockSender(tx, first)
   const reserved: { assigned: UtxoAssigned[]; waiting: Reserved['waiting'] } = { assigned: [], waiting: [] }
   if (unknown !== null) {
-    const reason = `UNKNOWN_TRANSACTIONS: ${unknown} spent an output of the address, and this wallet did not sign it`
+    const reason = reasonOfUnknown(unknown)
     return { assigned: [], waiting: wanted.map(({ transfer }) => ({ transfer, reason })) }
   }
   const present = await listCoins(tx, first)

@@ -6,7 +6,7 @@ import { bitcoin, litecoin, type UtxoParameters } from './parameters.ts'
 import { countOf, hashOf, isRecord, NodeOutage, openRpc, type Rpc } from './rpc.ts'
 import type { UtxoBlock } from './utxo-block.ts'
 
-/** One configured network and the client of its node. `reach`, `known` and `scan` are state of the follower. */
+/** One configured network and the client of its node. `reach`, `known`, `scan` and `awaited` are state of the follower. */
 export type UtxoNode = UtxoConfig & {
   /** The database. Its tables say which outputs belong to which client; a node cannot. */
   pool: pg.Pool
@@ -16,6 +16,8 @@ export type UtxoNode = UtxoConfig & {
   reach: { reachable: boolean; headBlock: bigint | null }
   known: Map<bigint, UtxoBlock>
   scan: { blocksMax: number }
+  /** The block up to which deposits must be read before an order may fail that its address cannot pay; null when none is waited for. */
+  awaited: bigint | null
 }
 
 const parametersOf = { bitcoin, litecoin }
@@ -29,6 +31,7 @@ export const openNode = (network: string, config: UtxoConfig, pool: pg.Pool): Ut
   reach: { reachable: false, headBlock: null },
   known: new Map(),
   scan: { blocksMax: Math.min(scanBlocksMax, 20) },
+  awaited: null,
 })
 
 const withReplacement = (parameters: UtxoParameters, replacement = parameters.replacement) => ({

@@ -3,7 +3,7 @@ import { type Address, keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { TransferRow } from '../../transfers/transfer-row.ts'
 import type { Assigned, Claim, Pass, Reserved, Sender, Signable, Signed } from '../chain.ts'
-import { lockNonce, moveNonce } from '../nonces.ts'
+import { lockNonce, moveNonce, readNonce } from '../nonces.ts'
 import { readCommittedCost, readOpening } from './committed-cost.ts'
 import { readAccount, readMarket } from './market.ts'
 import type { Account, Node } from './node.ts'
@@ -28,10 +28,20 @@ export async function openPass(chain: Node): Promise<Pass> {
           return await planTransfer(chain, transfer, { price: market.price, account: await readAgain() })
         },
         reserve: (tx, wanted, claim) => reserveNonces(tx, { first, account, wanted, claim }),
+        async findDoubt(db) {
+          // The chain comes first: a transaction that this wallet signs meanwhile is in the database before the chain sees it.
+          const chainNonce = await chain.batched.getTransactionCount({ address, blockTag: 'pending' })
+          return doubtOf(chainNonce, await readNonce(db, first))
+        },
         forget: () => void market.accounts.delete(address),
       }
     },
   }
+}
+
+function doubtOf(chainNonce: number, known: number): string | null {
+  if (chainNonce <= known) return null
+  return `UNKNOWN_TRANSACTIONS: the chain has seen ${chainNonce} transactions of the address, this wallet knows ${known}`
 }
 
 type Wanted = { first: TransferRow; account: Account; wanted: Signable[]; claim: Claim }
@@ -39,10 +49,8 @@ type Wanted = { first: TransferRow; account: Account; wanted: Signable[]; claim:
 /** Gives the next nonces of the address to the transfers that its balance covers. */
 async function reserveNonces(tx: pg.PoolClient, { first, account, wanted, claim }: Wanted): Promise<Reserved> {
   const nonce = await lockNonce(tx, first)
-  if (account.chainNonce > nonce) {
-    const reason = `UNKNOWN_TRANSACTIONS: the chain has seen ${account.chainNonce} transactions of the address, this wallet knows ${nonce}`
-    return { assigned: [], waiting: wanted.map(({ transfer }) => ({ transfer, reason })) }
-  }
+  const doubt = doubtOf(account.chainNonce, nonce)
+  if (doubt !== null) return { assigned: [], waiting: wanted.map(({ transfer }) => ({ transfer, reason: doubt })) }
   const reserved: Reserved = { assigned: [], waiting: [] }
   let committed = await readCommittedCost(tx, first, account.opening)
   for (const entry of wanted) {
