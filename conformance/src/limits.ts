@@ -4,8 +4,9 @@ export const answerMillisecondsMax = 10_000
 export const patienceMilliseconds = 15_000
 /** The part of an answer that the kit keeps. Strongroom reads less, which a check says. */
 export const bytesReadMax = 4_194_304
-/** The sizes that Strongroom reads: of an answer, and of an answer about changes. */
+/** The sizes that Strongroom reads: of an answer, of an answer about an authority, and of an answer about changes. */
 export const answerBytesMax = 65_536
+export const authorityBytesMax = 262_144
 export const changesBytesMax = 2_097_152
 /** The part of a body that is shown with a failure. */
 export const shownCharactersMax = 2_000

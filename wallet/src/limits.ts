@@ -12,6 +12,10 @@ export const pathLengthMax = 200
 export const transferIdLengthMax = 128
 export const networkNameLengthMax = 63
 export const bodyBytesMax = 64 * 1024
+/** An authority in canonical form: 50 people with three keys each need about 60 KiB. */
+export const authorityBytesMax = 96 * 1024
+/** A body with an authority and its votes. The answer about two versions is smaller, and the caller reads as many bytes of it. */
+export const authorityBodyBytesMax = 256 * 1024
 /** The number of transfers in an answer about several. */
 export const statesMax = 100
 

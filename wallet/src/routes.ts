@@ -7,15 +7,16 @@ import { replayEvents } from './accepted/replay-events.ts'
 import { assertOwnAddress, deriveAddress } from './addresses.ts'
 import { cancelPending } from './authority/cancellation.ts'
 import type { Surroundings } from './authority/fit.ts'
-import { type Shown, showProtection, updateAuthority } from './authority/protection.ts'
+import { showProtection, updateAuthority } from './authority/protection.ts'
 import { stopOrders } from './authority/stops.ts'
-import type { AuthorityStore } from './authority/store.ts'
+import type { AuthorityStore, Shown } from './authority/store.ts'
 import { untoldWarning } from './authority/tell-contacts.ts'
 import type { Chain } from './chains/chain.ts'
 import { findClientId } from './clients.ts'
 import { badField, notFound, unauthorized } from './errors.ts'
 import { showAccountKey } from './keys/account-key.ts'
 import type { Keyring } from './keys/keyring.ts'
+import { authorityBodyBytesMax } from './limits.ts'
 import { operations } from './operations.ts'
 import type { SigningPage } from './signing/page.ts'
 import type { ChangeFeed } from './transfers/change-feed.ts'
@@ -205,7 +206,8 @@ function authorityRoutes(routes: Routes, { pool, authorities, around, onVersion 
     return warned(shown, around)
   })
 
-  routes.post(operations.updateAuthority.path, { schema: operations.updateAuthority.schema }, async (request) => {
+  const ofUpdate = { schema: operations.updateAuthority.schema, bodyLimit: authorityBodyBytesMax }
+  routes.post(operations.updateAuthority.path, ofUpdate, async (request) => {
     const shown = await updateAuthority(pool, authorities, clientIdOf(request), request.body, around)
     onVersion()
     return warned(shown, around)

@@ -1,5 +1,5 @@
 import type { Category } from '../check.ts'
-import { answerBytesMax, answerMillisecondsMax, changesBytesMax } from '../limits.ts'
+import { answerBytesMax, answerMillisecondsMax, authorityBytesMax, changesBytesMax } from '../limits.ts'
 import { Violation } from '../outcomes.ts'
 import type { AnswerSeen, WalletUnderTest } from '../wallet-under-test.ts'
 
@@ -70,9 +70,7 @@ export const wholeRun: Category = {
       async run(wallet) {
         expectOfAll(
           wallet,
-          ({ bytes, exchange }) =>
-            bytes <=
-            (/^\/(transfers\/changes|accepted)/.test(exchange.request.path) ? changesBytesMax : answerBytesMax),
+          ({ bytes, exchange }) => bytes <= bytesMaxOf(exchange.request.path),
           ({ bytes }) => `an answer had ${bytes} bytes`,
         )
       },
@@ -92,6 +90,11 @@ export const wholeRun: Category = {
       },
     },
   ],
+}
+
+function bytesMaxOf(path: string): number {
+  if (/^\/authority(\/|$)/.test(path)) return authorityBytesMax
+  return /^\/(transfers\/changes|accepted)/.test(path) ? changesBytesMax : answerBytesMax
 }
 
 function expectOfAll(

@@ -285,6 +285,8 @@ export const differencesNamedMax = 100
 export const auditVerifyPageRecordsMax = 1_000
 
 export const walletResponseBytesMax = 65_536
+/** An answer of the wallet service about an authority has the version in force and the next version, of 96 KiB each. */
+export const walletAuthorityBytesMax = 262_144
 /** The time for which one reconciliation asks the wallet service of a vault for balances. */
 export const reconciliationCallsMilliseconds = 60_000
 

@@ -432,11 +432,12 @@ describe('an authority that cannot be right', () => {
   })
 
   test('is refused when it does not fit into a request', () => {
-    const addresses = Array.from({ length: 700 }, (_, index) => ({
+    const keys = Array.from({ length: 200 }, (_, index) => ({ ...key, id: `${index}-${'x'.repeat(400)}` }))
+    const addresses = Array.from({ length: 1_000 }, (_, index) => ({
       network: 'ethereum',
       address: `0x${index.toString().padStart(40, '0')}`,
     }))
-    expect(() => parseAuthority({ ...authority, addresses })).toThrow(/49152 bytes/)
+    expect(() => parseAuthority({ ...authority, keys, addresses })).toThrow(/98304 bytes/)
   })
 })
 

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
+import { authorityBytesMax } from '../limits.ts'
 import { canonicalForm } from './canonical.ts'
 import {
   type AnyAuthority,
@@ -16,9 +17,6 @@ import { readPublicKey } from './public-key.ts'
 
 /** A document cannot be read; the message is a sentence for people. */
 export class MalformedError extends Error {}
-
-/** Bytes of an authority in canonical form: with its votes it fits into one request, and into one answer. */
-export const authorityBytesMax = 48 * 1024
 
 const authorization = Compile(Authorization)
 const signedVotes = Compile(SignedVotes)

@@ -4,10 +4,11 @@ import type pg from 'pg'
 import Type from 'typebox'
 import { rejectPending } from '../authority/cancellation.ts'
 import { MalformedError, parseAuthority } from '../authority/parse.ts'
-import { type Shown, showProtection } from '../authority/protection.ts'
+import { showProtection } from '../authority/protection.ts'
 import { stopOrders } from '../authority/stops.ts'
-import { type AuthorityStore, AuthorityUnavailableError } from '../authority/store.ts'
+import { type AuthorityStore, AuthorityUnavailableError, type Shown } from '../authority/store.ts'
 import { notFound, WalletError } from '../errors.ts'
+import { authorityBytesMax } from '../limits.ts'
 import { paths, type SigningPage } from './page.ts'
 
 type Parts = { pool: pg.Pool; authorities: AuthorityStore | null; page: SigningPage }
@@ -41,7 +42,8 @@ export function signingRoutes(app: FastifyInstance, { pool, authorities, page }:
   const onRequest = async ({ headers }: FastifyRequest) => {
     if (headers.origin !== page.origin) throw new WalletError(403, 'Only the page for signatures asks this')
   }
-  routes.post(paths.authority, { schema: { body: AuthorityQuery }, onRequest }, async ({ body }, reply) => {
+  const ofAuthority = { schema: { body: AuthorityQuery }, onRequest, bodyLimit: authorityBytesMax + voteBytesMax }
+  routes.post(paths.authority, ofAuthority, async ({ body }, reply) => {
     const { vaultId, hash, next } = body
     const { present } = await findVault(vaultId)
     if (present.hash !== hash) throw new WalletError(409, 'Another version is in force')

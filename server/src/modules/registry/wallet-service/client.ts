@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import {
+  walletAuthorityBytesMax,
   walletCallTimeoutMilliseconds,
   walletChangesBytesMax,
   walletChangesMax,
@@ -147,10 +148,16 @@ export function createWalletClient({
   const post = (path: string, body: object, deadline?: AbortSignal) =>
     repeatedly({ method: 'POST', path, body }, deadline)
   /** Returns null for a 404. */
-  async function find<T>(path: string, readReply: (reply: Reply) => T, deadline?: AbortSignal): Promise<T | null> {
-    const reply = await repeatedly({ method: 'GET', path, isNullOn404: true }, deadline)
+  async function find<T>(
+    path: string,
+    readReply: (reply: Reply) => T,
+    deadline?: AbortSignal,
+    limits: Pick<Call, 'bytesMax'> = {},
+  ): Promise<T | null> {
+    const reply = await repeatedly({ method: 'GET', path, isNullOn404: true, ...limits }, deadline)
     return reply.status === 404 ? null : readReply(reply)
   }
+  const ofAuthority = { bytesMax: walletAuthorityBytesMax }
   const pathOf = (id: string) => `/transfers/${encodeURIComponent(id)}`
   return {
     createAddress: async (order, deadline) => read(checks.derivedAddress, await post('/addresses', order, deadline)),
@@ -160,9 +167,10 @@ export function createWalletClient({
       orNotOffered(
         find(`/xpub?${new URLSearchParams(question)}`, (reply) => read(checks.shownAccountKey, reply), deadline),
       ),
-    findAuthority: () => find('/authority', (reply) => read(checks.authorityDocument, reply)),
+    findAuthority: () => find('/authority', (reply) => read(checks.authorityDocument, reply), undefined, ofAuthority),
     async cancelAuthority(votes) {
-      const reply = await once({ method: 'POST', path: '/authority/cancel', body: { votes }, isNullOn404: true })
+      const call = { method: 'POST', path: '/authority/cancel', body: { votes }, isNullOn404: true } as const
+      const reply = await once({ ...call, ...ofAuthority })
       return reply.status === 404 ? null : read(checks.authorityDocument, reply)
     },
     getTransfer: (id) => find(pathOf(id), (reply) => readTransfer(id, reply)),
