@@ -3,8 +3,8 @@ import { inTransaction } from '../database/in-transaction.ts'
 import { notFound } from '../errors.ts'
 import { cancellingVotes, readRejection, refusalOfCancellation } from './decide.ts'
 import type { AnyAuthority, SignedVote } from './documents.ts'
-import { lockClient, refused, type Shown, showProtection } from './protection.ts'
-import type { AuthorityStore } from './store.ts'
+import { lockClient, refused, showProtection } from './protection.ts'
+import type { AuthorityStore, Shown } from './store.ts'
 
 /**
  * Cancels the waiting version if enough people rejected it: one fewer than must sign a version. A repetition changes nothing.
@@ -27,7 +27,7 @@ export async function cancelPending(
     const reason = refusalOfCancellation(shown.authority, hash, votes, now)
     if (reason !== null) throw refused(reason)
     if (cancelled !== null) return shown
-    await store.cancel(clientId, { hash, votes, at: now.toISOString() })
+    if (!(await store.cancel(clientId, { hash, votes, at: now.toISOString() }))) throw notFound('Version that waits')
     return { ...shown, pending: null }
   })
 }
@@ -79,8 +79,9 @@ export async function rejectPending(
     await store.rejections.note(clientId, signed)
     const { authority } = shown
     const votes = await listRejections(store, clientId, { authority, hash, now })
-    if (refusalOfCancellation(authority, hash, votes, now) === null)
-      await store.cancel(clientId, { hash, votes, at: now.toISOString() })
+    const isEnough = refusalOfCancellation(authority, hash, votes, now) === null
+    if (isEnough && !(await store.cancel(clientId, { hash, votes, at: now.toISOString() })))
+      throw notFound('Version that waits')
     return { given: votes.length, needed }
   })
 }

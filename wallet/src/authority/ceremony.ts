@@ -13,9 +13,9 @@ import { contactsOf, delayHoursOf, trustsServicePage } from './delay.ts'
 import type { AnyAuthority } from './documents.ts'
 import { refusalOfFit, type Surroundings } from './fit.ts'
 import { parseAuthority } from './parse.ts'
-import { pinAuthority, type Shown, showProtection, updateAuthority } from './protection.ts'
+import { pinAuthority, showProtection, updateAuthority } from './protection.ts'
 import { toText } from './refusal.ts'
-import { AuthorityStore, openAuthorities, type Pending } from './store.ts'
+import { AuthorityStore, openAuthorities, type Pending, type Shown } from './store.ts'
 import { untoldWarning } from './tell-contacts.ts'
 
 /** The ceremony at the wallet service (docs/security/ceremony.md). It needs neither Strongroom nor the database of Strongroom. */

@@ -163,7 +163,7 @@ function refusalOfFields(ordered: Ordered, order: Order, authority: AnyAuthority
   return other === undefined ? null : refusal('ORDER_DIFFERS', `another ${other[0]} was signed`)
 }
 
-function refusalOfVersion({ authorityVersion }: Authorization, { version }: AnyAuthority): Refusal | null {
+export function refusalOfVersion({ authorityVersion }: Authorization, { version }: AnyAuthority): Refusal | null {
   if (authorityVersion === version) return null
   return refusal(
     'AUTHORITY_VERSION_DIFFERS',

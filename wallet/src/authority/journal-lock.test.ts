@@ -9,7 +9,7 @@ import { inTransaction } from '../database/in-transaction.ts'
 import { migrate } from '../database/migrate.ts'
 import { openKeyring } from '../keys/keyring.ts'
 import { createTestDatabase, type TestDatabase, testPassphrase } from '../testing/database.ts'
-import { authority, authorize, order, signVote, team } from '../testing/signing.ts'
+import { authority, authorize, follow, order, signVote, team } from '../testing/signing.ts'
 import type { TransferRow } from '../transfers/transfer-row.ts'
 import { hashOf } from './canonical.ts'
 import type { Authority, Authorization } from './documents.ts'
@@ -87,4 +87,21 @@ test('T58 an order that was stopped after its verification is not signed, and a 
   })
   await stopping.stopping
   expect(await claim(row, 90)).toMatch(/^STOPPED: ben signed on /)
+})
+
+test('T58 an order whose authority was replaced after its verification is not signed', async () => {
+  const row = rowOf('replaced', '1')
+  const next = follow(pinned, { keys: pinned.keys.filter(({ person }) => person !== 'anna'), rules: [] }, [
+    team.dora,
+    team.emil,
+  ])
+  const claims = await inTransaction(pool, async (tx) => {
+    await lockClient(tx, clientId)
+    const claiming = claim(row, 91)
+    await new AuthorityStore(directory).append(clientId, { ...next, inForceAt: new Date().toISOString() })
+    return { claiming }
+  })
+  expect(await claims.claiming).toMatch(
+    /^AUTHORITY_VERSION_DIFFERS: the votes were collected for version 1, the present/,
+  )
 })

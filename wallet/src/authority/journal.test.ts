@@ -1,8 +1,12 @@
-import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Claim, SigningJournal } from './journal.ts'
+import { RejectionFiles } from './rejections.ts'
+import { StopJournal } from './stop-journal.ts'
+import { ToldFiles } from './told.ts'
+import { AuthorityUnavailableError } from './unavailable.ts'
 
 let directory: string
 const client = 'client'
@@ -70,4 +74,23 @@ test('T58 the transactions of an order keep to the limit of the first one, and a
   )
   // It was signed once, and counts once.
   expect(await other.claim('fees', claim('next', 4, { amount: '60' }), at(2))).toBeNull()
+})
+
+test('T58 a line that is no entry makes its file unusable, and the error names both', async () => {
+  for (const line of ['null', '7', '[]', '"order"'])
+    for (const suffix of ['signed', 'stopped', 'rejected', 'told'])
+      await writeFile(join(directory, `${line}.${suffix}`), `\n{"order":"a"}\n${line}`)
+  const unusable = async (reading: Promise<unknown>, file: string) => {
+    const error = await reading.catch((thrown: Error) => thrown)
+    expect(error).toBeInstanceOf(AuthorityUnavailableError)
+    expect((error as Error).message).toBe(`line 3 of ${file} is not an entry`)
+  }
+  for (const line of ['null', '7', '[]', '"order"']) {
+    const journal = new SigningJournal(directory)
+    await unusable(journal.has(line, 'a'), `${line}.signed`)
+    await unusable(journal.claim(line, claim('a', 0), at(1)), `${line}.signed`)
+    await unusable(new StopJournal(directory).find(line, ['a']), `${line}.stopped`)
+    await unusable(new RejectionFiles(directory).find(line, 'a'), `${line}.rejected`)
+    await unusable(new ToldFiles(directory).has(line, 'a', 'b'), `${line}.told`)
+  }
 })

@@ -8,7 +8,7 @@ import { inForceAfter } from './delay.ts'
 import { refusalOfFit, type Surroundings } from './fit.ts'
 import { parseAuthority, parseVotes } from './parse.ts'
 import { type Refusal, refusal, toText } from './refusal.ts'
-import { type AuthorityStore, AuthorityUnavailableError, type Pending, type Present } from './store.ts'
+import { type AuthorityStore, AuthorityUnavailableError, type Present, type Shown } from './store.ts'
 
 /** The 403 for a request without the needed signatures; `details` begins with the code. */
 export const refused = (reason: Refusal) => new WalletError(403, 'The signatures do not authorise this', toText(reason))
@@ -21,16 +21,23 @@ type Mark = { authority_version: number | null; authority_hash: string | null }
  *
  * @throws AuthorityUnavailableError when the file is missing, is older than the mark, or contradicts its hash
  */
-export async function readProtection(
+export const readProtection = (
   db: pg.Pool | pg.PoolClient,
   store: AuthorityStore | null,
   clientId: string,
-): Promise<Present | null> {
+): Promise<Present | null> => readMarked(db, store, clientId, (files) => files.read(clientId))
+
+async function readMarked<P extends Present>(
+  db: pg.Pool | pg.PoolClient,
+  store: AuthorityStore | null,
+  clientId: string,
+  read: (store: AuthorityStore) => Promise<P | null>,
+): Promise<P | null> {
   const { rows } = await db.query<Mark>('select authority_version, authority_hash from wallet.clients where id = $1', [
     clientId,
   ])
   const mark = rows[0]
-  const present = store === null ? null : await store.read(clientId)
+  const present = store === null ? null : await read(store)
   const marked = mark?.authority_version ?? null
   if (marked === null) return present
   if (store === null) throw new AuthorityUnavailableError('the client is protected, and AUTHORITY_DIR is not set')
@@ -89,19 +96,12 @@ export async function pinAuthority(pool: pg.Pool, store: AuthorityStore, clientI
   })
 }
 
-/** The answer about an authority. */
-export type Shown = Present & { pending: Pending | null }
-
 /** Reads the version in force and the pending version. Returns null when the client is not protected. @throws as `readProtection` */
-export async function showProtection(
+export const showProtection = (
   db: pg.Pool | pg.PoolClient,
   store: AuthorityStore | null,
   clientId: string,
-): Promise<Shown | null> {
-  const present = await readProtection(db, store, clientId)
-  if (store === null || present === null) return null
-  return { ...present, pending: await store.readPending(clientId) }
-}
+): Promise<Shown | null> => readMarked(db, store, clientId, (files) => files.readShown(clientId))
 
 /**
  * Takes the next version, which comes into force after the delay of the present version. A repetition of the present or the
@@ -168,14 +168,14 @@ function isSame({ hash }: Present, document: unknown): boolean {
 
 /** Sets the mark in the database. The file is written first, because a file that is ahead of the mark is valid. */
 async function mark(tx: pg.PoolClient, store: AuthorityStore, clientId: string): Promise<Shown> {
-  const present = await store.read(clientId)
-  if (present === null) throw new AuthorityUnavailableError('the authority file is gone')
+  const shown = await store.readShown(clientId)
+  if (shown === null) throw new AuthorityUnavailableError('the authority file is gone')
   await tx.query('update wallet.clients set authority_version = $2, authority_hash = $3 where id = $1', [
     clientId,
-    present.version,
-    present.hash,
+    shown.version,
+    shown.hash,
   ])
-  return { ...present, pending: await store.readPending(clientId) }
+  return shown
 }
 
 /** Raises the mark of each client whose next version has come into force, so that a restore of the file does not undo it. */

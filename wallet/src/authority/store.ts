@@ -8,13 +8,18 @@ import { parseKept } from './parse.ts'
 import { toText } from './refusal.ts'
 import { RejectionFiles } from './rejections.ts'
 import { StopJournal } from './stop-journal.ts'
+import { syncDirectory } from './sync-directory.ts'
 import { ToldFiles } from './told.ts'
+import { AuthorityUnavailableError } from './unavailable.ts'
 
 /** The present authority of a client. */
 export type Present = { authority: AnyAuthority; version: number; hash: string }
 
 /** A version that was signed and waits, with the persons who signed it. */
 export type Pending = Present & { inForceAt: string; signedBy: string[] }
+
+/** The version in force and the version that waits. */
+export type Shown = Present & { pending: Pending | null }
 
 /** A version that was signed, and the one before it. */
 export type Change = { before: AnyAuthority; next: Present; inForceAt: string }
@@ -28,8 +33,7 @@ type Chain = { versions: Link[]; cancelled?: Cancelled[] }
 
 type Loaded = { stamp: string; chain: Chain; links: { present: Present; inForceAt: number }[] }
 
-/** The authority of a client cannot be established, so nothing may be signed for it until an operator has helped. */
-export class AuthorityUnavailableError extends Error {}
+export { AuthorityUnavailableError }
 
 /**
  * The authorities of clients, one file each, in a directory that no restore of the database reaches. A file has every
@@ -58,15 +62,12 @@ export class AuthorityStore {
     return loaded === null ? null : inForceOf(loaded).at(-1)!.present
   }
 
-  /** Reads the waiting version; null when no version waits. */
-  async readPending(clientId: string): Promise<Pending | null> {
+  /** Reads the version in force and the waiting version at the same instant; null without a file. */
+  async readShown(clientId: string): Promise<Shown | null> {
     const loaded = await this.#load(clientId)
-    const last = loaded?.links[inForceOf(loaded).length]
-    if (last === undefined) return null
-    // All votes verify, because a file with an invalid vote is refused.
-    const { votes } = parseKept(loaded!.chain.versions.at(-1)!)
-    const signedBy = [...new Set(votes.map(({ vote }) => vote.person))]
-    return { ...last.present, inForceAt: new Date(last.inForceAt).toISOString(), signedBy }
+    if (loaded === null) return null
+    const inForce = inForceOf(loaded)
+    return { ...inForce.at(-1)!.present, pending: pendingOf(loaded, inForce.length) }
   }
 
   /** Lists the versions that wait, or came into force after `since`. Version 1 and versions of earlier releases have no such time. */
@@ -102,12 +103,18 @@ export class AuthorityStore {
     await this.#write(clientId, { ...chain, versions: [...chain.versions, { ...signed, inForceAt }] })
   }
 
-  /** Removes the waiting version from the file; the caller has verified the votes and holds the lock of the client. */
-  async cancel(clientId: string, cancelled: Cancelled): Promise<void> {
-    const { chain, links } = await this.#demand(clientId)
+  /**
+   * Removes the waiting version from the file; the caller has verified the votes and holds the lock of the client. Returns false when the
+   * version has come into force meanwhile.
+   */
+  async cancel(clientId: string, cancelled: Cancelled): Promise<boolean> {
+    const loaded = await this.#demand(clientId)
+    const { chain, links } = loaded
     if (links.at(-1)?.present.hash !== cancelled.hash) throw new AuthorityUnavailableError('another version waits')
+    if (inForceOf(loaded).length === links.length) return false
     const before = chain.cancelled ?? []
     await this.#write(clientId, { versions: chain.versions.slice(0, -1), cancelled: [...before, cancelled] })
+    return true
   }
 
   async #demand(clientId: string): Promise<Loaded> {
@@ -159,12 +166,7 @@ export class AuthorityStore {
       await handle.close()
     }
     await rename(temporary, file)
-    const directory = await open(this.#directory, 'r')
-    try {
-      await directory.sync()
-    } finally {
-      await directory.close()
-    }
+    await syncDirectory(this.#directory)
   }
 
   #fileOf(clientId: string): string {
@@ -191,6 +193,15 @@ function inForceOf({ links }: Pick<Loaded, 'links'>): Loaded['links'] {
   const now = Date.now()
   const next = links.findIndex(({ inForceAt }) => inForceAt > now)
   return next === -1 ? links : links.slice(0, next)
+}
+
+function pendingOf({ chain, links }: Loaded, inForce: number): Pending | null {
+  const last = links[inForce]
+  if (last === undefined) return null
+  // All votes verify, because a file with an invalid vote is refused.
+  const { votes } = parseKept(chain.versions[inForce]!)
+  const signedBy = [...new Set(votes.map(({ vote }) => vote.person))]
+  return { ...last.present, inForceAt: new Date(last.inForceAt).toISOString(), signedBy }
 }
 
 function verifyChain(content: unknown): Pick<Loaded, 'chain' | 'links'> {

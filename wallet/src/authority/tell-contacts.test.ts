@@ -88,6 +88,17 @@ test('T81 contacts of both versions get one mail each about the pending version,
   }
 })
 
+test('T81 several processes send each mail once', async () => {
+  const { clientId, pinned } = await protect('several', 24)
+  await take(clientId, follow(pinned, { contacts: [contact('anna'), contact('mallory')] }, [dora, emil]))
+  expect(await Promise.all(Array.from({ length: 4 }, () => startTeller().tell()))).toEqual([0, 0, 0, 0])
+  expect(
+    received()
+      .map(({ to }) => to)
+      .sort(),
+  ).toEqual(['anna@example.org', 'dora@example.org', 'mallory@example.org'])
+})
+
 test('T81 a version without delay causes a mail, too; a version that was cancelled before the mail was sent does not', async () => {
   const now = await protect('hasty', 0)
   await take(now.clientId, follow(now.pinned, { contacts: [] }, [dora, emil]))

@@ -7,8 +7,7 @@ import { toFingerprint } from './canonical.ts'
 import { cancellingVotes } from './decide.ts'
 import { contactsOf } from './delay.ts'
 import type { AnyAuthority } from './documents.ts'
-import type { Shown } from './protection.ts'
-import { type AuthorityStore, AuthorityUnavailableError, type Change } from './store.ts'
+import { type AuthorityStore, AuthorityUnavailableError, type Change, type Shown } from './store.ts'
 
 /** The time for which a mail about a version is tried after the version came into force. */
 const triedMilliseconds = 7 * 86_400_000
@@ -28,23 +27,42 @@ type Client = { id: string; name: string }
 export function createTeller(parts: Parts): Teller {
   const pauses = new Map<string, { failures: number; until: number }>()
   return {
-    async tell(now = new Date()) {
-      const { rows } = await parts.pool.query<Client>('select id, name from wallet.clients order by name')
-      let failures = 0
-      for (const client of rows) {
-        for (const { mail, note } of await listDue(parts.store, client, now)) {
-          if ((pauses.get(mail.id)?.until ?? 0) > now.getTime()) failures += 1
-          else if (await isTaken(parts, mail)) {
-            await note()
-            pauses.delete(mail.id)
-          } else {
-            failures += 1
-            pauses.set(mail.id, pauseAfter(pauses.get(mail.id)?.failures ?? 0, now))
-          }
+    tell: (now = new Date()) => alone(parts.pool, () => tellAll(now)),
+  }
+
+  async function tellAll(now: Date): Promise<number> {
+    const { rows } = await parts.pool.query<Client>('select id, name from wallet.clients order by name')
+    let failures = 0
+    for (const client of rows) {
+      for (const { mail, note } of await listReadable(parts, client, now)) {
+        if ((pauses.get(mail.id)?.until ?? 0) > now.getTime()) failures += 1
+        else if (await isTaken(parts, mail)) {
+          await note()
+          pauses.delete(mail.id)
+        } else {
+          failures += 1
+          pauses.set(mail.id, pauseAfter(pauses.get(mail.id)?.failures ?? 0, now))
         }
       }
-      return failures
-    },
+    }
+    return failures
+  }
+}
+
+/** Does nothing while another process sends the mails, so that each contact gets each mail once. */
+async function alone(pool: pg.Pool, work: () => Promise<number>): Promise<number> {
+  const client = await pool.connect()
+  const lock = "hashtextextended('mails about authorities', 0)"
+  try {
+    const { rows } = await client.query<{ taken: boolean }>(`select pg_try_advisory_lock(${lock}) as taken`)
+    if (rows[0]?.taken !== true) return 0
+    try {
+      return await work()
+    } finally {
+      await client.query(`select pg_advisory_unlock(${lock})`)
+    }
+  } finally {
+    client.release()
   }
 }
 
@@ -67,7 +85,7 @@ type Due = { mail: Mail; note(): Promise<void> }
 
 async function listDue(store: AuthorityStore, client: Client, now: Date): Promise<Due[]> {
   const due: Due[] = []
-  for (const change of await listChanges(store, client.id, now)) {
+  for (const change of await store.listChanges(client.id, now.getTime() - triedMilliseconds)) {
     const { hash } = change.next
     for (const email of recipientsOf(change)) {
       if (await store.told.has(client.id, hash, email)) continue
@@ -79,12 +97,13 @@ async function listDue(store: AuthorityStore, client: Client, now: Date): Promis
 }
 
 /** An authority that cannot be read stops the orders of its client, but not the mails of other clients. */
-async function listChanges(store: AuthorityStore, clientId: string, now: Date): Promise<Change[]> {
+async function listReadable({ store, log }: Parts, client: Client, now: Date): Promise<Due[]> {
   try {
-    return await store.listChanges(clientId, now.getTime() - triedMilliseconds)
+    return await listDue(store, client, now)
   } catch (error) {
-    if (error instanceof AuthorityUnavailableError) return []
-    throw error
+    if (!(error instanceof AuthorityUnavailableError)) throw error
+    log.warn({ client: client.name, error: error.message }, 'no mail about an authority can be sent')
+    return []
   }
 }
 

@@ -3,7 +3,7 @@ import type { Chain, Fees } from '../chains/chain.ts'
 import type { Transaction } from '../transfers/transactions.ts'
 import type { TransferRow } from '../transfers/transfer-row.ts'
 import { hashOf } from './canonical.ts'
-import { isEnough, type Ordered, readAuthorization, refusalOfOrder } from './decide.ts'
+import { isEnough, type Ordered, readAuthorization, refusalOfOrder, refusalOfVersion } from './decide.ts'
 import type { Authorization, Order } from './documents.ts'
 import { refusalOfDecimals, refusalOfNetwork } from './fit.ts'
 import { lockJournal, readProtection } from './protection.ts'
@@ -50,7 +50,8 @@ type Signing = Fees & { nonce: number; kind: Transaction['kind'] }
 
 /**
  * Notes outside of the database that a transaction of an order is about to be signed with the nonce. Returns null, or the reason why the
- * transfer must wait. It must not fail for this reason, because it may have been paid already. The caller has verified the order.
+ * transfer must wait. It must not fail for this reason, because it may have been paid already. The caller has verified the order under the
+ * version that its votes name.
  */
 export async function claimSigning(
   tx: pg.PoolClient,
@@ -58,15 +59,18 @@ export async function claimSigning(
   row: TransferRow,
   { nonce, kind, fee, unsignedLimit }: Signing,
 ): Promise<string | null> {
+  // Under the lock no version is put. The version that was verified may have been replaced before.
+  await lockJournal(tx, row.client_id)
   const present = await readProtection(tx, store, row.client_id)
   if (store === null || present === null) return null
   const authorization = row.signed_order as Authorization
+  const replaced = kind === 'payment' ? refusalOfVersion(authorization, present.authority) : null
+  if (replaced !== null) return toText(replaced)
   const { order } = authorization
   const { network, contractAddress, amount, expiresAt } = order
   const rule = present.authority.rules.find(
     (candidate) => candidate.network === network && candidate.contractAddress === contractAddress,
   )
-  await lockJournal(tx, row.client_id)
   const stopped = kind === 'payment' ? await refusalOfStopped(store, row.client_id, authorization) : null
   if (stopped !== null) return toText(stopped)
   const isFree = kind === 'cancellation' && (await isCancelledByPeople(store, row.client_id, present, authorization))

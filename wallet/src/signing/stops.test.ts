@@ -154,12 +154,12 @@ describe('T81 votes against the next version that their people bring to the wall
     expect((await cancel(reject(dora, { hash: 'b'.repeat(64) }))).status).toBe(404)
     expect(await filesOf('.rejected')).toEqual([])
     for (const _again of [1, 2]) expect((await cancel(reject(dora))).body).toEqual({ given: 1, needed: 2 })
-    expect((await store().readPending(clientId))?.version).toBe(2)
+    expect((await store().readShown(clientId))?.pending?.version).toBe(2)
     // A line that somebody writes into the file is not a vote, and does not prevent the vote of its person.
     await bench.restart(() => store().rejections.note(clientId, { ...reject(emil), signature: reject(dora).signature }))
     expect((await cancel(reject(dora))).body).toEqual({ given: 1, needed: 2 })
     expect((await cancel(reject(anna))).body).toEqual({ given: 2, needed: 2 })
-    expect(await store().readPending(clientId)).toBe(null)
+    expect((await store().readShown(clientId))?.pending).toBe(null)
     // A person who comes late, and the service that hands the votes over, learn that it is done.
     expect((await cancel(reject(emil))).body).toEqual({ given: 2, needed: 2 })
     const votes = [reject(dora), reject(anna)]
@@ -179,6 +179,6 @@ describe('T81 votes against the next version that their people bring to the wall
     const later = follow(pinned, { rules: [], contacts: [] }, [anna, dora, emil])
     expect((await bench.send(token, '/authority', later)).status).toBe(200)
     expect((await cancel(reject(emil, { hash: hashOf(later.authority) }))).body).toEqual({ given: 1, needed: 2 })
-    expect((await store().readPending(clientId))?.hash).toBe(hashOf(later.authority))
+    expect((await store().readShown(clientId))?.pending?.hash).toBe(hashOf(later.authority))
   })
 })
