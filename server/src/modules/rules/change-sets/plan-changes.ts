@@ -7,6 +7,7 @@ import type {
   RulesVariant,
 } from '../rules-versions/document-schema.ts'
 import type { Change, GovernedActionName } from './governed-actions.ts'
+import { inOrderOfCodes, pairsOf } from './pairs.ts'
 
 /**
  * Returns the changes from the present rules to the wanted rules, an empty list when they are equal; pure. Policies, policy
@@ -31,8 +32,8 @@ export function planChanges(
   plan.variants()
   plan.newVariants(routeIds)
   plan.members('remove')
-  plan.obsoleteGroups()
   plan.governance()
+  plan.obsoleteGroups()
   return plan.changes
 }
 
@@ -46,12 +47,15 @@ class Plan {
   readonly changes: Change[] = []
   /** The present id of each wanted group, or `$change:N` of its creation, by its wanted id. */
   readonly #ids = new Map<string, string>()
+  /** The present group of each wanted group that exists. */
+  readonly #groups: ReadonlyMap<RulesGroup, RulesGroup>
   readonly #present: RulesDocument
   readonly #wanted: RulesDocument
 
   constructor(present: RulesDocument, wanted: RulesDocument) {
     this.#present = present
     this.#wanted = wanted
+    this.#groups = pairsOf(present.groups, wanted.groups)
   }
 
   #add(action: GovernedActionName, targetId: string | null, payload: object): string {
@@ -59,27 +63,34 @@ class Plan {
     return `$change:${this.changes.length - 1}`
   }
 
-  #presentGroup({ id, code }: RulesGroup): RulesGroup | undefined {
-    const { groups } = this.#present
-    return groups.find((group) => group.id === id) ?? groups.find((group) => group.code === code)
+  /** Adds the updates of paired objects. They come before creations, because they free codes. */
+  #update<Item extends RulesGroup | RulesPolicy>(
+    action: GovernedActionName,
+    updates: ReturnType<typeof inOrderOfCodes<Item>>,
+    patchOf: (present: Item, wanted: Item) => object,
+  ): void {
+    for (const { present, ...update } of updates) {
+      const patch = 'spareCode' in update ? { code: update.spareCode } : patchOf(present, update.wanted)
+      if (Object.keys(patch).length > 0) this.#add(action, present.id, patch)
+    }
   }
 
   groups(): void {
-    for (const group of this.#wanted.groups) {
-      const settings = settingsOfGroup(group)
-      const present = this.#presentGroup(group)
-      if (present === undefined) this.#ids.set(group.id, this.#add('policy_group_create', null, settings))
-      else {
-        this.#ids.set(group.id, present.id)
-        const patch = changed(settingsOfGroup(present), settings)
-        if (Object.keys(patch).length > 0) this.#add('policy_group_update', present.id, patch)
-      }
+    const { groups } = this.#wanted
+    for (const [wanted, present] of this.#groups) this.#ids.set(wanted.id, present.id)
+    const updates = inOrderOfCodes(this.#present.groups, groups, this.#groups)
+    this.#update('policy_group_update', updates, (present, wanted) =>
+      changed(settingsOfGroup(present), settingsOfGroup(wanted)),
+    )
+    for (const group of groups) {
+      if (!this.#groups.has(group))
+        this.#ids.set(group.id, this.#add('policy_group_create', null, settingsOfGroup(group)))
     }
   }
 
   members(verb: 'add' | 'remove'): void {
     for (const group of this.#wanted.groups) {
-      const present = this.#presentGroup(group)?.members ?? []
+      const present = this.#groups.get(group)?.members ?? []
       const [some, others] = verb === 'add' ? [group.members, present] : [present, group.members]
       for (const userId of some.filter((memberId) => !others.includes(memberId))) {
         this.#add(`policy_group_member_${verb}`, this.#ids.get(group.id)!, { userId })
@@ -87,22 +98,18 @@ class Plan {
     }
   }
 
-  /** Deletions come first, because they free codes. */
+  /** Deletions come first, then updates, because both free codes. */
   policies(): void {
-    const presentOf = ({ id, code, groupId }: RulesPolicy) =>
-      this.#present.policies.find(
-        (policy) => (policy.id === id || policy.code === code) && policy.groupId === this.#ids.get(groupId),
-      )
-    const kept = new Set(this.#wanted.policies.map((policy) => presentOf(policy)?.id))
-    for (const { id } of this.#present.policies) if (!kept.has(id)) this.#add('policy_delete', id, {})
-    for (const policy of this.#wanted.policies) {
-      const present = presentOf(policy)
-      const settings = this.#settingsOfPolicy(policy)
-      if (present === undefined) this.#add('policy_create', this.#ids.get(policy.groupId)!, settings)
-      else {
-        const patch = changed(draftOf(present), settings)
-        if (Object.keys(patch).length > 0) this.#add('policy_update', present.id, patch)
-      }
+    const wanted = this.#wanted.policies.map((policy) => ({ ...policy, groupId: this.#ids.get(policy.groupId)! }))
+    // A policy does not move to another group: it is deleted and created there.
+    const pairs = pairsOf(this.#present.policies, wanted, ({ groupId }) => groupId)
+    const kept = new Set(pairs.values())
+    for (const policy of this.#present.policies) if (!kept.has(policy)) this.#add('policy_delete', policy.id, {})
+    this.#update('policy_update', inOrderOfCodes([...kept], wanted, pairs), (before, after) =>
+      changed(draftOf(before), this.#settingsOfPolicy(after)),
+    )
+    for (const policy of wanted) {
+      if (!pairs.has(policy)) this.#add('policy_create', policy.groupId, this.#settingsOfPolicy(policy))
     }
   }
 

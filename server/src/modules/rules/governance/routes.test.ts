@@ -82,6 +82,31 @@ describe('versions', () => {
     expect((await bench.versions())[0]).toMatchObject({ changeSetId: rollback.body.id })
   })
 
+  test('a return to an earlier version makes a deleted policy again although its code has passed to another policy', async () => {
+    const { admin } = bench.vault
+    const idOf = async (code: string) => {
+      const { items } = (await admin.get(`${bench.url}/policies?limit=100`)).body
+      return items.find((policy) => policy.code === code)!.id
+    }
+    for (const policy of [
+      { ...allowTransfers, code: 'first', name: 'First' },
+      { ...blockTransfers, code: 'second', name: 'Second' },
+    ])
+      await admin.post(`/policy-groups/${bench.membersId}/policies`, policy)
+    const [{ number } = { number: 0 }] = await bench.versions()
+    const documentOf = async (version: number) =>
+      (await admin.get(`${bench.url}/rules/versions/${version}`)).body.document.policies.map(
+        ({ id: _, ...policy }) => policy,
+      )
+    await admin.delete(`/policies/${await idOf('second')}`)
+    await admin.patch(`/policies/${await idOf('first')}`, { code: 'second' })
+    const rollback = await admin.post(`${bench.url}/rules/versions/${number}/rollback`)
+    expect(rollback.status, JSON.stringify(rollback.body)).toBe(201)
+    expect((await bench.submit(rollback.body.id)).status).toBe(200)
+    const [{ number: newest } = { number: 0 }] = await bench.versions()
+    expect(await documentOf(newest)).toEqual(await documentOf(number))
+  })
+
   test('members read no versions', async () => {
     expect((await bench.member.get(`${bench.url}/rules/versions`)).body.items).toEqual([])
     expect((await bench.member.get(`${bench.url}/rules/versions/1`)).status).toBe(404)
