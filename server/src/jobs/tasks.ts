@@ -19,7 +19,7 @@ import { sealAuditRecords } from '../modules/record/audit/audit-seals.ts'
 import { pollRates } from '../modules/registry/rates/poll.ts'
 import { runDueExports } from '../modules/reports/exports/due-exports.ts'
 import { expireRequests } from '../modules/rules/approval-requests/vote-on-request.ts'
-import { applyDueChangeSets } from '../modules/rules/change-sets/due.ts'
+import { applyDueChangeSets, type Postponed } from '../modules/rules/change-sets/due.ts'
 import { watchAuthorities } from '../modules/vaults/authority/watch-authorities.ts'
 import { noticeDatabase, watchAccepted } from '../modules/vaults/wallets/watch-accepted.ts'
 import { listDueTasks, lookedFor } from './due-work.ts'
@@ -42,6 +42,7 @@ export function startTasks(deps: Deps): () => Promise<void> {
  */
 function tasksOf(deps: Deps): Task[] {
   const { ratesUrl, screening } = deps.config
+  const postponed: Postponed = new Map()
   return [
     deliveryTask(deps),
     followTask(deps),
@@ -55,7 +56,7 @@ function tasksOf(deps: Deps): Task[] {
     {
       name: 'apply-rules',
       everyMilliseconds: 1_000,
-      run: () => applyDueChangeSets({ deps, governed: governedOf(deps) }),
+      run: () => applyDueChangeSets({ deps, governed: governedOf(deps) }, postponed),
     },
     { name: 'seal-audit', everyMilliseconds: 2_000, restMilliseconds: 2_000, run: () => sealAuditRecords(deps) },
     {

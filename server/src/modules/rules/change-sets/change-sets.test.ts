@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findMemberById } from '../../../access/authenticate.ts'
 import { governedOf } from '../../../composition/governed.ts'
 import { inTransaction } from '../../../db/transaction.ts'
+import { fakeAddress, startFakeWallet } from '../../../testing/fake-wallet.ts'
+import { addMember, allowAll, createAddress, createVaultFixture } from '../../../testing/fixtures.ts'
 import {
   allowTransfers,
   blockTransfers,
@@ -11,6 +13,7 @@ import {
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { requestAction } from '../approval-requests/request-action.ts'
+import { applyDueChangeSets, type Postponed } from './due.ts'
 import { updateChangeSetRow } from './queries.ts'
 import { rulesExecutor } from './rules-executor.ts'
 
@@ -19,6 +22,9 @@ let count = 0
 
 beforeAll(async () => {
   bench = await createGovernanceBench()
+  // A new wallet service is asked for the address.
+  await allowAll(bench.vault, 'create_address')
+  await createAddress(bench.member)
   await bench.govern()
 })
 afterAll(() => bench.close())
@@ -307,6 +313,76 @@ test('T74 a node that dies while it applies a change set changes nothing; anothe
   expect(await bench.changeSet(id)).toMatchObject({ status: 'applied' })
   expect(await hasPolicy(code)).toBe(true)
   expect(await bench.versions()).toHaveLength(before.length + 1)
+})
+
+/** A wallet service with the addresses of the vault, which can take the place of the present one. */
+async function movedWallet() {
+  const moved = await startFakeWallet()
+  moved.answerWithAddress = (path) => fakeAddress(bench.vault.wallet.secret + path)
+  return moved
+}
+
+/** Schedules a change in a vault of its own. Returns a function that reads its status. */
+async function scheduledElsewhere(): Promise<() => Promise<string>> {
+  const { test } = bench
+  const vault = await createVaultFixture(test, { code: 'elsewhere' })
+  const second = await addMember(test, vault, 'second@example.org', ['administrators'])
+  const url = `/vaults/${vault.code}` as const
+  const rules = { threshold: 1, approverGroupId: null, looseningDelayHours: 1, tighteningDelayHours: 0 }
+  expect((await vault.admin.put(`${url}/governance`, rules)).status).toBe(200)
+  const change = { action: 'policy_create', targetId: vault.groups.administrators, payload: allowTransfers }
+  const { body } = await vault.admin.post(`${url}/change-sets`, { title: 'Elsewhere', changes: [change] })
+  const submitted = await vault.admin.post(`${url}/change-sets/${body.id}/submit`)
+  const approved = await second.post(`/vaults/${vault.code}/approval-requests/${submitted.body.request.id}/approve`)
+  expect(approved.status, JSON.stringify(approved.body)).toBe(200)
+  return async () => (await vault.admin.get(`${url}/change-sets/${body.id}`)).body.status
+}
+
+test('change sets whose wallet service is silent stop neither other vaults nor other change sets of their vault', async () => {
+  await settle({ looseningDelayHours: 2 })
+  const moved = await movedWallet()
+  const move = { action: 'vault_update', payload: { walletServiceUrl: moved.url, walletServiceSecret: moved.secret } }
+  const { id } = await approved([move] as never)
+  await bench.sql(
+    `insert into change_sets (vault_id, id, title, status, is_direct, author_id, base_version, changes, secrets, document, direction,
+       request_id, apply_at, created_at, updated_at)
+     select vault_id, id || n, title, status, is_direct, author_id, base_version, changes, secrets, document, direction,
+       request_id, apply_at, created_at, updated_at from change_sets, generate_series(1, 20) n where id = $1`,
+    [id],
+  )
+  const { id: later } = await approved()
+  const statusElsewhere = await scheduledElsewhere()
+  await moved.close()
+  bench.test.clock.advance(2 * hour)
+  const postponed: Postponed = new Map()
+  const run = () => applyDueChangeSets({ deps: bench.test.deps, governed: governedOf(bench.test.deps) }, postponed)
+  await run()
+  expect(await statusElsewhere()).toBe('applied')
+  for (let i = 0; i < 21; i += 1) await run()
+  expect(await bench.changeSet(later)).toMatchObject({ status: 'applied' })
+  expect(await bench.changeSet(id)).toMatchObject({ status: 'stale' })
+})
+
+test('a change set whose wallet service is silent is tried again later, and one whose wallet service is forbidden fails', async () => {
+  const moved = await movedWallet()
+  const move = { action: 'vault_update', payload: { walletServiceUrl: moved.url, walletServiceSecret: moved.secret } }
+  const { id } = await approved([move] as never)
+  await moved.close()
+  bench.test.clock.advance(2 * hour)
+  const { deps } = bench.test
+  const postponed: Postponed = new Map()
+  const run = (config = deps.config) =>
+    applyDueChangeSets({ deps: { ...deps, config }, governed: governedOf({ ...deps, config }) }, postponed)
+  await run()
+  await run()
+  expect(postponed.get(id)).toMatchObject({ attempts: 1 })
+  expect(await bench.changeSet(id)).toMatchObject({ status: 'scheduled' })
+  bench.test.clock.advance(2_000)
+  await run({ ...deps.config, walletAllowedHosts: [], demo: false })
+  expect(await bench.changeSet(id)).toMatchObject({
+    status: 'failed',
+    failureReason: expect.stringContaining('walletServiceUrl'),
+  })
 })
 
 test('changes that were made in the tables while it waited are not applied', async () => {

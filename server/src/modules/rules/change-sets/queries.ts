@@ -105,10 +105,17 @@ export async function countWaiting(trx: Trx, vaultId: string): Promise<number> {
   return rows[0]!.count
 }
 
-/** Lists the change sets whose time has come. */
-export async function listDue(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
+/** Lists change sets whose time has come, for each vault the first of those that are not tried `later`; `tried` ones come last. */
+export async function listDue(
+  db: Db,
+  now: Date,
+  { later, tried, limit }: { later: string[]; tried: string[]; limit: number },
+): Promise<{ vault_id: string; id: string }[]> {
   const { rows } = await sql<{ vault_id: string; id: string }>`
-    select vault_id, id from change_sets where status = 'scheduled' and apply_at <= ${now}
-    order by apply_at limit ${limit}`.execute(db)
+    select vault_id, id from (
+      select distinct on (vault_id) vault_id, id, apply_at, id = any(${tried}) as was_tried from change_sets
+      where status = 'scheduled' and apply_at <= ${now} and id <> all(${later})
+      order by vault_id, id = any(${tried}), apply_at, id) of_vaults
+    order by was_tried, apply_at, id limit ${limit}`.execute(db)
   return rows
 }
