@@ -283,6 +283,8 @@ export const auditVerifyPageSubjectsMax = 200
 /** The differences of one type that the verifier lists. There could be too many to read them all. */
 export const differencesNamedMax = 100
 export const auditVerifyPageRecordsMax = 1_000
+/** The records of one action and hash that are read. The service writes one of them; an intruder may have written others. */
+export const recordsOfHashMax = 100
 
 export const walletResponseBytesMax = 65_536
 /** An answer of the wallet service about an authority has the version in force and the next version, of 96 KiB each. */

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendNotifications } from '../../../jobs/send-notifications.ts'
 import { createTestApp, type TestApp } from '../../../testing/app.ts'
@@ -89,6 +90,20 @@ test('T81 nodes that see a version at the same time wait for each other, and one
     return { mails }
   })
   expect((await sent.mails).map(({ to }) => to)).toEqual(people)
+})
+
+test('T81 all members are mailed though the database has a record of the mail that the service did not write', async () => {
+  const present = versionOf(1, null)
+  const next = authorityAnswer(vault.id, [], 2, { previous: present.hash, delayHours: 7 })
+  const { numAffectedRows } = await sql`
+    insert into audit_records (chain, id, action, target_type, target_id, created_at, content, hash, mac)
+    select chain, 'a-forged-record', action, target_type, target_id, created_at, c.content, sha256(convert_to(c.content, 'utf8')), mac
+    from audit_records, replace(content, content::jsonb #>> '{details,hash}', ${next.hash}) as c(content)
+    where action = 'vault.authority_pending' order by audit_records.id limit 1`.execute(app.deps.db)
+  expect(numAffectedRows).toBe(1n)
+  vault.wallet.authority = { ...present, pending: { ...next, inForceAt: '2027-02-01T09:30:00.000Z' } }
+  expect((await mailsAfterWatch()).map(({ to }) => to)).toEqual(people)
+  expect(await mailsAfterWatch()).toEqual([])
 })
 
 test('T59 all members are mailed when the authority goes back', async () => {

@@ -4,7 +4,7 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { AuthorityMarks } from '../../../db/types.ts'
 import type { Deps } from '../../../deps.ts'
-import { listRecordsOf } from '../../record/audit/queries.ts'
+import { isRecorded } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
 import { announceVaultChange, type ChangeInWords, nameSubjects } from '../../record/notifications/announce.ts'
 import type { AuthorityDocument } from '../../registry/wallet-service/answers.ts'
@@ -32,6 +32,7 @@ export async function noteAuthority(deps: Marking, vaultId: string, found: Autho
 /** Tells the members about a waiting version when it is first seen. The mark is locked, so that one node tells them. */
 async function notePending({ db, clock }: Marking, vaultId: string, found: AuthorityDocument): Promise<void> {
   const pending = found.pending!
+  if (await isAnnounced(db, vaultId, pending)) return
   await inTransaction(db, async (trx) => {
     await findMark(trx, vaultId, { isLocked: true })
     if (!(await isAnnounced(trx, vaultId, pending)))
@@ -165,16 +166,15 @@ export async function acceptAuthority(trx: Trx, { code, fingerprint, reason, ope
  */
 type Pending = NonNullable<AuthorityDocument['pending']>
 
-export const pendingAction = 'vault.authority_pending'
+const pendingAction = 'vault.authority_pending'
 
 /** Returns true if the members already got the mail about the version. */
-export async function isAnnounced(trx: Trx, vaultId: string, { hash }: Pending): Promise<boolean> {
-  const records = await listRecordsOf(trx, vaultId, 'vault', [vaultId])
-  return records.some(({ action, details }) => action === pendingAction && details.hash === hash)
+function isAnnounced(db: Db | Trx, vaultId: string, { hash }: Pending): Promise<boolean> {
+  return isRecorded(db, vaultId, { action: pendingAction, targetId: vaultId, hash })
 }
 
 /** Announces a waiting version, while it can be cancelled. */
-export async function announcePending(trx: Trx, at: At, inForce: AuthorityDocument, pending: Pending): Promise<void> {
+async function announcePending(trx: Trx, at: At, inForce: AuthorityDocument, pending: Pending): Promise<void> {
   const { version, hash, authority, signedBy = [] } = pending
   const { change } = inForce.authority
   const inForceAt = new Date(pending.inForceAt).toISOString()

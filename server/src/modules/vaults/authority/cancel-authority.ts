@@ -4,7 +4,7 @@ import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { AppError, badRequest, notFound } from '../../../lib/errors.ts'
 import type { SignedVote } from '../../../lib/signed-vote.ts'
-import { listRecordsOf } from '../../record/audit/queries.ts'
+import { isRecorded } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
 import { toBadGateway, WalletServiceError } from '../../registry/wallet-service/call.ts'
 import { walletOfVault } from '../wallets/wallet-settings.ts'
@@ -52,7 +52,5 @@ async function record(trx: Trx, by: ByMember, { votes, hash, version, inForceAt 
   await audit(trx, byMember(by), cancelled, target, { version, hash, inForceAt, persons })
 }
 
-async function isCancelled(db: Db, vaultId: string, hash: string): Promise<boolean> {
-  const records = await listRecordsOf(db, vaultId, 'vault', [vaultId])
-  return records.some(({ action, fault, details }) => action === cancelled && fault === null && details.hash === hash)
-}
+const isCancelled = (db: Db, vaultId: string, hash: string): Promise<boolean> =>
+  isRecorded(db, vaultId, { action: cancelled, targetId: vaultId, hash })
