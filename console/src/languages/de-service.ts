@@ -208,6 +208,10 @@ const sentences: [RegExp, string][] = [
     /^The group approves for policies or categories; .*$/,
     'Die Gruppe stimmt für Regeln oder Kategorien ab. Nennen Sie dort zuerst andere.',
   ],
+  [
+    /^The group votes on changes of the rules; .*$/,
+    'Die Gruppe stimmt über Änderungen der Regeln ab. Nennen Sie dafür zuerst eine andere.',
+  ],
   [/^A rule of a policy names the (?:folder|group); .*$/, 'Eine Regel nennt das. Ändern Sie sie zuerst.'],
   [/^The field has recorded values; archive it instead$/, 'Das Feld hat schon Werte. Archivieren Sie es stattdessen.'],
 ]

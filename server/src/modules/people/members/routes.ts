@@ -29,7 +29,7 @@ export function memberRoutes(app: App, deps: Deps): void {
     description:
       'For administrators of the vault. Removes a person or service from all its groups at once, with their next ' +
       'request. What they made stays: revoke their service tokens and invitations. 404 for a user who is in no group; 409 for ' +
-      'the last administrator of the vault who can sign in.',
+      'the last person among the administrators who can sign in and is not held.',
     access: 'administrator',
     errors: ['not_found', 'last_administrator', 'limit_reached', 'quorum_unreachable'],
     params: vaultMemberParams,

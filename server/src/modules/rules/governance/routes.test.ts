@@ -128,6 +128,16 @@ describe('governance', () => {
     expect((await bench.govern({ threshold: 3 })).status).toBe(200)
   })
 
+  test('its approver group cannot be deleted, even while it is off', async () => {
+    const { admin } = bench.vault
+    const group = await admin.post(`${bench.url}/policy-groups`, { code: 'board', name: 'Board' })
+    expect((await bench.govern({ threshold: 0, approverGroupId: group.body.id })).status).toBe(200)
+    const refused = await admin.delete(`/policy-groups/${group.body.id}`)
+    expect([refused.status, refused.body.reason]).toEqual([409, 'in_use'])
+    expect((await bench.govern({ threshold: 0, approverGroupId: null })).status).toBe(200)
+    expect((await admin.delete(`/policy-groups/${group.body.id}`)).status).toBe(204)
+  })
+
   test('T35 T74 one administrator cannot loosen: the change waits for the votes of two others', async () => {
     expect((await bench.govern()).status).toBe(200)
     const [first, second, third] = bench.admins

@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../../lib/ids.ts'
 import type { Answer } from '../../../testing/answer.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import {
@@ -292,6 +294,24 @@ describe('memberships', () => {
     expect((await admin.post(path, { userId: 'no-user-of-ours' })).status).toBe(201)
     expect((await admin.delete(`${path}/${admin.userId}`)).status).toBe(409)
     expect((await admin.delete(`${path}/no-user-of-ours`)).status).toBe(204)
+  })
+
+  it('of the last person among the administrators cannot be removed while the others are services or held', async () => {
+    const alone = await createVaultFixture(test, { code: 'alone', adminEmail: 'alone@example.org' })
+    const groupIds = [alone.groups.administrators]
+    const path = `/policy-groups/${alone.groups.administrators}/members` as const
+    const token = await alone.admin.post(`/vaults/${alone.code}/service-tokens`, { name: 'CI', groupIds })
+    expect(token.status, JSON.stringify(token.body)).toBe(201)
+    const held = await addMember(test, alone, 'held@example.org', ['administrators'])
+    // A hold by a person would hold that person, too, until somebody else confirms it.
+    await sql`insert into holds (vault_id, id, subject_type, subject_id, reason, placed_by_id, created_at)
+      values (${alone.id}, ${newId(test.clock.now())}, 'user', ${held.userId}, 'Stop', ${held.userId}, now())`.execute(
+      test.deps.db,
+    )
+    const refused = { status: 409, body: { reason: 'last_administrator' } }
+    expect(await alone.admin.delete(`${path}/${alone.admin.userId}`)).toMatchObject(refused)
+    expect(await alone.admin.delete(`/vaults/${alone.code}/members/${alone.admin.userId}`)).toMatchObject(refused)
+    expect((await alone.admin.delete(`${path}/${held.userId}`)).status).toBe(204)
   })
 
   it('of two administrators who remove each other at once: one stays', async () => {

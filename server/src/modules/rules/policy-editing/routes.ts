@@ -112,7 +112,7 @@ export function policyRoutes(app: App, deps: Deps): void {
     summary: 'Delete a policy group',
     description:
       'For administrators of the vault. Its memberships end with it. 409 for a system group, for a group that has ' +
-      'policies or approves for a policy or a category, and while a rule of a policy names it.',
+      'policies or approves for a policy, a category or changes of the rules, and while a rule of a policy names it.',
     errors: [
       'administrator_required',
       'auditor_reads_only',
@@ -154,7 +154,7 @@ export function policyRoutes(app: App, deps: Deps): void {
     summary: 'Remove a member from a policy group',
     description:
       'For administrators of the vault. Takes effect with the next request of that user. 404 when the user has no ' +
-      'membership in the group; 409 for the last administrator of the vault who can sign in.',
+      'membership in the group; 409 for the last person among the administrators who can sign in and is not held.',
     errors: [
       'administrator_required',
       'auditor_reads_only',

@@ -10,7 +10,7 @@ import { newId } from '../../../lib/ids.ts'
 import { changedFields } from '../../record/audit/record.ts'
 import { announceVaultChange, nameSubjects, quote, type VaultChange } from '../../record/notifications/announce.ts'
 import { warnOfLostQuorum } from '../votes/lost-quorum.ts'
-import { type GroupRow, hasOtherActiveMember, lockGroup, lockGroupsOf, type MembershipRow } from './queries.ts'
+import { type GroupRow, hasOtherActivePerson, lockGroup, lockGroupsOf, type MembershipRow } from './queries.ts'
 import type { CreatePolicyGroup, UpdatePolicyGroup } from './schema.ts'
 import { groupUses } from './uses.ts'
 
@@ -68,7 +68,7 @@ export async function updatePolicyGroup(
   return updated
 }
 
-/** Deletes a group with its memberships. @throws 404, 403, 409 for a system group, or one that policies depend on */
+/** Deletes a group with its memberships. @throws 404, 403, 409 for a system group, or one that rules depend on */
 export async function deletePolicyGroup(trx: Trx, id: string, by: ByCaller): Promise<void> {
   const group = await lockGroup(trx, id, by.caller.userId)
   if (group.isSystem) throw conflict('system_object', 'A system group cannot be deleted')
@@ -76,6 +76,8 @@ export async function deletePolicyGroup(trx: Trx, id: string, by: ByCaller): Pro
   if (uses.hasPolicies) throw conflict('in_use', 'The group has policies; delete them first')
   if (uses.isApprover)
     throw conflict('in_use', 'The group approves for policies or categories; name other approvers first')
+  if (uses.isOfGovernance)
+    throw conflict('in_use', 'The group votes on changes of the rules; name another group for the governance first')
   if (uses.isSelected) throw conflict('in_use', 'A rule of a policy names the group; change it first')
   await trx.deleteFrom('policy_groups').where('vault_id', '=', group.vaultId).where('id', '=', id).execute()
   const { vaultId, code, name, memberships } = group
@@ -115,7 +117,7 @@ export async function addMember(
 
 /**
  * Removes a user from a group, which takes effect with their next request.
- * @throws 404, 403, 409 when no administrator of the vault who can sign in would remain
+ * @throws 404, 403, 409 when no administrator of the vault who can act would remain
  */
 export async function removeMember(
   trx: Trx,
@@ -138,7 +140,7 @@ export async function removeMember(
 
 /**
  * Removes a user from all groups of the vault at once, which ends their membership with their next request.
- * @throws 404 for a user who is in no group of it, 409 when no administrator who can sign in would remain
+ * @throws 404 for a user who is in no group of it, 409 when no administrator who can act would remain
  */
 export async function removeFromVault(trx: Trx, userId: string, { member, now }: ByMember): Promise<void> {
   const vaultId = member.vault.id
@@ -168,9 +170,9 @@ export async function removeFromVault(trx: Trx, userId: string, { member, now }:
   await warnOfLostQuorum(trx, { userIds: [userId], vaultIds: [vaultId] }, now)
 }
 
-/** @throws 409 when no administrator who can sign in would remain in the group of the administrators */
+/** @throws 409 when no person who can sign in and is not held would remain in the group of the administrators */
 async function assertNotLast(trx: Trx, vaultId: string, group: SystemGroup & { id: string }, userId: string) {
-  if (!isSystem(group, administratorsCode) || (await hasOtherActiveMember(trx, { vaultId, id: group.id }, userId)))
+  if (!isSystem(group, administratorsCode) || (await hasOtherActivePerson(trx, { vaultId, id: group.id }, userId)))
     return
   throw conflict('last_administrator', 'The last administrator of the vault cannot be removed')
 }

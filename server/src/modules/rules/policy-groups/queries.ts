@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
+import { isHeldUser } from '../../../access/memberships.ts'
 import { profileOfUser } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Paging } from '../../../lib/cursor.ts'
@@ -69,16 +70,18 @@ export async function listGroups(db: Db | Trx, vaultId: string, { after, limit }
   return rows
 }
 
-/** Returns true if a user who can sign in remains in the group after `leavingUserId` leaves. */
-export async function hasOtherActiveMember(
+/** Returns true if a person who can sign in and is not held remains in the group after `leavingUserId` leaves. */
+export async function hasOtherActivePerson(
   trx: Trx,
   group: { vaultId: string; id: string },
   leavingUserId: string,
 ): Promise<boolean> {
   const { rows } = await sql<{ has: boolean }>`
     select exists (
-      select 1 from policy_group_memberships m join users u on u.id = m.user_id and u.disabled_at is null
+      select 1 from policy_group_memberships m
+      join users u on u.id = m.user_id and u.disabled_at is null and u.kind = 'person'
       where m.vault_id = ${group.vaultId} and m.group_id = ${group.id} and m.user_id <> ${leavingUserId}
+        and not ${isHeldUser(sql.ref('m.vault_id'), sql.ref('m.user_id'))}
     ) as has`.execute(trx)
   return rows[0]?.has === true
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import type { SelectorType } from '../selectors/selectors.ts'
 
-type Uses = { hasPolicies: boolean; isApprover: boolean; isSelected: boolean }
+type Uses = { hasPolicies: boolean; isApprover: boolean; isOfGovernance: boolean; isSelected: boolean }
 
 /** The uses that prevent the deletion of a group. */
 export async function groupUses(trx: Trx, { vaultId, id }: { vaultId: string; id: string }): Promise<Uses> {
@@ -11,6 +11,7 @@ export async function groupUses(trx: Trx, { vaultId, id }: { vaultId: string; id
       exists (select 1 from policies p where p.vault_id = ${vaultId} and p.group_id = ${id}) as "hasPolicies",
       exists (select 1 from policy_approvers a where a.vault_id = ${vaultId} and a.group_id = ${id})
         or exists (select 1 from category_approvers a where a.vault_id = ${vaultId} and a.group_id = ${id}) as "isApprover",
+      exists (select 1 from governance v where v.vault_id = ${vaultId} and v.approver_group_id = ${id}) as "isOfGovernance",
       ${isSelected(vaultId, 'initiatorGroup', id)} as "isSelected"`.execute(trx)
   return rows[0]!
 }
