@@ -152,6 +152,19 @@ test('a draft that is not possible is refused with the path of the fault', async
   }
 })
 
+test('a secret that is no text is refused with its path, also in the shape of a fingerprint', async () => {
+  const { body: draft } = await bench.draft([add()])
+  for (const field of ['walletServiceSecret', 'walletWebhookSecret'])
+    for (const secret of [5, { fingerprint: '0123456789abcdef' }]) {
+      const changes = [add(), { action: 'vault_update', payload: { [field]: secret } }]
+      const url = `${bench.url}/change-sets/${draft.id}` as const
+      for (const answer of [await bench.draft(changes), await bench.vault.admin.put(url, { title: 'A', changes })]) {
+        expect(answer.status, JSON.stringify(answer.body)).toBe(400)
+        expect(answer.body.details[0]!.field).toBe(`changes.1.payload.${field}`)
+      }
+    }
+})
+
 test('only its author changes and submits a draft; every administrator may cancel it', async () => {
   const { body } = await bench.draft([add()])
   const url = `${bench.url}/change-sets/${body.id}` as const

@@ -1,6 +1,6 @@
 import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { conflict } from '../../../lib/errors.ts'
+import { badRequest, conflict } from '../../../lib/errors.ts'
 import { originOf, type Place } from '../../../lib/secrets.ts'
 import type { Change } from './governed-actions.ts'
 
@@ -22,6 +22,7 @@ const placeOf = (vaultId: string, id: string): Place => ({
 /**
  * Replaces the secrets in changes by fingerprints, so that requests, audit records and reviewers never see a secret. A
  * fingerprint cannot be computed without the key of the service. Votes are bound to the fingerprints.
+ * @throws 400 for a secret that is no text, which could pass for a fingerprint
  */
 export async function hideSecrets(
   trx: Trx,
@@ -32,7 +33,10 @@ export async function hideSecrets(
   const secrets: Secrets = {}
   const presentUrl = await findWalletUrl(trx, vaultId)
   const hidden = replaceSecrets(changes, (secret, at) => {
-    if (typeof secret !== 'string') return secret
+    if (typeof secret !== 'string') {
+      const [i, field] = at.split('.')
+      throw badRequest(`changes.${i}.payload.${field}`, 'must be a text')
+    }
     const fingerprint = fingerprintOf(sealer, secret)
     secrets[at] = { secret, fingerprint, origin: destinationAt(changes, at, presentUrl) }
     return { fingerprint }
