@@ -1,8 +1,10 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect, Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bodyBytesMax, connectionsPerAddressMax, refusedConnectionSeconds } from '../lib/limits.ts'
 import { createTestApp, type TestApp } from '../testing/app.ts'
+import { limitConnections } from './connection-share.ts'
 
 let test: TestApp
 let port: number
@@ -94,4 +96,22 @@ it('T68 a sender beyond its share that asks for nothing, or sends without end, i
   expect(answer).toMatch(/^HTTP\/1\.1 503 /)
   // Beside what the service reads, the buffers of both ends fill up.
   expect(sent).toBeLessThan(bodyBytesMax + 20_000_000)
+})
+
+it('T68 the addresses of an IPv6 host are one sender, because it may use all of its network', () => {
+  const server = createServer()
+  server.removeAllListeners('connection')
+  server.on('connection', () => {})
+  limitConnections({ server, hasShares: true, log: { warn: () => {} } })
+  /** Returns true if the connection is turned away: then its handler waits for data. */
+  const isRefused = (remoteAddress: string) => {
+    const socket = new Socket()
+    Object.defineProperty(socket, 'remoteAddress', { value: remoteAddress })
+    sockets.push(socket)
+    server.emit('connection', socket)
+    return socket.listenerCount('data') > 0
+  }
+  for (let i = 0; i < connectionsPerAddressMax; i += 1) expect(isRefused(`2001:db8:1:2::${i.toString(16)}`)).toBe(false)
+  expect(isRefused('2001:db8:1:2:ffff::1')).toBe(true)
+  expect(isRefused('2001:db8:1:3::1')).toBe(false)
 })

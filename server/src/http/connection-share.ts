@@ -11,13 +11,14 @@ import {
   refusedConnectionSeconds,
   refusedConnectionsMax,
 } from '../lib/limits.ts'
+import { senderOf } from '../lib/sender.ts'
 
 type Connections = { server: Server; hasShares: boolean; log: Pick<Logger, 'warn'> }
 
 const noteMilliseconds = 1_000
 
 /**
- * Limits the open connections of a node, and with `hasShares` the connections of each address to half of them, so that a single
+ * Limits the open connections of a node, and with `hasShares` the connections of each sender to half of them, so that a single
  * sender cannot lock all others out. A connection beyond a limit is answered with 503 and closed; HTTP never sees it. The
  * number of refused connections that still wait for their answer is limited as well; further ones are cut.
  */
@@ -26,14 +27,14 @@ export function limitConnections({ server, hasShares, log }: Connections): void 
   let [total, refused, refusedLately, notedAt] = [0, 0, 0, 0]
   server.maxConnections = connectionsMax + refusedConnectionsMax
 
-  const keep = (socket: Socket, address: string) => {
+  const keep = (socket: Socket, sender: string) => {
     total += 1
-    open.set(address, (open.get(address) ?? 0) + 1)
+    open.set(sender, (open.get(sender) ?? 0) + 1)
     socket.once('close', () => {
       total -= 1
-      const left = open.get(address)! - 1
-      if (left === 0) open.delete(address)
-      else open.set(address, left)
+      const left = open.get(sender)! - 1
+      if (left === 0) open.delete(sender)
+      else open.set(sender, left)
     })
   }
   const turnAway = (socket: Socket) => {
@@ -53,10 +54,10 @@ export function limitConnections({ server, hasShares, log }: Connections): void 
   const handlers = server.listeners('connection')
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {
-    const address = socket.remoteAddress ?? ''
-    const isOver = total >= connectionsMax || (hasShares && (open.get(address) ?? 0) >= connectionsPerAddressMax)
+    const sender = senderOf(socket.remoteAddress ?? '')
+    const isOver = total >= connectionsMax || (hasShares && (open.get(sender) ?? 0) >= connectionsPerAddressMax)
     if (isOver) return turnAway(socket)
-    keep(socket, address)
+    keep(socket, sender)
     for (const handle of handlers) handle.call(server, socket)
   })
 }
