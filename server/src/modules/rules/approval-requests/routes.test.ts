@@ -79,6 +79,18 @@ describe('a single gated action', () => {
     expect((await bench.act(bench.firstApprover, request.id, 'approve')).body.status).toBe('applied')
   })
 
+  it('keeps votes and request while the vault is halted at the last vote', async () => {
+    const body = { network: 'ethereum', segments: { purpose: 'payroll' } }
+    const { request } = (await bench.maker.post('/vaults/main-vault/addresses', body)).body
+    await bench.sql(`update vaults set halted_at = now(), halt_reason = 'books_behind'`)
+    const vote = await bench.act(bench.firstApprover, request.id, 'approve')
+    expect([vote.status, vote.body.reason]).toEqual([409, 'vault_halted'])
+    await bench.sql('update vaults set halted_at = null, halt_reason = null')
+    const kept = await bench.read(request.id)
+    expect([kept.status, kept.requirements[0]!.approvalsCount]).toEqual(['pending', 0])
+    expect((await bench.act(bench.firstApprover, request.id, 'approve')).body.status).toBe('applied')
+  })
+
   it('gives two addresses that are approved at the same time different indexes', async () => {
     const body = { network: 'ethereum', segments: { purpose: 'payroll' } }
     const responses = await Promise.all([1, 2].map(() => bench.maker.post('/vaults/main-vault/addresses', body)))
@@ -92,7 +104,7 @@ describe('a single gated action', () => {
           (await bench.maker.get(`/vaults/main-vault/addresses/${resolvedResultId}`)).body.pathIndex,
       ),
     )
-    expect(indexes.sort()).toEqual([1, 2])
+    expect(indexes.sort()).toEqual([2, 3])
   })
 
   it('answers 409 and keeps only the vote when the target is gone', async () => {

@@ -156,8 +156,12 @@ export async function tryApplySteps(trx: Trx, application: Application): Promise
   }
 }
 
-/** Returns the failure if the request caused the error. Errors of the database or the wallet service do not end a request. */
+/**
+ * Returns the failure if the request caused the error. Errors of the database or the wallet service do not end a request, and neither
+ * does a halt of the vault, which operators lift: the vote can be given again.
+ */
 function failureOf(error: unknown): Failure | null {
+  if (error instanceof AppError && error.reason === 'vault_halted') return null
   if (error instanceof StaleError) return { event: 'targetChanged', reason: error.message }
   if (error instanceof AppError && error.status < 500) return { event: 'applyFailed', reason: error.message }
   return null
