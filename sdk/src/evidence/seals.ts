@@ -24,6 +24,23 @@ export async function checkLedgerSeal(chain: string, seal: LedgerSeal): Promise<
   return checkHead(chain, 'ledger', seal, { root: String(seal.root), size: seal.size })
 }
 
+/** A seal of a chain: with the number of its leaves, or, from before seals were signed, with its records. */
+export type ChainedSeal = LedgerSeal | AuditSeal
+
+/**
+ * Checks a seal by itself, without the records or entries that it holds: its hash, its key and its signature.
+ *
+ * @param chain id of the vault, or `platform`
+ */
+export async function checkChainedSeal(
+  chain: string,
+  log: 'audit' | 'ledger',
+  seal: ChainedSeal,
+): Promise<CheckedSeal> {
+  if (log === 'audit' && 'records' in seal) return checkAuditSeal(chain, seal)
+  return checkHead(chain, log, seal, { root: String(seal.root), size: (seal as LedgerSeal).size })
+}
+
 const isUnsigned = ({ root, keyId, publicKey, signature }: SealHead): boolean =>
   [root, keyId, publicKey, signature].every((part) => part === null || part === undefined)
 
