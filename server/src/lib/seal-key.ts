@@ -11,7 +11,7 @@ export type SealKey = {
 }
 
 /** The type of a signed text, which is its first word: a signed seal is never a signed list of heads. */
-export type Signed = 'seal' | 'heads'
+export type Signed = 'seal' | 'heads' | 'archive'
 
 /** Returns the text that is signed: its type, and the SHA-256 that it binds. */
 export const signedText = (type: Signed, hash: Buffer): string => `strongroom-${type}-1:${hash.toString('hex')}`

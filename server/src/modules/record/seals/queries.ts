@@ -44,6 +44,39 @@ export async function listSealsAfter(
   return rows
 }
 
+/** A seal with the number of its leaves. Only a seal of format 1 has the leaves too, because its hash lists them. */
+export type SealHeadRow = Omit<SealRow, 'record_ids' | 'record_hashes'> & {
+  size: number
+  record_ids: string[] | null
+  record_hashes: Buffer[] | null
+}
+
+/** Returns seals of a seal chain after a number, in their order, without the leaves of those that have a root. */
+export async function listSealHeads(
+  db: Db | Trx,
+  log: SealLog,
+  chain: string,
+  { sequence, limit }: { sequence: string; limit: number },
+): Promise<SealHeadRow[]> {
+  const { rows } = await sql<SealHeadRow>`
+    select chain, sequence, format, previous_hash, root, hash, public_key, signature, sealed_at,
+      cardinality(record_ids) as size, case when format = 1 then record_ids end as record_ids,
+      case when format = 1 then record_hashes end as record_hashes
+    from ${sealTables[log]} where chain = ${chain} and sequence > ${sequence} order by sequence limit ${limit}`.execute(
+    db,
+  )
+  return rows
+}
+
+/** Returns the number of the last seal of a seal chain that was made before a moment; null if there is none. */
+export async function findSealBefore(db: Db | Trx, log: SealLog, chain: string, at: Date): Promise<string | null> {
+  const { rows } = await sql<{ sequence: string }>`
+    select sequence from ${sealTables[log]} where chain = ${chain} and sealed_at < ${at} order by sequence desc limit 1`.execute(
+    db,
+  )
+  return rows[0]?.sequence ?? null
+}
+
 export type Head = { log: SealLog; chain: string; sequence: number; hash: string }
 
 /** Returns the last seal of every seal chain of a log, with one step into the index per seal chain, however long it is. */
