@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../../db/client.ts'
+import type { Db, Trx } from '../../../db/client.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { toSeal } from '../../record/seals/present.ts'
 import type { SealRow } from '../../record/seals/queries.ts'
@@ -22,7 +22,7 @@ type EntryRow = {
 const clockSkewMinutes = 10
 
 /** Returns the ledger entries of an operation, each with the content that its seal covers and the proof that the seal holds it. */
-export async function getLedgerEvidence(db: Db, vaultId: string, operationId: string) {
+export async function getLedgerEvidence(db: Db | Trx, vaultId: string, operationId: string) {
   const { rows: entries } = await sql<EntryRow>`
     select e.sequence, e.kind, e.token_id as "tokenId", d.id as "debitAccountId", c.id as "creditAccountId", e.amount,
       e.debit_balance as "debitBalance", e.credit_balance as "creditBalance", e.created_at as "createdAt"
@@ -56,7 +56,7 @@ function placeOf(sequence: string, seal: SealRow | undefined) {
 }
 
 /** Returns the seals that hold these entries. The seal of an entry is among the first seals that were made after the entry. */
-async function listSealsOf(db: Db, vaultId: string, sequences: string[]): Promise<SealRow[]> {
+async function listSealsOf(db: Db | Trx, vaultId: string, sequences: string[]): Promise<SealRow[]> {
   const { rows } = await sql<SealRow>`
     select distinct on (s.sequence) s.* from unnest(${sequences}::bigint[]) i(sequence)
     join ledger_entries e on e.sequence = i.sequence and e.vault_id = ${vaultId}

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
-import type { Db } from '../../../db/client.ts'
+import type { Db, Trx } from '../../../db/client.ts'
 import { toSeal } from '../../record/seals/present.ts'
 import type { SealRow } from '../../record/seals/queries.ts'
 import { toVoteEvidence } from '../../rules/signatures/queries.ts'
@@ -11,7 +11,7 @@ import { toTransfer } from './present.ts'
 import type { TransferRow } from './queries.ts'
 
 /** Returns a transfer with all the records behind it; hashes are hex. */
-export async function getEvidence(db: Db, row: TransferRow): Promise<Static<typeof TransferEvidence>> {
+export async function getEvidence(db: Db | Trx, row: TransferRow): Promise<Static<typeof TransferEvidence>> {
   const { vault_id: vaultId, id: transferId } = row
   const auditRecords = await db
     .selectFrom('audit_records')
