@@ -25,8 +25,9 @@ export function createArchive(mtime: Date) {
       bytesOfPart = 0
       zip.add(part)
     },
-    write(text: string): void {
-      const bytes = Buffer.from(text)
+    /** Writes a text in UTF-8, or bytes, which must not change afterwards. */
+    write(content: string | Uint8Array): void {
+      const bytes = typeof content === 'string' ? Buffer.from(content) : content
       bytesOfPart += bytes.length
       part?.push(bytes)
     },

@@ -24,8 +24,13 @@ const byteOrderMark = '\uFEFF'
 export async function* renderCsv(document: ReportDocument, onRows: OnRows): AsyncGenerator<Uint8Array> {
   const table = document.tables.find(({ name }) => name === document.mainTable)
   if (table === undefined) throw new Error('A CSV file holds the main table of a report, and this one has none')
+  yield* renderTable(table, document.timezone, onRows)
+}
+
+/** Renders one table as CSV, with its times on the clocks of the zone. */
+export async function* renderTable(table: Table, timezone: string, onRows: OnRows): AsyncGenerator<Uint8Array> {
   yield Buffer.from(toHead(table))
-  for await (const lines of linesOf(table, createZonedTime(document.timezone), onRows)) yield Buffer.from(lines)
+  for await (const lines of linesOf(table, createZonedTime(timezone), onRows)) yield Buffer.from(lines)
 }
 
 /**
@@ -74,8 +79,8 @@ async function* linesOf({ columns, rows }: Table, time: ZonedTime, onRows: OnRow
 const inZone = (cell: Cell, kind: ColumnKind, time: ZonedTime): Cell =>
   kind === 'timestamp' && cell !== null ? time.iso(String(cell)) : cell
 
-/** Returns the facts about the tables that a reader must know, known when all of the tables are written. */
-function toAbout({ title, facts, contentSha256 }: ReportDocument): string {
+/** Returns the facts about the tables that a reader must know as CSV, known when all of the tables are written. */
+export function toAbout({ title, facts, contentSha256 }: ReportDocument): string {
   const lines = facts.map(({ label, value, reference = '' }) => [label, value, reference])
   const all = [['fact', 'value', 'id'], ['Title', title, ''], ...lines, ['Content SHA-256', contentSha256(), '']]
   return byteOrderMark + toLines(all, [])
