@@ -49,6 +49,7 @@ exports.rooms = {
     ['activity'],
     ['reports'],
     ['catalogue'],
+    ['archives'],
     ['exports'],
   ],
 }

@@ -603,6 +603,8 @@ export const expectations: Record<string, Row> = {
   createReportExport: row('401 403 202 202 202 202 404 404 202 403 403 404 403 202',
     async (r) => ({ params: { type: 'address_activity' },
       body: { ...reported, format: 'csv', includeShared: true, addressId: await r.address() } })),
+  createAuditorArchive: row('401 403 403 403 403 403 403 403 202 403 403 403 403 202',
+    () => ({ body: { from: past.from, to: past.to } })),
   listReportExports:    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   getReportExport: row('401 403 200 404 404 404 404 404 404 403 403 404 403 404',
     async (r) => ({ params: { id: await r.reportExport() } })),

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { canonicalJson } from '../../server/src/lib/canonical-json.ts'
 import { newId } from '../../server/src/lib/ids.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
+import { signerOf } from '../../server/src/modules/reports/archives/manifest.ts'
 import { makeFile } from '../../server/src/modules/reports/exports/make-file.ts'
 import { exportJobs } from '../../server/src/modules/reports/exports/queries.ts'
 import type { Person, TestApp } from '../../server/src/testing/app.ts'
@@ -705,8 +706,9 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
 
 /** Makes all files that wait, without the thread that the service starts for each: it loads for half a second. */
 async function makeExports({ deps }: TestApp): Promise<void> {
-  const { db, slowReads, clock, config } = deps
-  const around = { db, slowReads, clock, organisationName: config.organisationName }
+  const { db, slowReads, clock, config, sealKey } = deps
+  const keys = { signer: signerOf(sealKey), trusted: new Set([sealKey.keyId]) }
+  const around = { db, slowReads, clock, organisationName: config.organisationName, ...keys }
   for (;;) {
     const taken = await exportJobs.take(db, clock())
     if (taken === null) return

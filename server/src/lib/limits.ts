@@ -384,6 +384,13 @@ export const exportChunkBytes = 262_144
 export const exportHeartbeatMilliseconds = 10_000
 export const exportLeaseSeconds = 60
 export const exportAttemptsMax = 3
+/** An archive for an auditor: its transfers, its accounts, and the accounts up to which each has its statement as PDF too. */
+export const archiveTransfersMax = 40_000
+export const archiveAccountsMax = 20_000
+export const archivePrintedAccountsMax = 500
+/** The seals of one page of an archive, and the clock skew between the nodes that write and that seal. */
+export const archivePageSealsMax = 1_000
+export const archiveClockSkewMinutes = 10
 /** The files that one node sends while it makes them, at a time, and the time for one. Other files are exports. */
 export const inlineFilesMax = 4
 export const inlineFilesPerCallerMax = 2

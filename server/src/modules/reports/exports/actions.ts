@@ -7,9 +7,10 @@ import { audit } from '../../record/audit/record.ts'
 import { type ReportType, reportOf } from '../catalogue/catalogue.ts'
 import type { FileFormat } from '../files/formats.ts'
 import type { Parameters } from '../requests/report-request.ts'
-import { countOpenExports, expireOldestExports, insertReportExport } from './queries.ts'
+import { countOpenExports, type ExportType, expireOldestExports, insertReportExport } from './queries.ts'
 
-type ExportOrder = { type: ReportType; format: FileFormat; parameters: Parameters }
+/** The format of an archive for an auditor is `zip`. */
+type ExportOrder = { type: ExportType; format: FileFormat | 'zip'; parameters: Parameters }
 
 /**
  * Checks that the parameters are those of the report; the schema of an export accepts the parameters of all reports.
@@ -38,11 +39,8 @@ export async function orderReportExport(trx: Trx, order: ExportOrder, by: ByMemb
   }
   await expireOldestExports(trx, member.userId, exportsKeptPerCallerMax - 1, now)
   const id = newId(now)
-  await insertReportExport(
-    trx,
-    { vault_id: member.vault.id, id, requester_id: member.userId, report_type: type, format, parameters },
-    now,
-  )
+  const row = { vault_id: member.vault.id, id, requester_id: member.userId, report_type: type, parameters }
+  await insertReportExport(trx, { ...row, format: format === 'zip' ? 'csv' : format }, now)
   await audit(trx, byMember(by), 'report.exported', { type: 'report_export', id }, { type, format, parameters })
   return id
 }

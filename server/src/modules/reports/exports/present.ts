@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { ReportExportRow } from './queries.ts'
+import { isReport, type ReportExportRow } from './queries.ts'
 import type { ReportExport } from './schema.ts'
 
 export function toReportExport(row: ReportExportRow, vaultCode: string, now: Date): Static<typeof ReportExport> {
@@ -7,7 +7,7 @@ export function toReportExport(row: ReportExportRow, vaultCode: string, now: Dat
   return {
     id: row.id,
     type: row.report_type,
-    format: row.format,
+    format: isReport(row) ? row.format : 'zip',
     parameters: row.parameters,
     state: isExpired ? 'expired' : row.state,
     percent: row.percent,

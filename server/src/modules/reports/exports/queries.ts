@@ -8,20 +8,30 @@ import type { ReportExports } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { exportAttemptsMax, exportLeaseSeconds, exportTtlHours } from '../../../lib/limits.ts'
 import { findMembership } from '../../rules/decisions/decide.ts'
+import { archiveType } from '../archives/making.ts'
 import type { ReportType } from '../catalogue/catalogue.ts'
 import type { FileFormat, FileKind } from '../files/formats.ts'
 import type { AccessSnapshot } from './access-snapshot.ts'
 
+export type ExportType = ReportType | typeof archiveType
+
+/** An archive for an auditor is kept as CSV of the kind `zip`, as the reports are that have several tables. */
 export type ReportExportRow = RowOf<
   ReportExports,
   {
-    report_type: ReportType
+    report_type: ExportType
     format: FileFormat
     parameters: Record<string, unknown>
     state: 'queued' | 'running' | 'done' | 'failed'
     file_kind: FileKind | null
   }
 >
+
+export type ReportRow = ReportExportRow & { report_type: ReportType }
+
+export function isReport(row: ReportExportRow): row is ReportRow {
+  return row.report_type !== archiveType
+}
 
 /** A file whose chunks are all written. */
 export type StoredFile = { sizeBytes: number; sha256: string }

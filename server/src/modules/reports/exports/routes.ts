@@ -3,7 +3,7 @@ import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { type App, endpoints } from '../../../http/endpoints.ts'
+import { type App, type Endpoints, endpoints } from '../../../http/endpoints.ts'
 import { conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import {
   downloadBytesPerSecondMin,
@@ -12,6 +12,7 @@ import {
   downloadsPerCallerMax,
 } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
+import { archiveType } from '../archives/making.ts'
 import { prepare } from '../catalogue/answer.ts'
 import { reportOf } from '../catalogue/catalogue.ts'
 import { fileMediaTypes, fileNameOf } from '../files/formats.ts'
@@ -21,7 +22,13 @@ import { coversSnapshot, readAccessSnapshot } from './access-snapshot.ts'
 import { checkParameters, orderReportExport } from './actions.ts'
 import { toReportExport } from './present.ts'
 import { findChunk, findReportExport, listReportExports, type ReportExportRow } from './queries.ts'
-import { ReportExport, ReportExportCreation, ReportExportOrder, reportTypeParams } from './schema.ts'
+import {
+  AuditorArchiveCreation,
+  ReportExport,
+  ReportExportCreation,
+  ReportExportOrder,
+  reportTypeParams,
+} from './schema.ts'
 
 export function reportExportRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Reports', { access: 'member' })
@@ -49,6 +56,8 @@ export function reportExportRoutes(app: App, deps: Deps): void {
       return write(async (trx) => ({ id: await orderReportExport(trx, { type, format, parameters }, { member, now }) }))
     },
   })
+
+  registerArchive(api, deps)
 
   api.list('listReportExports', '/vaults/:code/reports/exports', {
     summary: 'List report exports',
@@ -95,6 +104,30 @@ export function reportExportRoutes(app: App, deps: Deps): void {
       // Files of earlier versions, which made no archives, have no kind; their format decides.
       const kind = row.file_kind ?? row.format
       return sendFile(reply, bytes, kind, fileNameOf(row.report_type, row.id, kind))
+    },
+  })
+}
+
+/** Registers the order of an archive for an auditor, which is read as every export. */
+function registerArchive(api: Endpoints<'member'>, deps: Deps): void {
+  api.send.post('createAuditorArchive', '/vaults/:code/reports/archives', {
+    summary: 'Create an archive for an auditor',
+    description:
+      'For administrators and auditors of the vault. Orders one ZIP archive for a period: statements as CSV and PDF, the ' +
+      'evidence of each transfer, the seals, the verification of the vault and a readme, with a signed list of their SHA-256 ' +
+      'sums. `strongroom archive verify` checks it. It is made in the background, and read as an export of the type ' +
+      '`auditor_archive`. Without `to` the period ends now. 429 when three exports of the caller are under way.',
+    access: 'auditor',
+    openToAuditors: true,
+    body: AuditorArchiveCreation,
+    answers: { 202: ReportExportOrder },
+    handler: async ({ member, body, now }, { write }) => {
+      const { timezone = 'UTC', language = 'en', ...period } = body
+      const whole = { report: reportOf('operations'), member, parameters: { ...period, timezone } }
+      const { from, to } = (await prepare(deps.db, whole, now)).filter.interval
+      const parameters = { from: from.toISOString(), to: to.toISOString(), timezone, language }
+      const order = { type: archiveType, format: 'zip', parameters } as const
+      return write(async (trx) => ({ id: await orderReportExport(trx, order, { member, now }) }))
     },
   })
 }

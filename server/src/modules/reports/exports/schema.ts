@@ -1,8 +1,10 @@
 import { type TSchema, Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, Timestamp } from '../../../http/schema.ts'
+import { archiveType } from '../archives/making.ts'
 import { reports, reportTypes } from '../catalogue/catalogue.ts'
+import { languages } from '../documents/words.ts'
 import { fileFormats } from '../files/formats.ts'
-import { deliveryParameters } from '../requests/schema.ts'
+import { commonQuery, deliveryParameters } from '../requests/schema.ts'
 
 type WithProperties = TSchema & { properties: Record<string, TSchema> }
 
@@ -31,6 +33,24 @@ export const ReportExportCreation = Closed(
   },
 )
 
+export const AuditorArchiveCreation = Closed(
+  {
+    from: Type.String({
+      maxLength: 40,
+      description: 'Included. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.',
+      examples: ['2026-01-01'],
+    }),
+    to: commonQuery.to,
+    timezone: commonQuery.timezone,
+    language: Type.Optional(described(Enum(languages), 'Language of the readme and of the PDFs; defaults to English.')),
+  },
+  {
+    $id: 'AuditorArchiveCreation',
+    description: 'The period of an archive for an auditor.',
+    examples: [{ from: '2026-01-01', to: '2027-01-01', timezone: 'Europe/Berlin' }],
+  },
+)
+
 export const reportTypeParams = {
   type: described(Enum(reportTypes), 'Type of the report.'),
 }
@@ -40,8 +60,11 @@ export const ReportExportOrder = Closed({ id: Id }, { $id: 'ReportExportOrder' }
 export const ReportExport = Closed(
   {
     id: Id,
-    type: described(Enum(reportTypes), 'Type of the report.'),
-    format: described(Enum(fileFormats), 'Type of the file.'),
+    type: described(
+      Enum([...reportTypes, archiveType]),
+      'Type of the report; `auditor_archive` for an archive for an auditor.',
+    ),
+    format: described(Enum([...fileFormats, 'zip']), 'Type of the file; `zip` for an archive for an auditor.'),
     parameters: Type.Record(Type.String(), Type.Unknown(), {
       description: 'The parameters of the order, with the interval filled in.',
       examples: [{ addressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h', from: '2026-01-01T00:00:00.000Z' }],
@@ -76,7 +99,10 @@ export const ReportExport = Closed(
     finishedAt: described(Nullable(Timestamp), 'Instant at which the export was done or failed, in UTC; null before.'),
     expiresAt: described(Timestamp, 'Instant at which the file is deleted, in UTC.'),
   },
-  { $id: 'ReportExport', description: 'A report that is written to a file in the background.' },
+  {
+    $id: 'ReportExport',
+    description: 'A report, or an archive for an auditor, that is written to a file in the background.',
+  },
 )
 
-export const reportExportComponents = [ReportExportCreation, ReportExportOrder, ReportExport]
+export const reportExportComponents = [ReportExportCreation, AuditorArchiveCreation, ReportExportOrder, ReportExport]

@@ -4,19 +4,29 @@ import { useRecordKey } from '../../../db/record-key.ts'
 import { openSlowReads } from '../../../db/slow-reads.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { makeFile } from './make-file.ts'
-import type { FromWorker, Outcome, WorkerOrder } from './make-in-worker.ts'
+import type { FromWorker, Outcome, ToWorker, WorkerOrder } from './make-in-worker.ts'
 
 // The program of a thread that makes one file.
 
-const { databaseUrl, replicaUrl, organisationName, taken, now } = workerData as WorkerOrder
+const { databaseUrl, replicaUrl, organisationName, key, trusted, taken, now } = workerData as WorkerOrder
 const port = parentPort!
 const tell = (message: FromWorker) => port.postMessage(message)
 const warn = (error: unknown, text: string) => tell({ is: 'warning', text, error })
 
 let isStopped = false
-port.on('message', () => {
-  isStopped = true
+let onSigned: (signature: Buffer) => void = () => {}
+port.on('message', (message: ToWorker) => {
+  if (message.is === 'stop') isStopped = true
+  else onSigned(Buffer.from(message.signature))
 })
+
+/** Has the hash of an archive signed by the thread that has the key. */
+function sign(hash: Buffer): Promise<Buffer> {
+  return new Promise((resolve) => {
+    onSigned = resolve
+    tell({ is: 'unsigned', hash })
+  })
+}
 
 const outcome = await make().catch(failureOf)
 tell(outcome)
@@ -25,7 +35,7 @@ port.close()
 async function make(): Promise<Outcome> {
   const onError = (error: Error) => warn(error, 'database connection lost')
   const { db } = openDatabase({ url: databaseUrl, connectionsMax: 1, onError })
-  // No report reads an audit record.
+  // No report reads an audit record, and an archive checks the records of its seals without their MACs.
   useRecordKey(db, null)
   const { slowReads, close } = openSlowReads({ url: databaseUrl, replicaUrl, connectionsMax: 1, recordKey: null, warn })
   const began = performance.now()
@@ -36,10 +46,9 @@ async function make(): Promise<Outcome> {
     reported = percent
   }
   try {
-    const isMade = await makeFile({ db, slowReads, clock, organisationName }, taken, {
-      onPercent,
-      isStopped: () => isStopped,
-    })
+    const signer = { keyId: key.keyId, publicKey: Buffer.from(key.publicKey), sign }
+    const workshop = { db, slowReads, clock, organisationName, signer, trusted: new Set(trusted) }
+    const isMade = await makeFile(workshop, taken, { onPercent, isStopped: () => isStopped })
     return { is: isMade ? 'made' : 'stopped' }
   } finally {
     await Promise.all([db.destroy(), close()])

@@ -40,7 +40,7 @@ const others: Record<string, string> = {
     recordTokenRate confirmHeldRate rejectHeldRate confirmPlatformChange rejectPlatformChange`,
   'a new vault, and the end of its draft': 'createVault lockVault',
   calculations: `parseDerivationPath previewTransfer previewTransferReplacement previewPayout checkRecipients simulatePolicies
-    backtestPolicies startLedgerVerification startReportExport createReportExport`,
+    backtestPolicies startLedgerVerification startReportExport createReportExport createAuditorArchive`,
   'money, which the rules decide on': `createAdjustment agreeToAdjustment
     createTransfer approveTransfer rejectTransfer cancelTransfer speedUpTransfer
     cancelTransferOnChain resolveTransfer resolveWalletEvent createPayout approvePayout rejectPayout cancelPayout addOperationRate
