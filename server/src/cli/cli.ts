@@ -238,6 +238,28 @@ program
   })
 
 program
+  .command('archive')
+  .description('archives for auditors')
+  .command('verify')
+  .argument('<file>', 'archive as the API or the console gives it out')
+  .option('--key <ids...>', 'the keys of the node that may have signed; any key if this option is absent')
+  .option(
+    '--head <files...>',
+    'files with the heads that a witness keeps: its own file, its mails or JSON, or the output of "heads"',
+  )
+  .description(
+    'check an archive without a service or a database: its members against their sums, the signature, the seals and the evidence; ' +
+      'prints a sentence for each difference, and exits 1 if there is one',
+  )
+  .action(async (file: string, { key = [], head = [] }: { key?: string[]; head?: string[] }) => {
+    const { reportOnArchive } = await import('./verify-archive.ts')
+    const heads = await Promise.all(head.map((path) => readFile(path, 'utf8')))
+    const { lines, isSound } = await reportOnArchive(file, { keys: key, heads })
+    for (const line of lines) print(line)
+    if (!isSound) process.exitCode = 1
+  })
+
+program
   .command('doctor')
   .option('--json', 'print the result as JSON')
   .option('--alerts', 'print the checks as alert rules for Prometheus, and check nothing')

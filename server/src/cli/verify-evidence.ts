@@ -1,5 +1,7 @@
 import {
+  type ChainedSeal,
   type CheckedVote,
+  checkChainedSeal,
   type Field,
   type FieldState,
   readEvidence,
@@ -39,6 +41,51 @@ export async function reportOnFile(text: string, trusted: readonly string[]): Pr
   return {
     lines: [hash, ...unbound, ...signatureLines(votes)],
     isSound: isHashed && votes.every(({ state }) => state !== 'fails'),
+  }
+}
+
+/** A seal that a file of evidence names. */
+export type NamedSeal = { log: 'audit' | 'ledger'; sequence: number; hash: string }
+
+/** The parts of a file of evidence that an archive depends on. A fault is a check that fails, with its details. */
+export type CheckedEvidence = { transferId: string; faults: string[]; seals: NamedSeal[] }
+
+/** Checks the evidence of a transfer by itself. Returns null for another file. */
+export async function checkEvidence(text: string): Promise<CheckedEvidence | null> {
+  const evidence = readEvidence(text)
+  if (evidence === null) return null
+  const { checks } = await verifyEvidence(evidence)
+  const failing = checks.filter(({ state }) => state === 'fails')
+  const named = (log: NamedSeal['log']) => (seal: Omit<NamedSeal, 'log'>) => ({
+    log,
+    sequence: seal.sequence,
+    hash: seal.hash,
+  })
+  return {
+    transferId: String(evidence.payload.transferId),
+    faults: failing.map(({ name, faults }) => [name, ...faults].join('; ')),
+    seals: [...evidence.seals.map(named('audit')), ...evidence.ledgerSeals.map(named('ledger'))],
+  }
+}
+
+/** A seal of an archive, and what follows from it. `isUnsigned` is true for a seal from before seals were signed. */
+export type ReadSeal = {
+  sequence: number
+  previousHash: string
+  hash: string
+  keyId: string | null
+  isUnsigned: boolean
+}
+
+/** Checks a line of the seals of an archive. Returns null for a line that is no seal, or a seal that does not hold. */
+export async function checkSealLine(chain: string, log: NamedSeal['log'], line: string): Promise<ReadSeal | null> {
+  try {
+    const seal = JSON.parse(line) as ChainedSeal
+    const { isSound } = await checkChainedSeal(chain, log, seal)
+    const { sequence, previousHash, hash, keyId = null } = seal
+    return isSound ? { sequence, previousHash, hash, keyId, isUnsigned: keyId === null } : null
+  } catch {
+    return null
   }
 }
 
