@@ -1,4 +1,4 @@
-import type { FileAnswer, Pages, ReportExport, ReportExportCreation } from '@strongroom/sdk'
+import type { AuditorArchiveCreation, FileAnswer, Pages, ReportExport, ReportExportCreation } from '@strongroom/sdk'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 import { languageNow } from '../../lib/language.ts'
@@ -69,6 +69,12 @@ export function readFile(code: string, type: ReportType, parameters: Parameters,
 export async function orderExport(code: string, type: ReportType, parameters: Parameters, format: Format, key: string) {
   const body = { ...parameters, format, language: languageOfFiles() } as ReportExportCreation
   return vaultOf(code).reports.createExport(type, body, { idempotencyKey: key })
+}
+
+/** Orders an archive for an auditor. */
+export async function orderArchive(code: string, period: AuditorArchiveCreation, key: string) {
+  const body = { ...period, language: languageOfFiles() } as const
+  return vaultOf(code).reports.createAuditorArchive(body, { idempotencyKey: key })
 }
 
 export function exportQuery(code: string, id: string) {

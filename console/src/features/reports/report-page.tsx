@@ -3,6 +3,7 @@ import { SlidersHorizontal } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { t } from '../../lib/language.ts'
 import { zone } from '../../lib/time.ts'
+import { useViewer } from '../../lib/viewer.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/list-states.tsx'
 import { Card, Page } from '../../ui/page.tsx'
@@ -65,23 +66,30 @@ export function ReportPage({ code, type, search, change }: ReportPageProps) {
   )
 }
 
-/** All reports, each with its purpose. */
+const cardClass = 'block h-full rounded-lg border border-line bg-paper p-4 hover:border-accent'
+
+/** All reports, each with its purpose, and for readers of the whole vault the archive for an auditor. */
 export function ReportList({ code }: { code: string }) {
+  const { isAdmin, isAuditor } = useViewer(code)
   return (
     <Page title={t('Reports')}>
       <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
         {reportTypes.map((type) => (
           <li key={type}>
-            <Link
-              to="/v/$code/reports/$type"
-              params={{ code, type }}
-              className="block h-full rounded-lg border border-line bg-paper p-4 hover:border-accent"
-            >
+            <Link to="/v/$code/reports/$type" params={{ code, type }} className={cardClass}>
               <span className="block font-medium text-accent">{reportTitle(type)}</span>
               <span className="text-quiet">{reportPurpose(type)}</span>
             </Link>
           </li>
         ))}
+        {(isAdmin || isAuditor) && (
+          <li>
+            <Link to="/v/$code/reports/auditor" params={{ code }} className={cardClass}>
+              <span className="block font-medium text-accent">{t('Export for the auditor')}</span>
+              <span className="text-quiet">{t('One archive for a period, which one command checks.')}</span>
+            </Link>
+          </li>
+        )}
       </ul>
       <div className="mt-6">
         <ExportsList code={code} />

@@ -51,7 +51,8 @@ export function periodWords(period: Period): string {
   return words[period]()
 }
 
-function PeriodFields({ search, change }: Pick<SettingsProps, 'search' | 'change'>) {
+/** The period: a preset, or from day to day, in a time zone. */
+export function PeriodFields({ search, change }: Pick<SettingsProps, 'search' | 'change'>) {
   const timezone = search.timezone ?? zone
   const { from, to } = intervalIn(search, timezone)
   const isOwn = search.from !== undefined && search.until !== undefined

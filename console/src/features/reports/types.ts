@@ -49,6 +49,11 @@ export function reportTitle(type: ReportType): string {
   return titles[type]()
 }
 
+/** Returns the title of an export: of its report, or of the archive for an auditor. */
+export function exportTitle(type: ReportType | 'auditor_archive'): string {
+  return type === 'auditor_archive' ? t('Export for the auditor') : reportTitle(type)
+}
+
 export function reportPurpose(type: ReportType): string {
   const purposes: Record<ReportType, () => string> = {
     transaction_activity: () =>
