@@ -36,8 +36,9 @@ export async function makeArchive(
   db: Db,
   order: ArchiveOrder,
   { sink, onPercent }: { sink: Sink; onPercent: (percent: number) => void },
+  limits: Limits = usualLimits,
 ): Promise<void> {
-  const plan = await readPlan(db, order)
+  const plan = await readPlan(db, order, limits)
   const writer = createMemberWriter(order.now, sink)
   const steps = stepsOf(plan)
   let done = 0
@@ -57,14 +58,25 @@ export async function makeArchive(
   await writer.end()
 }
 
-async function readPlan(db: Db, { member, parameters }: ArchiveOrder): Promise<Plan> {
+type Limits = { transfersMax: number; accountsMax: number; printedAccountsMax: number }
+const usualLimits: Limits = {
+  transfersMax: archiveTransfersMax,
+  accountsMax: archiveAccountsMax,
+  printedAccountsMax: archivePrintedAccountsMax,
+}
+
+async function readPlan(
+  db: Db,
+  { member, parameters }: ArchiveOrder,
+  { transfersMax, accountsMax, printedAccountsMax }: Limits,
+): Promise<Plan> {
   const vaultId = member.vault.id
   const interval = intervalOf(parameters)
-  const transferIds = await listTransferIds(db, vaultId, interval, archiveTransfersMax + 1)
-  refuseMore(transferIds, archiveTransfersMax, 'transfers')
-  const accounts = await listAccounts(db, vaultId, interval, archiveAccountsMax + 1)
-  refuseMore(accounts, archiveAccountsMax, 'accounts with a posting or a balance')
-  return { accounts, isPrinted: accounts.length <= archivePrintedAccountsMax, transferIds }
+  const transferIds = await listTransferIds(db, vaultId, interval, transfersMax + 1)
+  refuseMore(transferIds, transfersMax, 'transfers')
+  const accounts = await listAccounts(db, vaultId, interval, accountsMax + 1)
+  refuseMore(accounts, accountsMax, 'accounts with a posting or a balance')
+  return { accounts, isPrinted: accounts.length <= printedAccountsMax, transferIds }
 }
 
 const intervalOf = ({ from, to }: ArchiveParameters): Interval => ({ from: new Date(from), to: new Date(to) })
