@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { reportOnArchive } from '../../../server/src/cli/verify-archive.ts'
 import { type Stack, vaultCode } from '../support/stack.ts'
 import { axeViolations, watchPage } from '../support/watched-page.ts'
 
@@ -44,6 +45,7 @@ export function proofFlows(stack: () => Stack): void {
     })
 
     wholeInstallation(stack)
+    archiveForAuditor(stack)
     unreached(stack)
 
     it('is checked from a file by somebody without a session, and one altered byte is found', async () => {
@@ -68,6 +70,29 @@ export function proofFlows(stack: () => Stack): void {
         await page.locator('input[type=file]').setInputFiles(file)
       }
     })
+  })
+}
+
+function archiveForAuditor(stack: () => Stack): void {
+  it('leaves as one archive for the auditor, in which one command finds no difference', async () => {
+    const { page, faults } = await watchPage(await stack().contextOf('admin'), stack().url)
+    await page.goto(`${stack().url}/v/${vaultCode}/reports`)
+    await page.getByRole('link', { name: /^Export for the auditor/ }).click()
+    await page.getByLabel('Period').selectOption('last30')
+    await page.getByText('The period has not ended: later operations will not be in the archive.').waitFor()
+    expect(await axeViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Make the archive' }).click()
+    await page.getByText('Ready', { exact: true }).waitFor()
+    expect(await axeViolations(page)).toEqual([])
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download' }).click(),
+    ])
+    expect(file.suggestedFilename()).toMatch(/^auditor_archive-c[a-z0-9]{24}\.zip$/)
+    const { lines, isSound } = await reportOnArchive(await file.path(), { keys: [], heads: [] })
+    expect(isSound, lines.join('\n')).toBe(true)
+    expect(faults).toEqual([])
+    await page.context().close()
   })
 }
 

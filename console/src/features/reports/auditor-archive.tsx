@@ -68,7 +68,7 @@ function ArchiveForm({ code, search, change }: ArchiveProps) {
     change(changed)
   }
   return (
-    <Card title={t('Period')}>
+    <Card>
       <form
         className="max-w-md"
         onSubmit={(event) => {
