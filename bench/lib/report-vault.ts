@@ -60,7 +60,6 @@ export async function seed(url: string, operations: number): Promise<void> {
     [large, operations],
     [small, 1_000],
   ] as const
-  const id = (prefix: string, i: string) => `'cm${prefix}' || lpad(${i}::text, ${23 - prefix.length}, '0')`
   const statements = [
     'set role none',
     `insert into networks (id, coin_type, code, slug, name, type, created_at, updated_at)
@@ -161,6 +160,9 @@ export async function seed(url: string, operations: number): Promise<void> {
     await db.destroy()
   }
 }
+
+/** SQL: an id with the prefix and a number. */
+const id = (prefix: string, i: string) => `'cm${prefix}' || lpad(${i}::text, ${23 - prefix.length}, '0')`
 
 /** Puts one operation in twenty of an address into payouts of ten rows, which needed a vote. */
 function rowsOfPayouts(n: number, { ofAddress, owner }: { ofAddress: string; owner: string }): string[] {
