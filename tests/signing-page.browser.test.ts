@@ -575,9 +575,9 @@ describe('T58 T81 a service that keeps to itself what people signed against a pa
       expect(data.signed.vote).toMatchObject({ ...about, person, authority: hashOf(present) })
     }
     await pressed(dora, 'dora', '1 of the 2 signatures that cancel the next version.')
-    expect((await store.readPending(clientId))?.version).toBe(2)
+    expect((await store.readShown(clientId))?.pending?.version).toBe(2)
     await pressed(emil, 'emil', 'The wallet service has it: the next version is cancelled.')
-    expect(await store.readPending(clientId)).toBe(null)
+    expect((await store.readShown(clientId))?.pending).toBe(null)
     expect(faults).toEqual([])
   })
 
