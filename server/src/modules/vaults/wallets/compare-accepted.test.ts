@@ -8,7 +8,7 @@ import { createTransferBench, type TransferBench } from '../../../testing/transf
 import { compareAccepted, HaltedVaultError, walletComparedMilliseconds } from './compare-accepted.ts'
 import { liftHalt, readDifference } from './lift-halt.ts'
 import { pickSamples } from './probe-wallet.ts'
-import { skippedIndices } from './wallet-marks.ts'
+import { listUnknown, skippedIndices } from './wallet-marks.ts'
 import { walletOfVault } from './wallet-settings.ts'
 import { noticeDatabase, watchAccepted } from './watch-accepted.ts'
 
@@ -111,6 +111,34 @@ describe('T26 books that were restored to an earlier time', () => {
     expect(wallet().broadcastCount(queued.id)).toBe(1)
     expect(await readHalt()).toBeNull()
     expect(await isRed()).toBe(false)
+  })
+
+  it('notice an event and a transaction on a network that they lost', async () => {
+    const place = { network: 'a-lost-network', txHash: `0x${'ab'.repeat(32)}` }
+    const to = { toAddress: address.address, asset: null, index: 0, occurrence: 0, isOrphan: false }
+    const event: FakeEntry = { kind: 'event', id: 'a-lost-event', ...place, ...to }
+    const transaction: FakeEntry = {
+      kind: 'transaction',
+      ...place,
+      fromAddress: address.address,
+      fee: '1',
+      payments: [],
+    }
+    await compare()
+    for (const lost of [event, transaction]) {
+      await withExtraEntry(lost, async () => {
+        later()
+        await expect(compare()).rejects.toThrow(HaltedVaultError)
+      })
+      await bench.sql('update vaults set halted_at = null, halt_reason = null')
+    }
+    // An event that was told before is known, though the registry never had its network.
+    await bench.sql(
+      `insert into wallet_events (id, received_at, body, network, outcome, reason)
+       values ('told-on-a-lost-network', now(), $1, $2, 'ignored', 'unknown_network')`,
+      [JSON.stringify(event), place.network],
+    )
+    expect(await listUnknown(bench.test.deps.db, bench.vault.id, [event, transaction])).toEqual([transaction])
   })
 
   it('notice an address that they lost before it is given to a second person', async () => {

@@ -212,7 +212,7 @@ export async function listUnknown(
       and not exists (select from here h join asked_paths p on p.vault_id = h.id and p.derivation_path = e.path
         where p.is_burnt or not ${isRestored})
     union all
-    select e.n from entries e join networks n on n.slug = e.network
+    select e.n from entries e left join networks n on n.slug = e.network
     cross join lateral (select ${addressKeyIn('n', sql`e.address`, sql`e.as_bech32`)} as address_key,
       case when n.type = 'evm' then lower(e.contract) else e.contract end as contract_key,
       case when n.type = 'evm' then lower(e.tx_hash) else e.tx_hash end as tx_hash) k
@@ -226,8 +226,12 @@ export async function listUnknown(
       and not exists (
         select from wallet_events w where w.network = n.slug and w.address_key = k.address_key
           and w.outcome not in ('credited', 'duplicate') and strpos(lower(w.body), lower(e.tx_hash)) > 0)
+      -- An event on a network that the registry never had was stored without a key of its address.
+      and not (n.id is null and exists (
+        select from wallet_events w where w.network = e.network and w.address_key is null
+          and w.outcome = 'ignored' and strpos(lower(w.body), lower(e.tx_hash)) > 0))
     union all
-    select e.n from entries e join networks n on n.slug = e.network where e.kind = 'transaction' and not exists (
+    select e.n from entries e left join networks n on n.slug = e.network where e.kind = 'transaction' and not exists (
       select from here h join transfer_hashes t on t.vault_id = h.id
         and t.tx_hash = case when n.type = 'evm' then lower(e.tx_hash) else e.tx_hash end)`.execute(db)
   return unknown.map(({ n }) => entries[n]!)
