@@ -186,10 +186,16 @@ function eligibleVoters({ vaultId, initiatorId, requirements }: Request): RawBui
       ${sources.map(({ requirement }) => requirement.decidedForId ?? initiatorId)}::text[],
       ${sources.map(({ requirement }) => requirement.peopleOnly ?? false)}::boolean[]
     ) as s(step_index, policy_id, user_id, group_id, allow_initiator, decided_for_id, people_only)
-    join users u on u.disabled_at is null and (u.id = s.user_id or exists (
-      select from policy_group_memberships m join policy_groups g on g.vault_id = m.vault_id and g.id = s.group_id
-      where m.vault_id = ${vaultId} and m.user_id = u.id
-        and (m.group_id = s.group_id or ${isEveryone('g')})))
+    -- The members are looked up first, because the platform may have many more users than the vault.
+    cross join lateral (
+      select s.user_id as id
+      union
+      select m.user_id from policy_group_memberships m where m.vault_id = ${vaultId} and m.group_id = s.group_id
+      union
+      select m.user_id from policy_groups g join policy_group_memberships m on m.vault_id = g.vault_id
+      where g.vault_id = ${vaultId} and g.id = s.group_id and ${isEveryone('g')}
+    ) named
+    join users u on u.id = named.id and u.disabled_at is null
     -- An explicit approver must still be a member of the vault, because only members have access to it.
     where (s.allow_initiator or u.id not in (${initiatorId}, s.decided_for_id)) and not (s.people_only and u.kind <> 'person')
       and not ${isAuditor(sql`${vaultId}::text`, sql`u.id`)} and not ${isHeldUser(sql`${vaultId}::text`, sql`u.id`)}
