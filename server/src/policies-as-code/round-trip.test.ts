@@ -269,7 +269,11 @@ function appliedToRules(present: RulesDocument, changes: Change[]): RulesDocumen
   let { governance } = present
   const readPolicy = ({ approvers, ...fields }: Partial<RulesPolicy>) => {
     type Draft = { kind: 'user' | 'group'; userId?: string; groupId?: string; threshold?: number }
-    const read = ({ kind, userId, groupId, threshold = null }: Draft) => ({ kind, id: (userId ?? groupId)!, threshold })
+    const read = ({ kind, userId, groupId, threshold }: Draft) => ({
+      kind,
+      id: (userId ?? groupId)!,
+      threshold: threshold ?? null,
+    })
     return { ...fields, ...(approvers === undefined ? {} : { approvers: (approvers as unknown as Draft[]).map(read) }) }
   }
   for (const [i, change] of changes.entries()) {

@@ -311,8 +311,8 @@ function written(moves: PhaseMove[]): Part[] {
 }
 
 /**
- * Restores the rows of a locked transfer from its audit records: the columns of the order, its status, the end of its votes, and the phase. Other columns
- * and tables, such as votes, stay as they are.
+ * Restores the rows of a locked transfer from its audit records: the columns of the order, its status, the end of its votes, and
+ * the phase. Other columns and tables, such as votes, stay as they are.
  */
 export async function restoreTransfer(
   trx: Trx,

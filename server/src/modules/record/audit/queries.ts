@@ -143,23 +143,6 @@ export async function isRecorded(
   return rows.map((row) => readRecord(row, key)).some(({ fault, details }) => fault === null && details.hash === hash)
 }
 
-/**
- * Returns true if the service recorded the action for the target with this hash in its details. Records that an intruder
- * wrote into the database do not count, however many they are.
- */
-export async function isRecorded(
-  db: Db | Trx,
-  chain: string,
-  { action, targetId, hash }: { action: string; targetId: string; hash: string },
-): Promise<boolean> {
-  const { rows } = await sql<SealedRecordRow>`
-    select r.*, ${sealedHash} from ${withSeals}
-    where r.chain = ${chain} and r.target_id = ${targetId} and r.action = ${action} and strpos(r.content, ${hash}) > 0
-    limit ${recordsOfHashMax}`.execute(db)
-  const key = recordKeyOf(db)
-  return rows.map((row) => readRecord(row, key)).some(({ fault, details }) => fault === null && details.hash === hash)
-}
-
 /** SQL: returns JSON of the records that `listRecordsOf` reads, as a column of another statement; see `readRecords`. */
 export const recordsOf = (chain: string, noun: string, targetIds: string[]): RawBuilder<RecordAsJson[]> => sql`(
   select coalesce(json_agg(f), '[]') from (

@@ -153,7 +153,8 @@ describe('account_statement by category', () => {
       tokenId: world.vault.tokens.usdt.id,
       categoryKeys: `rent${year}`,
     }
-    for (const more of [{}, { includeShared: 'true' }]) {
+    const shared: Record<string, string>[] = [{}, { includeShared: 'true' }]
+    for (const more of shared) {
       const { lines } = await world.report('account_statement', { ...query, ...more }, world.other)
       expect(lines.map(({ operationId }) => operationId)).toEqual([rent])
     }

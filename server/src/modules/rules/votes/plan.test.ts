@@ -32,7 +32,7 @@ async function votersOf(groupId: string, userId: string | null): Promise<{ count
   const requirement = {
     ...{ policyId: 'policy', policyCode: 'policy', policyName: 'Policy', threshold: 1, groupId },
     ...{ bypassed: false, allowInitiator: false },
-    approvers: userId === null ? null : [{ kind: 'user' as const, id: userId, threshold: null }],
+    approvers: userId === null ? null : [{ kind: 'user' as const, id: userId }],
   }
   const request = { vaultId: bench.vault.id, initiatorId: bench.owner.userId, requirements: [requirement] }
   const electorates = await findElectorates(db.withPlugin(listener), request)

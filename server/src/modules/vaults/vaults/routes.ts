@@ -182,11 +182,8 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     errors: ['changed_concurrently', 'vault_is_locked', 'wallet_service_failed'],
     answers: { 200: Vault },
     handler: async (by, { write }) => {
-      const locked = await withAccountKeys(deps, (answer) =>
-        write(async (trx) => toVault(await lockVault(trx, by, answer))),
-      )
       await compareVault(deps, by.member.vault.id)
-      return locked
+      return withAccountKeys(deps, (answer) => write(async (trx) => toVault(await lockVault(trx, by, answer))))
     },
   })
 
