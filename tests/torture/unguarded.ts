@@ -37,7 +37,7 @@ export const guards = {
     name: 'an order goes to the wallet under the id of its transfer',
     changes: [
       {
-        file: 'dist/modules/money/delivery/deliver.js',
+        file: 'dist/modules/money/delivery/submit.js',
         guarded: 'id: claim.id,\n            network: order.network',
         unguarded: 'id: crypto.randomUUID(),\n            network: order.network',
       },
