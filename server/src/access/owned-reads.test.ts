@@ -80,6 +80,8 @@ const allowed: Record<string, string> = {
   'money/delivery/listTaken': 'only which parts of a transaction pay other transfers of the vault',
   'money/delivery/findFree':
     'only which part of the transaction that is to be settled pays no other transfer of the vault',
+  'reports/archives/listAccounts': 'for administrators and auditors, who read the whole vault',
+  'reports/archives/listTransferIds': 'as listAccounts',
   'reports/requests/nameFew': 'ids only, in the scope that the filter it is given holds',
   'vaults/wallets/findNewestAddressId':
     'an administrator changes the wallet service; only whether addresses came since',
