@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { guards } from './guards.js'
@@ -16,7 +17,10 @@ it('a guard that is not in its file is reported as a fault of the list', () => {
 
 it('a removal is noticed if a test fails, and is reported if no test fails', async () => {
   const removed = guards.find(({ file }) => file === 'wallet/src/authority/journal.ts')
-  const harmless = { ...removed, guarded: '/** A line that adds to an earlier one comes after it. */', unguarded: '' }
+  const [comment] = /^ *\/\*\* .+ \*\/$/m.exec(
+    await readFile(new URL(`../../${removed.file}`, import.meta.url), 'utf8'),
+  )
+  const harmless = { ...removed, guarded: comment, unguarded: '' }
   const program = `
     import { removeGuards } from ${JSON.stringify(new URL('remove-guards.js', import.meta.url).href)}
     await removeGuards(${JSON.stringify([removed, harmless])}, (_, noticedBy) => console.log(noticedBy))`
