@@ -162,7 +162,8 @@ export const TransferStatus = Type.Object(
       ),
     ),
     waitsFor: Type.Union([TransferId, Type.Null()], {
-      description: 'The transfer of the same address whose transaction must be mined first; null when there is none.',
+      description:
+        'The transfer of the same address whose transaction must be mined first; null when no transfer must.',
     }),
     fee: Type.Union([Amount, Type.Null()], {
       description:

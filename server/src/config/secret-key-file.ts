@@ -5,7 +5,7 @@ import { newSecret } from '../lib/secrets.ts'
 
 const fileIn = (dataDir: string): string => join(dataDir, 'secret-key')
 
-/** Returns the secret key of demo mode, and creates it if there is none. A key is never overwritten. */
+/** Returns the secret key of demo mode, and creates it if the file does not exist. A key is never overwritten. */
 export async function makeSecretKey(dataDir: string): Promise<string> {
   const file = fileIn(dataDir)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })

@@ -267,14 +267,14 @@ function appliedToRules(present: RulesDocument, changes: Change[]): RulesDocumen
   const groups = new Map(present.groups.map((group) => [group.id, group]))
   const policies = new Map(present.policies.map((policy) => [policy.id, policy]))
   let { governance } = present
-  const readPolicy = ({ approvers, ...fields }: Partial<RulesPolicy>) => {
-    type Draft = { kind: 'user' | 'group'; userId?: string; groupId?: string; threshold?: number }
+  type Draft = { kind: 'user' | 'group'; userId?: string; groupId?: string; threshold?: number }
+  const readPolicy = ({ approvers, ...fields }: { approvers?: Draft[] }) => {
     const read = ({ kind, userId, groupId, threshold }: Draft) => ({
       kind,
       id: (userId ?? groupId)!,
       threshold: threshold ?? null,
     })
-    return { ...fields, ...(approvers === undefined ? {} : { approvers: (approvers as unknown as Draft[]).map(read) }) }
+    return { ...fields, ...(approvers === undefined ? {} : { approvers: approvers.map(read) }) }
   }
   for (const [i, change] of changes.entries()) {
     const text = JSON.stringify(change).replaceAll(/"\$change:(\d+)"/g, (_, at) => `"${results[Number(at)]}"`)

@@ -91,7 +91,7 @@ export class AuthorityStore {
     return (await this.#load(clientId))?.links[version - 1]?.present.hash ?? null
   }
 
-  /** Writes the first version; the caller has made sure that there is none. */
+  /** Writes the first version; the caller has made sure that no version exists. */
   async pin(clientId: string, authority: Authority): Promise<void> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 })
     await this.#write(clientId, { versions: [{ authority, votes: [] }] })

@@ -135,7 +135,7 @@ export type BroadcastOutcome =
 type Replacing = {
   /** Reads what the replacement of the newest transaction of a transfer depends on. */
   openReplacement(pool: pg.Pool, transfer: TransferRow, replaced: Replaced): Promise<Replacement>
-  /** Finds the final transaction that took the place of the transfer; null when there is none. */
+  /** Finds the final transaction that took the place of the transfer; null without such a transaction. */
   findRival(transfer: PresentedRow): Promise<Rival | null>
 }
 

@@ -189,7 +189,7 @@ async function lockUser(trx: Trx, userId: string): Promise<LockedUser> {
   return user
 }
 
-/** Deletes the stop of a person by a directory, also a stop that waits. Returns false if there is none. */
+/** Deletes the stop of a person by a directory, also a stop that waits. Returns false if the person has no stop. */
 async function dropStop(trx: Trx, userId: string): Promise<boolean> {
   const { numDeletedRows } = await trx.deleteFrom('directory_stops').where('user_id', '=', userId).executeTakeFirst()
   return numDeletedRows > 0n

@@ -15,7 +15,7 @@ type IdentityRow = {
   linked_via: Linking
   linked_at: Date
   last_used_at: Date
-  /** The name of the active provider of the issuer; null if there is none. */
+  /** The name of the active provider of the issuer; null if the issuer has no active provider. */
   provider_name: string | null
 }
 

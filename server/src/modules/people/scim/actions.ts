@@ -14,7 +14,7 @@ import { findPerson, lockPerson, type PersonRow } from './queries.ts'
 import { notPresentVersion, notUnique, scimFault } from './scim-fault.ts'
 
 /**
- * Adds a person to a directory, and creates an account of their e-mail address if there is none. A new account is in no vault.
+ * Adds a person to a directory, and creates an account if their e-mail address has no account. A new account is in no vault.
  * @throws 400 for an address of another domain, 409 for a name or an address that the directory already has
  */
 export async function addPerson(trx: Trx, sent: Person, by: ByDirectory): Promise<PersonRow> {

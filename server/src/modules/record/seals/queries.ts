@@ -68,7 +68,7 @@ export async function listSealHeads(
   return rows
 }
 
-/** Returns the number of the last seal of a seal chain that was made before a moment; null if there is none. */
+/** Returns the number of the last seal of a seal chain that was made before a moment; null if the chain has no such seal. */
 export async function findSealBefore(db: Db | Trx, log: SealLog, chain: string, at: Date): Promise<string | null> {
   const { rows } = await sql<{ sequence: string }>`
     select sequence from ${sealTables[log]} where chain = ${chain} and sealed_at < ${at} order by sequence desc limit 1`.execute(

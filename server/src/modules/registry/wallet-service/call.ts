@@ -20,7 +20,7 @@ export class WalletServiceError extends Error {
   readonly kind: WalletErrorKind
   /** The HTTP status, if there was one. */
   readonly status: number | null
-  /** The code in capitals at the beginning of the details of a 409 or of a refused authorization; null if there is none. */
+  /** The code in capitals at the beginning of the details of a 409 or of a refused authorization; null without such a code. */
   readonly code: string | null
   constructor(
     kind: WalletErrorKind,

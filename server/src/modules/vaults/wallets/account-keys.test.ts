@@ -367,7 +367,7 @@ describe('T61 a new wallet service of a vault with keys', () => {
       if (hasAddresses) for (let index = 0; index < 3; index += 1) await make()
       for (const keys of [null, honest, fakeKeysOf(`keys ${count}`, { signedBy: 'thief' })]) {
         moved.keys = keys
-        // Every address is right, because whoever knows the keys of the accounts can derive the addresses.
+        // Every address is right, because anybody with the keys of the accounts can derive the addresses.
         moved.answerWithAddress = keysOfVault().address
         const answer = await move()
         expect([answer.status, answer.body.reason], JSON.stringify(answer.body)).toEqual([409, 'wallet_differs'])
