@@ -142,13 +142,15 @@ function typeInContent(content) {
   return json === undefined ? 'void' : typeOf(json.schema, { indent: '  ' })
 }
 
-/** Returns the type of a `content` for openapi-fetch. */
+/** Returns the type of an answer for openapi-fetch, in the names that `renderPaths` declares for JSON and for no content. */
 function contentTypeOf(content) {
-  const parts = Object.entries(content).map(
-    ([media, contentOfMedia]) =>
-      `'${media}': ${isBinary(contentOfMedia) ? 'Blob' : typeOf(contentOfMedia.schema, { indent: '      ' })}`,
-  )
-  return parts.length === 0 ? '{ content?: never }' : `{ content: { ${parts.join('; ')} } }`
+  const parts = Object.entries(content).map(([media, contentOfMedia]) => [
+    media,
+    isBinary(contentOfMedia) ? 'Blob' : typeOf(contentOfMedia.schema, { indent: '      ' }),
+  ])
+  if (parts.length === 0) return 'Empty'
+  if (parts.length === 1 && parts[0][0] === 'application/json') return `Json<${parts[0][1]}>`
+  return `{ content: { ${parts.map(([media, type]) => `'${media}': ${type}`).join('; ')} } }`
 }
 
 function isBinary({ schema }) {

@@ -103,8 +103,10 @@ export function renderPaths(document, operations) {
   return [
     mark,
     `import type {\n${imported.map((name) => `  ${name},\n`).join('')}} from './api.ts'\n\n`,
-    "type Failure = { content: { 'application/json': ErrorBody } }\n",
-    "type Read<Parameters, Answers> = { parameters: Parameters; responses: Answers & { '4XX': Failure; '5XX': Failure } }\n",
+    "type Json<Value> = { content: { 'application/json': Value } }\n",
+    'type Empty = { content?: never }\n',
+    "type Failures = { '4XX': Json<ErrorBody>; '5XX': Json<ErrorBody> }\n",
+    'type Read<Parameters, Answers> = { parameters: Parameters; responses: Answers & Failures }\n',
     'type Write<Parameters, Body, Answers> = Read<Parameters, Answers> & Body\n\n',
     `export interface paths {\n${paths}}\n`,
   ].join('')

@@ -50,6 +50,11 @@ function halted(stack: () => Stack, open: Open): void {
   it('is halted when its row was changed, and goes on as it was ordered when two people say so', async () => {
     const restore = await withSecondAdministrator(stack())
     const { id, read } = await orderTransfer(stack(), '210')
+    // A seal that is made of the changed row differs from the restored row for good.
+    const { transfers } = (await stack().client('admin')).vault(vaultCode)
+    const isSealed = async () =>
+      (await transfers.getEvidence(id)).ledgerEntries.every((entry) => entry.sealSequence !== null)
+    await expect.poll(isSealed).toBe(true)
     await stack().sql('update transfers set to_address = $2 where id = $1', [id, `0x${'ab'.repeat(20)}`])
     const voter = await open('secondTreasurer', `/v/${vaultCode}/approvals/transfer/${id}`)
     await confirm(voter.page, 'Approve')

@@ -46,6 +46,7 @@ export function SentenceBuilder({ draft, onChange, selectorsOf, vocabulary, erro
         ))}
       </ul>
       <AddCondition
+        isReady={selectors.length > 0}
         onAdd={() => set({ terms: [...draft.terms, { negated: false, clauses: [clauseFor(selectors[0]!)] }] })}
       />
       <ThenPart {...{ draft, vocabulary, errors }} onChange={set} />
@@ -82,10 +83,11 @@ export function isComplete(draft: Draft): boolean {
   return draft.name.trim() !== '' && draft.terms.every(({ clauses }) => clauses.every(({ value }) => isFilled(value)))
 }
 
-function AddCondition({ onAdd }: { onAdd: () => void }) {
+/** The button is disabled until the selectors are loaded. */
+function AddCondition({ isReady, onAdd }: { isReady: boolean; onAdd: () => void }) {
   return (
     <div className="border-t border-line py-2">
-      <Button look="quiet" onClick={onAdd}>
+      <Button look="quiet" disabledBecause={isReady ? null : t('Loading')} onClick={onAdd}>
         {t('+ and …')}
       </Button>
     </div>

@@ -47,6 +47,7 @@ export function Condition({ term, terms, selectors, vocabulary, errorOf, onChang
             {!term.negated && index === term.clauses.length - 1 && (
               <Button
                 look="quiet"
+                disabledBecause={selectors.length > 0 ? null : t('Loading')}
                 onClick={() => onChange({ ...term, clauses: [...term.clauses, clauseFor(selectors[0]!)] })}
               >
                 {t('or …')}
