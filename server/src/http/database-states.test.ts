@@ -41,6 +41,8 @@ describe('a database that ends connections or takes no writes', () => {
   it('is answered with 503 and Retry-After to changes, while reads are served, and recovers', async () => {
     const { rows } = await owner.query('select current_database() as name')
     await owner.query(`alter database ${rows[0].name} set default_transaction_read_only = on`)
+    // The time of the last use is due, and cannot be written.
+    await owner.query(`begin read write; update sessions set last_seen_at = last_seen_at - interval '2 hours'; commit`)
     await terminate()
     await expect.poll(async () => (await person.get('/users/me')).status).toBe(200)
     for (const key of [{}, { 'idempotency-key': 'once' }]) {

@@ -3,6 +3,7 @@ import { authenticate, type TokenUse } from '../access/authenticate.ts'
 import { type AccessLevel, levelsOfVaults, type Member } from '../access/caller.ts'
 import { authenticateDirectory } from '../access/directory.ts'
 import { administratorRequired, assertMember, callerHeld, readsOnly } from '../access/refusals.ts'
+import { sqlStateOf } from '../db/transaction.ts'
 import { WritesHaltedError } from '../db/write-gate.ts'
 import type { Deps } from '../deps.ts'
 import { type AppError, forbidden, unauthorized } from '../lib/errors.ts'
@@ -68,12 +69,12 @@ async function guardDirectory(deps: Deps, request: FastifyRequest): Promise<void
     .set({ last_seen_at: now })
     .where('id', '=', directory.id)
     .execute()
-    .catch(unlessHalted)
+    .catch(unlessRefused)
 }
 
-/** Ignores that changes are refused: the request can be answered without the new time. */
-function unlessHalted(error: unknown): void {
-  if (!(error instanceof WritesHaltedError)) throw error
+/** Ignores that the database takes no changes now: the request can be answered without the new time. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof WritesHaltedError) && sqlStateOf(error) !== '25006') throw error
 }
 
 const isOfLevel = ({ isAdmin, readsAll }: Member, level: AccessLevel) =>
@@ -154,7 +155,7 @@ async function touchSession(
     .set({ last_seen_at: now, expires_at: expiresAt })
     .where('id', '=', session.id)
     .execute()
-    .catch(unlessHalted)
+    .catch(unlessRefused)
 }
 
 /** Notes the use of a service token. A new address is noted sooner, because it may be the address of a thief. */
@@ -172,5 +173,5 @@ async function touchServiceToken(
     .where('vault_id', '=', vaultId)
     .where('id', '=', id)
     .execute()
-    .catch(unlessHalted)
+    .catch(unlessRefused)
 }

@@ -12,6 +12,9 @@ export type Witness =
 export function parseWitness(target: string, { demo }: { demo: boolean }): Witness | string {
   if (!URL.canParse(target)) return `must be URLs separated by commas, not "${target}"`
   const url = new URL(target)
+  const decoded = decode(url.pathname)
+  // An encoded slash would name another file.
+  if (decoded === null || /%2f|%00/i.test(url.pathname)) return `holds a "%" that encodes no letter: "${target}"`
   switch (url.protocol) {
     case 'file:': {
       // A host in the URL would name a share that Node does not open.
@@ -21,9 +24,8 @@ export function parseWitness(target: string, { demo }: { demo: boolean }): Witne
       return { kind: 'file', target, path }
     }
     case 'mailto:': {
-      const address = decodeURIComponent(url.pathname)
-      const isAddress = /^[^\s@,<>]+@[^\s@,<>]+$/.test(address) && url.search === ''
-      return isAddress ? { kind: 'mailto', target, address } : 'names one mailbox, such as mailto:auditor@example.org'
+      const isAddress = /^[^\s@,<>]+@[^\s@,<>]+$/.test(decoded) && url.search === ''
+      return isAddress ? { kind: 'mailto', target, address: decoded } : 'names one mailbox, such as mailto:auditor@example.org'
     }
     case 'https:':
     case 'http:':
@@ -33,5 +35,13 @@ export function parseWitness(target: string, { demo }: { demo: boolean }): Witne
       return { kind: 'https', target, url: target }
     default:
       return `must begin with file:, mailto: or https://, unlike "${target}"`
+  }
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
   }
 }

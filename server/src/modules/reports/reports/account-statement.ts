@@ -82,7 +82,8 @@ export const StatementLine = Closed(
     ),
     operationType: described(
       Nullable(Enum(['transfer', 'deposit'])),
-      'Type of the operation; null if the entry belongs to neither a transfer nor a deposit.',
+      'Type of the operation; null if the entry belongs to neither a transfer nor a deposit, or to a transfer of another ' +
+        'address that the reader may not see: only its fee is shown.',
     ),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
     counterparty: named,
@@ -316,17 +317,18 @@ async function readBalances(trx: Trx, { available, reserved }: Account, before: 
 
 /**
  * SQL: the lines of the interval after a position, each with the balances after all lines up to it, shown or not. A line may be of
- * an operation of another address, for which this address paid the fee, so a filter by category looks at every operation that the
- * viewer sees.
+ * an operation of another address, for which this address paid the fee. Such a line tells of the operation only to a viewer of it,
+ * and a filter by category looks at every operation that the viewer sees.
  *
  * @param limit null for all lines
  */
 function linesOf(
-  { filter }: StatementRequest,
+  { addressId, filter }: StatementRequest,
   { account, opening }: StatementHead,
   { after, limit }: { after: Position | null; limit: number | null },
 ) {
   const { scope, interval } = filter
+  const isSeen = sql`(o.address_id = ${addressId} or ${isOperationInScope(allVisible(scope), 'o')})`
   const changeOf = (
     number: string | null,
   ) => sql`(case when e.credit_account = ${number}::bigint then e.amount else 0 end
@@ -356,10 +358,12 @@ function linesOf(
     select s.sequence, s.kind, s.operation_id as "operationId", o.type as "operationType", o.tx_hash as "txHash",
       party.id as "partyId", party.name as "partyName", coalesce(t.to_address, d.from_address) as "otherAddress",
       o.payment_purpose as "paymentPurpose", o.note,
-      case when s.kind in ('deposit', 'settle') then o.usd_value when s.kind = 'fee' then o.fee_usd_value end as "usdValue",
+      case when s.kind in ('deposit', 'settle') then o.usd_value when s.kind = 'fee' then paid.fee_usd_value end as "usdValue",
       s.available_change as "availableChange", s.reserved_change as "reservedChange", s.available, s.reserved,
       s.created_at as "createdAt"
-    from page s left join operations o on o.vault_id = ${scope.vaultId} and o.id = s.operation_id
+    from page s
+    left join operations paid on s.kind = 'fee' and paid.vault_id = ${scope.vaultId} and paid.id = s.operation_id
+    left join operations o on o.vault_id = ${scope.vaultId} and o.id = s.operation_id and ${isSeen}
     left join transfers t on t.vault_id = o.vault_id and t.id = o.id
     left join deposits d on d.vault_id = o.vault_id and d.id = o.id
     ${joinCounterparty(filter.counterpartyClassification, 'party')}

@@ -144,6 +144,26 @@ describe('the report of fees in comparison with a simple computation', () => {
     expect(lines).toMatchObject([{ kind: 'fee', debit: '0.25', usdValue: '500.00' }])
   })
 
+  it('show in a statement no more of an operation of another address than the reader may see', async () => {
+    const at = '2032-05-01T12:00:00.000Z'
+    const address = world.foreign
+    const fee = { amount: '0.25', rate: '2000', bookedAt: at, paidBy: world.second }
+    await world.add({ type: 'transfer', at, amount: '1', address, by: world.other, fee })
+    const query = {
+      addressId: world.second.id,
+      tokenId: world.vault.tokens.eth.id,
+      from: '2032-05-01',
+      to: '2032-06-01',
+    }
+    const line = { kind: 'fee', debit: '0.25', usdValue: '500.00' }
+    const hidden = { operationType: null, txHash: null, counterparty: null, otherAddress: null, paymentPurpose: null }
+    const seenBy = async (reader: 'owner' | 'admin') =>
+      (await world.report('account_statement', query, world[reader])).lines
+    expect(await seenBy('owner')).toMatchObject([{ ...line, ...hidden, note: null }])
+    expect(await seenBy('admin')).toMatchObject([{ ...line, operationType: 'transfer' }])
+    expect((await seenBy('admin'))[0]!.otherAddress).not.toBeNull()
+  })
+
   it('refuses a kind that does not exist', async () => {
     const { status, body } = await world.get('fees', { feeKinds: 'topup' })
     expect([status, body.details![0]!.field]).toEqual([400, 'feeKinds'])
