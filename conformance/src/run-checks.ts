@@ -31,7 +31,7 @@ export type Report = {
   results: Result[]
 }
 
-export type Observer = {
+type Observer = {
   /** Shows a text that the person must read or act on now. */
   note(text: string): void
   onResult(result: Result): void
@@ -39,7 +39,7 @@ export type Observer = {
   onListening?(url: string): void
 }
 
-export const protocolPage = 'docs/wallet-protocol.md'
+const protocolPage = 'docs/wallet-protocol.md'
 
 /**
  * Runs all checks, or the checks that `only` names by their ids or categories.

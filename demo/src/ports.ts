@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readJson, writeJson } from './data-files.ts'
 
 /** Ports of the parts that cannot be configured, on the loopback address. */
-export type Ports = { chain: number; wallet: number }
+type Ports = { chain: number; wallet: number }
 
 /** Returns the ports of the last run, each replaced if it is not free. A wallet app thus keeps its URL of the chain. */
 export async function choosePorts(dataDir: string): Promise<Ports> {

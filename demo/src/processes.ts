@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readJson, writeJson } from './data-files.ts'
 
 /** The processes that run for a data directory and are recorded there. PostgreSQL keeps its own record. */
-export type ProcessName = 'supervisor' | 'server' | 'wallet' | 'chain'
+type ProcessName = 'supervisor' | 'server' | 'wallet' | 'chain'
 
 /** `identity` distinguishes a process from a later process with the same id. */
 type ProcessRecord = { pid: number; identity: string }
@@ -60,7 +60,7 @@ async function endRecorded(dataDir: string, name: ProcessName, signal: NodeJS.Si
 }
 
 /** Signals a process to end and kills it after a time. `identityOf` prevents killing another process with a reused id. */
-export async function endProcess(pid: number, signal: NodeJS.Signals, patienceMilliseconds: number): Promise<void> {
+async function endProcess(pid: number, signal: NodeJS.Signals, patienceMilliseconds: number): Promise<void> {
   const identity = identityOf(pid)
   if (identity === null) return
   const isThere = () => identityOf(pid) === identity

@@ -1,5 +1,5 @@
 /** A handler for each kind of request from the supervisor. */
-export type Handlers = Record<string, (question: never) => Promise<unknown>>
+type Handlers = Record<string, (question: never) => Promise<unknown>>
 
 type Question = { id: number; type: string }
 

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Config, readConfig } from '@strongroom/server/config'
 
-export const defaultAdminEmail = 'admin@strongroom.localhost'
+const defaultAdminEmail = 'admin@strongroom.localhost'
 
 /** The settings of the server, completed with the values that the demo chooses. */
 export type Settings = { config: Config; dataDir: string; adminEmail: string; environment: NodeJS.ProcessEnv }

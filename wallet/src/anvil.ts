@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { keepBackup, noteOwner, prepareState } from './anvil-state.ts'
 
-export type AnvilOptions = {
+type AnvilOptions = {
   /** 0 or absent picks a free port. */
   port?: number
   /** File in which the chain survives the process; written every second. Without it the chain is new at every start. */

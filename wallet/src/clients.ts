@@ -31,7 +31,7 @@ const insertClient = `
   insert into wallet.clients (id, name, token_hash, sealed_mnemonic)
   select $1, $2, $3, $4 from (select from wallet.keyring where salt = $5 for share) k`
 
-export class PassphraseChangedError extends Error {
+class PassphraseChangedError extends Error {
   constructor() {
     super('the passphrase was changed meanwhile; start again with the new one')
   }

@@ -43,7 +43,7 @@ export async function makePasskey(options: PasskeyCreationOptions): Promise<Pass
 
 type Purpose = { purpose: 'add-passkey' } | ({ purpose: 'confirm' } & ConfirmedCall)
 /** The request that this page is about to send, as the page itself builds it. */
-export type ConfirmedCall = { method: string; path: string; bodyHash: string }
+type ConfirmedCall = { method: string; path: string; bodyHash: string }
 
 /**
  * Lets a sign-in key of the person sign for this purpose, which is part of the signed challenge.

@@ -11,7 +11,7 @@ export async function sha256(text: string): Promise<string> {
 }
 
 /** Returns the SHA-256 of bytes, in hexadecimal digits. */
-export async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return hexOf(await digest(bytes))
 }
 

@@ -13,7 +13,7 @@ type Wanted<Field extends string> = {
 }
 
 /** A CSV file, whose first line names the columns, and the column of each field. */
-export type FileRead<Field extends string> = { lines: string[][]; mapping: Mapping<Field> }
+type FileRead<Field extends string> = { lines: string[][]; mapping: Mapping<Field> }
 
 /**
  * Reads a CSV file. If the columns of all required fields are known, its rows are passed on at once. Otherwise a person

@@ -9,7 +9,7 @@ const askedMax = 1_000
 const lineOf = ({ network, address }: Recipient) => `${network} ${address}`
 
 /** Compares addresses with all that the viewer knows: the address book, the addresses of the vault and past payments. */
-export function recipientsQuery(code: string, lines: readonly string[]) {
+function recipientsQuery(code: string, lines: readonly string[]) {
   return queryOptions({
     queryKey: ['recipient-check', code, lines],
     queryFn: async ({ signal }) => {

@@ -18,7 +18,7 @@ export function SignedQuantity({ quantity: { raw, named } }: { quantity: Quantit
 }
 
 /** The contract of the token, which a symbol does not identify. */
-export function TokenOf({ quantity: { network, contractAddress } }: { quantity: Quantity }) {
+function TokenOf({ quantity: { network, contractAddress } }: { quantity: Quantity }) {
   if (contractAddress === null) return t('the coin of {network}', { network })
   return <Address address={contractAddress} />
 }
@@ -80,7 +80,7 @@ function End({ at }: { at: string }) {
 }
 
 /** Fields under the names that are signed. */
-export function AlsoSigned({ values }: { values: object }) {
+function AlsoSigned({ values }: { values: object }) {
   return (
     <span className="code text-[0.8125rem] text-quiet [overflow-wrap:anywhere]">
       {Object.entries(values)

@@ -3,7 +3,7 @@ import { t } from '../lib/language.ts'
 import { formatTime, formatTimeInFull } from '../lib/time.ts'
 import { Ago } from './ago.tsx'
 
-export type StepperStep = {
+type StepperStep = {
   title: string
   state: 'done' | 'current' | 'failed' | 'skipped' | 'ahead'
   detail: string | null

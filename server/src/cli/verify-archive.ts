@@ -16,7 +16,7 @@ import { checkEvidence, checkSealLine, type ReadSeal } from './verify-evidence.t
 import { openZip, ZipFault, type ZipMember } from './zip-file.ts'
 
 /** Lines for people. `isSound` is true if nothing differs. */
-export type ArchiveReport = { lines: string[]; isSound: boolean }
+type ArchiveReport = { lines: string[]; isSound: boolean }
 
 export type ArchiveOptions = {
   /** The ids of the keys that may have signed; any key if it is empty. */

@@ -12,7 +12,7 @@ import {
 } from '@strongroom/sdk/evidence'
 
 /** Lines for people. `isSound` is true if no check of the file failed. */
-export type EvidenceReport = { lines: string[]; isSound: boolean }
+type EvidenceReport = { lines: string[]; isSound: boolean }
 
 /**
  * Checks a file without a service: the evidence of a transfer, or an approval request as GET returns it. Returns null for another file.
@@ -45,10 +45,10 @@ export async function reportOnFile(text: string, trusted: readonly string[]): Pr
 }
 
 /** A seal that a file of evidence names. */
-export type NamedSeal = { log: 'audit' | 'ledger'; sequence: number; hash: string }
+type NamedSeal = { log: 'audit' | 'ledger'; sequence: number; hash: string }
 
 /** The parts of a file of evidence that an archive depends on. A fault is a check that fails, with its details. */
-export type CheckedEvidence = { transferId: string; faults: string[]; seals: NamedSeal[] }
+type CheckedEvidence = { transferId: string; faults: string[]; seals: NamedSeal[] }
 
 /** Checks the evidence of a transfer by itself. Returns null for another file. */
 export async function checkEvidence(text: string): Promise<CheckedEvidence | null> {

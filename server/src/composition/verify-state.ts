@@ -27,7 +27,7 @@ import { listVaultIds } from '../modules/vaults/structure/queries.ts'
 import { verifyAddresses } from '../modules/vaults/wallets/verify-addresses.ts'
 import { verifyWallet } from '../modules/vaults/wallets/verify-wallet.ts'
 
-export type StateReport = { checked: Record<string, number>; differences: SubjectDifference[] }
+type StateReport = { checked: Record<string, number>; differences: SubjectDifference[] }
 
 /** The verifiers that read their own snapshot, by their names in the report. */
 const bySubject = {

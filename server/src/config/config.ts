@@ -302,7 +302,7 @@ function readTrustedProxies(value: string | null, faults: string[]): number | st
 }
 
 /** The settings of a command that runs beside a server: its database, URL, wallet services and keys. */
-export type CommandConfig = Pick<
+type CommandConfig = Pick<
   Config,
   | 'databaseUrl'
   | 'databaseOwnerUrl'

@@ -1,7 +1,7 @@
 import type { Db, Trx } from './client.ts'
 
 /** The background tasks that a commit wakes. */
-export const wakeableTasks = [
+const wakeableTasks = [
   'deliver-transfers',
   'follow-changes',
   'screen',

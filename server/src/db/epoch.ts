@@ -20,7 +20,7 @@ const lookAgainMilliseconds = 1_000
 /** The application name of the connections of nodes. Versions before epochs use it too. */
 const nodeName = 'strongroom'
 
-export type HeldEpoch = { release(): Promise<void> }
+type HeldEpoch = { release(): Promise<void> }
 
 /**
  * Holds the epoch for a running node, on a connection of its own. A lost connection is opened again.

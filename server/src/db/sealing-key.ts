@@ -31,7 +31,7 @@ export type SealedColumn = {
 export type Resealed = { resealed: number; unreadable: Place[] }
 
 /** Thrown when the key of the settings is not the key under which the database is sealed. */
-export class SealingKeyError extends Error {}
+class SealingKeyError extends Error {}
 
 const rowsPerPage = 500
 
@@ -39,7 +39,7 @@ const rowsPerPage = 500
  * Runs once at an adoption, before any value is sealed again. It returns a function that decides whether a value may be sealed
  * again; other values stay as they are.
  */
-export type BeforeAdoption = () => Promise<(place: Place) => boolean>
+type BeforeAdoption = () => Promise<(place: Place) => boolean>
 
 /**
  * Makes sure that the database is sealed under this key. The first time, values in an earlier format are sealed again, each for

@@ -8,7 +8,7 @@ import {
 import { DatabaseClient, forgetPrimary, StandbyError } from './database-client.ts'
 
 /** Thrown when the database does not answer. It may still execute the last statement. */
-export class DatabaseSilentError extends Error {
+class DatabaseSilentError extends Error {
   readonly code = 'ETIMEDOUT'
   constructor() {
     super('The database does not answer')

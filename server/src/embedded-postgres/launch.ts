@@ -13,7 +13,7 @@ import { reachDirectory } from './reach.ts'
 const POLL_MS = 10
 
 /** The result of a start: a server that answers, or the log of a server that ended before. */
-export type LaunchResult = { pid: number; port: number } | { failure: string; retryable: boolean }
+type LaunchResult = { pid: number; port: number } | { failure: string; retryable: boolean }
 
 /**
  * Starts the server and waits until it answers, including crash recovery.
@@ -138,10 +138,10 @@ function findFreePort(): Promise<number> {
 const LOG_BYTES_MAX = 10 * 1024 * 1024
 
 /** The server's log, open for appending. `readNew` returns the text that was written since. */
-export type LogFile = { descriptor: number; readNew(): string; close(): void }
+type LogFile = { descriptor: number; readNew(): string; close(): void }
 
 /** Opens the log. A large log is set aside first, and replaces the one that was set aside before. */
-export function openLogFile(path: string): LogFile {
+function openLogFile(path: string): LogFile {
   if (existsSync(path) && statSync(path).size > LOG_BYTES_MAX) renameSync(path, `${path}.1`)
   const descriptor = openSync(path, 'a+', 0o600)
   const start = fstatSync(descriptor).size

@@ -190,7 +190,7 @@ const IMMEDIATE_STOP_MS = 10_000
  * Stops the server of the directory as `pg_ctl stop -m fast` does: sessions are ended, and all data is written. If it hangs, it
  * is ordered to quit at once. That requires a recovery at the next start but loses no committed data.
  */
-export async function stopPostmaster(pid: number, clusterDir: string): Promise<void> {
+async function stopPostmaster(pid: number, clusterDir: string): Promise<void> {
   if (await signalAndWait(pid, clusterDir, 'SIGINT', FAST_STOP_MS)) return
   if (await signalAndWait(pid, clusterDir, 'SIGQUIT', IMMEDIATE_STOP_MS)) return
   throw new Error(`PostgreSQL (process ${pid}) does not stop; see postgres.log beside its data directory.`)
@@ -208,7 +208,7 @@ async function signalAndWait(pid: number, clusterDir: string, signal: NodeJS.Sig
 }
 
 /** Sends a signal, and ignores that the process has just ended. */
-export function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {

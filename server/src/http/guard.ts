@@ -93,7 +93,7 @@ function assertChangesNothing({ method, routeOptions }: FastifyRequest): void {
 }
 
 /** Returns the bearer token if there is an Authorization header, regardless of cookies; else the session cookie. */
-export function readCredential(request: FastifyRequest): { token: string; via: 'bearer' | 'cookie' } | null {
+function readCredential(request: FastifyRequest): { token: string; via: 'bearer' | 'cookie' } | null {
   const header = request.headers.authorization
   if (header !== undefined) {
     const token = /^Bearer +([^ ]+)$/i.exec(header)?.[1]

@@ -200,7 +200,7 @@ function parseBody(request: FastifyRequest, body: Buffer): unknown {
 }
 
 /** The methods of each path, so that a wrong method is a 405 that names the right ones, not a 404. */
-export class MethodTable {
+class MethodTable {
   readonly #methodsByUrl = new Map<string, { pattern: RegExp; methods: Set<string> }>()
 
   add(url: string, method: string | string[]): void {

@@ -2,14 +2,14 @@ import { imageBytesMax, imagePixelsMax } from './limits.ts'
 
 /** The media types of images that are kept. SVG is refused, because such a document may hold scripts and load other files. */
 export const imageTypes = ['image/png', 'image/jpeg', 'image/webp'] as const
-export type ImageType = (typeof imageTypes)[number]
+type ImageType = (typeof imageTypes)[number]
 
 const folder = '/api/v1/images/'
 /** Returns the address of an image that the service keeps, by the key of its row. */
 export const uriOfImage = (key: string) => folder + key
 export const keptImagePattern = `${folder}[0-9a-f]{64}`
 
-export type ImageFile = { mediaType: ImageType; width: number; height: number }
+type ImageFile = { mediaType: ImageType; width: number; height: number }
 type Size = { width: number; height: number }
 
 /**

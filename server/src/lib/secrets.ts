@@ -62,7 +62,7 @@ export class SealError extends Error {}
 
 export const sealedVersion = 3
 /** The format that is bound to a place, but to no destination. */
-export const undirectedVersion = 2
+const undirectedVersion = 2
 const keyIdBytes = 8
 const markBytes = 8
 /** Version, id of the key, mark; then nonce, tag and body. The rules of a vault show the mark (rules-versions/rules-document.ts). */

@@ -3,9 +3,9 @@ import { sha256 } from './secrets.ts'
 
 /** The format of the document that people sign for a payout in a protected vault (docs/signed-orders.md). */
 
-export const payoutFormat = 'strongroom-payout-1'
+const payoutFormat = 'strongroom-payout-1'
 
-export type PayoutHead = {
+type PayoutHead = {
   payoutId: string
   vaultId: string
   initiatorId: string

@@ -25,7 +25,9 @@ export function parseWitness(target: string, { demo }: { demo: boolean }): Witne
     }
     case 'mailto:': {
       const isAddress = /^[^\s@,<>]+@[^\s@,<>]+$/.test(decoded) && url.search === ''
-      return isAddress ? { kind: 'mailto', target, address: decoded } : 'names one mailbox, such as mailto:auditor@example.org'
+      return isAddress
+        ? { kind: 'mailto', target, address: decoded }
+        : 'names one mailbox, such as mailto:auditor@example.org'
     }
     case 'https:':
     case 'http:':

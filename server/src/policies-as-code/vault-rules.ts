@@ -10,7 +10,7 @@ import type { Known, RulesFile } from './rules-file.ts'
 import { toDocument } from './to-document.ts'
 import type { BacktestCounts } from './words.ts'
 
-export type VaultRules = { number: number; document: RulesDocument; known: Known }
+type VaultRules = { number: number; document: RulesDocument; known: Known }
 
 const ofVault = (code: string) => `/vaults/${encodeURIComponent(code)}`
 

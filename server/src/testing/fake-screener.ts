@@ -29,7 +29,7 @@ export const silences = [
   'no reference',
   'an invisible reference',
 ] as const
-export type Silence = (typeof silences)[number]
+type Silence = (typeof silences)[number]
 export type Behaviour = ReturnType<typeof honest> | Silence
 
 export type FakeScreener = {

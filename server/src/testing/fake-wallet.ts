@@ -16,7 +16,7 @@ type Order = {
   maxFee?: string
   authorization?: object
 }
-export type FakeStatus = {
+type FakeStatus = {
   id: string
   status: 'queued' | 'broadcast' | 'confirmed' | 'failed'
   txHash: string | null
@@ -34,7 +34,7 @@ export type FakeStatus = {
   replacedBy?: { hash: string }
 }
 type Replacement = { txHash: string | null; maxFee?: string }
-export type FakeTransaction = {
+type FakeTransaction = {
   hash: string
   status: 'pending' | 'mined' | 'failed'
   from: string | null
@@ -46,7 +46,7 @@ export type FakeTransaction = {
   spent?: { txHash: string; index: number; address: string | null; amount: string }[]
 }
 // biome-ignore lint/suspicious/noExplicitAny: each test knows the type of what it sent.
-export type FakeRequest = { method: string; path: string; headers: IncomingHttpHeaders; body: any }
+type FakeRequest = { method: string; path: string; headers: IncomingHttpHeaders; body: any }
 
 type FakeVersion = { authority: { keys: { id: string; person: string }[] }; version: number; hash: string }
 

@@ -31,11 +31,11 @@ const idOf = (kind: FeedKind, n: number) => `c${letters[kind]}${String(n).padSta
 const vaultId = `cv${'0'.repeat(23)}`
 const id = (kind: FeedKind, n: string) => `'c${letters[kind]}' || lpad((${n})::text, 23, '0')`
 
-export const feedTokens = 20
-export const feedNetworks = 4
-export const feedCounterparties = 2_000
-export const feedCategories = 9
-export const feedPolicies = 20
+const feedTokens = 20
+const feedNetworks = 4
+const feedCounterparties = 2_000
+const feedCategories = 9
+const feedPolicies = 20
 
 /**
  * Fills an empty, migrated database with one vault, by SQL: hundreds of thousands of rows in seconds. All values are spread

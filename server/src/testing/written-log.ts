@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 type Query = (text: string, values?: unknown[]) => Promise<any[]>
 
 /** The write-ahead log that one database has caused. It depends on no clock and on no other database of the server. */
-export type WrittenLog = {
+type WrittenLog = {
   bytes: number
   /** Updates by table, and how many of them changed no index. */
   updates: Record<string, { all: number; heapOnly: number }>

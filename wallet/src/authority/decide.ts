@@ -19,7 +19,7 @@ export type Ordered = {
   maxFee: bigint | null
 }
 
-export type Situation = {
+type Situation = {
   ordered: Ordered
   /** The authorization as it was received or stored, without any check. */
   authorization: unknown
@@ -296,7 +296,7 @@ export function isEnough(authority: AnyAuthority, authorization: Authorization, 
 }
 
 /** Returns the floors that require votes on such an order. */
-export const floorsOf = (
+const floorsOf = (
   { floors }: Pick<AnyAuthority['rules'][number], 'floors'>,
   { amount, isListed }: { amount: bigint; isListed: boolean },
 ) => floors.filter(({ above, to }) => amount > BigInt(above) && !(to === 'unlisted' && isListed))

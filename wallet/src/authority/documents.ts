@@ -128,7 +128,7 @@ const SignedVote1 = Type.Object(
   },
   strict,
 )
-export type SignedVote1 = Static<typeof SignedVote1>
+type SignedVote1 = Static<typeof SignedVote1>
 export type AnySignedVote = SignedVote | SignedVote1
 export type Decision = Vote['decision']
 export type Subject = Vote['subject']

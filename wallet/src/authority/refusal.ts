@@ -17,7 +17,7 @@ export const refusalCodes = [
   'STOPPED',
 ] as const
 /** Codes that refuse a fully signed version of an authority. DECIMALS_DIFFER also refuses orders before they are signed. */
-export type FitCode = 'KEY_OF_ANOTHER_PAGE' | 'DECIMALS_DIFFER' | 'VERSION_CANCELLED'
+type FitCode = 'KEY_OF_ANOTHER_PAGE' | 'DECIMALS_DIFFER' | 'VERSION_CANCELLED'
 export type RefusalCode = (typeof refusalCodes)[number]
 
 export type Refusal = { code: RefusalCode | FitCode; sentence: string }

@@ -99,7 +99,7 @@ async function isCancelledByPeople(
 }
 
 /** In a protected client: the fee limit of an order that was signed here, or the reason to refuse a replacement. */
-export type SignedFees = { limit: bigint | null; isCancelled: boolean } | { refused: Refusal }
+type SignedFees = { limit: bigint | null; isCancelled: boolean } | { refused: Refusal }
 
 /**
  * Reads the fees that people permitted for the order of a row, from the journal and the signed order. The row and its limit are

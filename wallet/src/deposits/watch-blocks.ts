@@ -12,7 +12,7 @@ type Parts = { pool: pg.Pool; chain: Chain; log: Logger }
 type Cursor = { nextBlock: bigint; previousHash: string | null }
 
 /** `moreBlocks` requests another pass at once; `events` is the number of stored events. */
-export type WatchOutcome = { moreBlocks: boolean; events: number }
+type WatchOutcome = { moreBlocks: boolean; events: number }
 
 /**
  * One pass of the watcher: reads the next blocks that are deep enough below `headBlock` and stores their deposits together

@@ -1,6 +1,6 @@
 import { pathIndexCountMax, pathIndexMax } from '../limits.ts'
 
-export type PathFault = { fault: string }
+type PathFault = { fault: string }
 export type ParsedPath = { coinType: number; indexes: number[] }
 
 /**

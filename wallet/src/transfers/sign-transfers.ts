@@ -11,7 +11,7 @@ import type { Keyring } from '../keys/keyring.ts'
 import { storeFirst } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
-export type SignOutcome =
+type SignOutcome =
   | ({ kind: 'signed' } & Signed)
   /** Not now: earlier transfers may change what the address can pay, the fee is too high, or an operator must intervene. */
   | { kind: 'wait'; reason: string }

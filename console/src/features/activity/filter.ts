@@ -86,7 +86,7 @@ export function withChanges(filter: ActivityFilter, changes: ActivityFilter): Ac
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined && value !== ''))
 }
 
-export type FilterNames = (name: FilterName, id: string) => string | undefined
+type FilterNames = (name: FilterName, id: string) => string | undefined
 export type Chip = { name: FilterName; text: string }
 
 /** Describes the active filters in words, one chip per filter. */
@@ -136,7 +136,7 @@ function listed(words: string[]): string {
   return formatter(Intl.ListFormat, { type: 'disjunction' }).format(words)
 }
 
-export type Preset = { key: string; label: string; from: string; to: string }
+type Preset = { key: string; label: string; from: string; to: string }
 
 /** Periods that are often chosen, as days in the reader's time zone. */
 export function presets(today: string): Preset[] {

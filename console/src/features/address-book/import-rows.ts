@@ -87,7 +87,7 @@ export function entriesOf(rows: readonly ImportRow[]): ImportRow[][] {
   return [...entries.values()]
 }
 
-export const chainMax = 50
+const chainMax = 50
 
 export function chainsOf<Item>(items: readonly Item[]): Item[][] {
   const count = Math.ceil(items.length / chainMax)

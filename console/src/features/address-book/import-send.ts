@@ -3,7 +3,7 @@ import { vaultOf } from '../../lib/api.ts'
 import { faultsOf, isOutcomeUnknown, newIdempotencyKey } from '../../lib/forms.ts'
 import { chainsOf, entriesOf, type ImportRow, kindOf, networkOf } from './import-rows.ts'
 
-export type ImportResult = {
+type ImportResult = {
   /** Numbers of the rows that are imported or wait for votes. */
   done: Set<number>
   /** The service's messages about single rows. The other rows of their batch are not imported either. */

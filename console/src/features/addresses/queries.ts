@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 
-export type AddressFilter = {
+type AddressFilter = {
   search?: string | undefined
   folderId?: string | undefined
   token?: string | undefined

@@ -55,7 +55,7 @@ export function faultOfLink(newer: ChainSeal, older: ChainSeal): Fault | null {
 }
 
 /** Checks that the oldest seal of a log is the first of its chain. */
-export function faultOfFirst(seal: ChainSeal): Fault | null {
+function faultOfFirst(seal: ChainSeal): Fault | null {
   if (seal.sequence !== 1) return { kind: 'seal_number', sequence: seal.sequence - 1 }
   return seal.previousHash === noHash ? null : { kind: 'seal_link', sequence: 1 }
 }

@@ -8,7 +8,7 @@ export type Log = { code: string } | 'platform'
 export type AuditFilter = Pick<ListAuditRecordsQuery, 'actor' | 'action' | 'target' | 'from' | 'to'>
 
 /** The newest head of each log that a person has noted down. */
-export type NotedHeads = Record<string, { hash: string; sequence: number; at: string }>
+type NotedHeads = Record<string, { hash: string; sequence: number; at: string }>
 
 export const nameOfLog = (log: Log) => (log === 'platform' ? 'platform' : `vault ${log.code}`)
 

@@ -5,7 +5,7 @@ export type Change = ChangeSet['changes'][number]
 const reference = /^\$change:(\d+)$/
 
 /** Returns the reference by which later changes of the same draft name the object that a change creates. */
-export function referenceTo(at: number): string {
+function referenceTo(at: number): string {
   return `$change:${at}`
 }
 

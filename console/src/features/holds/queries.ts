@@ -9,7 +9,7 @@ export { pathOf, placerOf, type SubjectType, subjectWord } from './words.ts'
 
 export type Subject = { type: SubjectType; id: string }
 
-export type HoldFilter = { active?: boolean; subjectType?: SubjectType }
+type HoldFilter = { active?: boolean; subjectType?: SubjectType }
 
 export function holdsQuery(code: string, filter: HoldFilter) {
   return infiniteQueryOptions({

@@ -1,7 +1,7 @@
 import type { Transfer } from '@strongroom/sdk'
 import { t } from '../../lib/language.ts'
 
-export type StepState = 'done' | 'current' | 'failed' | 'skipped' | 'ahead'
+type StepState = 'done' | 'current' | 'failed' | 'skipped' | 'ahead'
 /** A step. If `isRecent` is set, its display says how long ago it was. */
 export type Step = { title: string; state: StepState; detail: string | null; at: string | null; isRecent?: boolean }
 

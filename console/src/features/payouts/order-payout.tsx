@@ -54,7 +54,7 @@ export function usePayoutOrder(code: string, { order, entered, onRefused }: Orde
   return { preview, create, shown: shown?.description ?? null, fault, notYet, reset }
 }
 
-export type PayoutOrdering = ReturnType<typeof usePayoutOrder>
+type PayoutOrdering = ReturnType<typeof usePayoutOrder>
 
 /** The two buttons under a payout that is shown whole. */
 export function ConfirmOrder({ ordering: { create, notYet }, back }: { ordering: PayoutOrdering; back: () => void }) {

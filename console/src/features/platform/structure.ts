@@ -2,7 +2,7 @@ import type { CreateVaultBody } from '@strongroom/sdk'
 
 /** A division of a vault as a person writes it: a name, and the names of its values, separated by commas. */
 export type Division = { name: string; values: string }
-export type ChosenNetwork = { coinType: number; code: string; name: string }
+type ChosenNetwork = { coinType: number; code: string; name: string }
 type Routes = CreateVaultBody['routes']
 
 /** Builds the routes of a vault: its networks, its divisions in their order, and the index of the address. */

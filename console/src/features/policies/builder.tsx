@@ -11,7 +11,7 @@ import { type ActionType, clausePaths, type Draft } from './terms.ts'
 import { ThenPart } from './then-part.tsx'
 import { actionWords, sentenceOf } from './words.ts'
 
-export type SelectorsOf = (actionType: ActionType) => readonly SelectorDescription[]
+type SelectorsOf = (actionType: ActionType) => readonly SelectorDescription[]
 
 type SentenceBuilderProps = {
   draft: Draft

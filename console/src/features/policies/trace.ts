@@ -4,7 +4,7 @@ import { t } from '../../lib/language.ts'
 import { listOf } from './selectors.ts'
 import { clauseWords, flagWords, type Names, valueWords } from './words.ts'
 
-export type TraceLine = { text: string; observed: string; matched: boolean }
+type TraceLine = { text: string; observed: string; matched: boolean }
 
 /** Describes the evaluated conditions of a policy. */
 export function traceLines({ rules }: PolicyTrace, names: Names): TraceLine[] {
@@ -25,7 +25,7 @@ export function traceLines({ rules }: PolicyTrace, names: Names): TraceLine[] {
   )
 }
 
-export function observedWords(selectorType: string, observed: unknown, names: Names): string {
+function observedWords(selectorType: string, observed: unknown, names: Names): string {
   if (observed === null || observed === undefined) return t('not known, or not shown to you')
   if (typeof observed === 'number' || (typeof observed === 'string' && /^-?\d+(\.\d+)?$/.test(observed))) {
     return formatAmount(String(observed))

@@ -218,17 +218,14 @@ export function clauseWords(clause: Clause, negated: boolean, terms: readonly Te
 }
 
 /** Describes the conditions of a policy. Returns an empty list for a policy that always matches. */
-export function termWords(terms: readonly Term[], names: Names): string[] {
+function termWords(terms: readonly Term[], names: Names): string[] {
   return terms.map(({ negated, clauses }) =>
     either(clauses.map((clause) => clauseWords(clause, negated, terms, names))),
   )
 }
 
 /** Describes the effect: "2 of Board must agree". */
-export function thenWords(
-  draft: Pick<Draft, 'effect' | 'approvalThreshold' | 'approvers' | 'groupId'>,
-  names: Names,
-): string {
+function thenWords(draft: Pick<Draft, 'effect' | 'approvalThreshold' | 'approvers' | 'groupId'>, names: Names): string {
   const { effect, approvalThreshold: count, approvers, groupId } = draft
   if (effect === 'block') return t('it is refused')
   if (effect === 'allow' && count === 0) return t('it is allowed')

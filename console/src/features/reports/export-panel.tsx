@@ -88,7 +88,7 @@ function ExportForm({ code, type, parameters }: ExportProps) {
 }
 
 /** The progress of an export. When it is done, shows the file and its hash. */
-export function ExportProgress({ code, id }: { code: string; id: string }) {
+function ExportProgress({ code, id }: { code: string; id: string }) {
   const { data, isError, error, refetch } = useQuery(exportQuery(code, id))
   if (isError) return <Failed error={error} retry={() => refetch()} />
   if (data === undefined) return null

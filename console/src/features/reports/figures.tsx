@@ -109,7 +109,7 @@ function Change({ percent }: { percent: number }) {
 }
 
 /** @param percent 12.5 for 12.5 % */
-export function formatPercent(percent: number, signed = false): string {
+function formatPercent(percent: number, signed = false): string {
   const format = formatter(Intl.NumberFormat, {
     style: 'percent',
     maximumFractionDigits: 2,

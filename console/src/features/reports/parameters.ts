@@ -24,7 +24,7 @@ const texts = [
   'maximumAmount',
 ] as const
 
-export const listNames = [
+const listNames = [
   'statuses',
   'flowTypes',
   'tokenIds',

@@ -36,7 +36,7 @@ export function Settings({ code, type, search, change }: SettingsProps) {
   )
 }
 
-export function periodWords(period: Period): string {
+function periodWords(period: Period): string {
   const words: Record<Period, () => string> = {
     today: () => t('Today'),
     last7: () => t('Last 7 days'),

@@ -10,7 +10,7 @@ import { Sheet } from '../../ui/sheet.tsx'
 import { kindWords, placeOf } from './places.ts'
 import { longestSearch, searchQuery, shortestSearch } from './queries.ts'
 
-export type PaletteProps = {
+type PaletteProps = {
   code: string
   /** The pages that the reader may open; `to` is the path below /v/{code}. */
   pages: readonly { to: string; label: string }[]

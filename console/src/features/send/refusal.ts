@@ -20,7 +20,7 @@ export function comparisonsOf(policy: PolicyTrace): Comparison[] {
   }))
 }
 
-export function selectorWords(): Record<string, string> {
+function selectorWords(): Record<string, string> {
   return {
     amount: t('Amount'),
     amountUsd: t('Amount in USD'),

@@ -142,7 +142,7 @@ export function WalletService({ code, vault }: Part) {
 }
 
 /** Returns the body for the API. A secret that was left empty stays, and is sent only if a new secret was entered. */
-export function walletBodyOf(
+function walletBodyOf(
   before: Pick<Vault, 'walletServiceUrl' | 'walletQuestionsPerSecond'>,
   { url, secret, webhookSecret, noSecret, rate }: WalletValues,
 ): UpdateVaultBody {

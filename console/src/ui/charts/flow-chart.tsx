@@ -3,7 +3,7 @@ import { formatter } from '../../lib/formatter.ts'
 import { t } from '../../lib/language.ts'
 import { linePath, type Places, Plot } from './plot.tsx'
 
-export type FlowPoint = { label: string; incoming: string; outgoing: string; net: string }
+type FlowPoint = { label: string; incoming: string; outgoing: string; net: string }
 
 const barMax = 32
 

@@ -2,7 +2,7 @@ import { formatUsd } from '../../lib/amounts.ts'
 import { formatter } from '../../lib/formatter.ts'
 import { linePath, Plot } from './plot.tsx'
 
-export type ValuePoint = { label: string; value: string | null }
+type ValuePoint = { label: string; value: string | null }
 
 /** The number of points up to which each is marked. */
 const markedMax = 40

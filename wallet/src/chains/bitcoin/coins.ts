@@ -14,7 +14,7 @@ export type Spending = {
   maxFee: bigint | null
 }
 
-export type SpendingLimits = {
+type SpendingLimits = {
   dustRate: bigint
   /** The lowest rate that nodes relay now. */
   feeRateMin: bigint

@@ -3,9 +3,9 @@ import type { UtxoParameters } from './parameters.ts'
 import { amountOf, isRecord, NodeOutage, type Rpc } from './rpc.ts'
 
 /** Rates in units for 1,000 virtual bytes, as nodes count them. */
-export type FeeRates = Record<FeeLevel, bigint>
+type FeeRates = Record<FeeLevel, bigint>
 
-export type FeeSettings = {
+type FeeSettings = {
   /** The rates when the node has no estimate: nodes that are young or see few transactions have none. */
   feeRates: FeeRates
   /** The highest rate, whatever its source. */

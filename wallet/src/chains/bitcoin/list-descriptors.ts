@@ -4,7 +4,7 @@ import type { Keyring } from '../../keys/keyring.ts'
 import { descriptorOf, toBip84Path } from './paths.ts'
 
 /** `last`: the highest index that was derived; null for the descriptor of one address. */
-export type Descriptor = { text: string; last: number | null }
+type Descriptor = { text: string; last: number | null }
 
 /** Lists the output descriptors with which a standard wallet finds the addresses of a client on a network. */
 export async function listDescriptors(

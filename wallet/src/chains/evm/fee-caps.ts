@@ -41,7 +41,7 @@ export function limitCaps(caps: FeeCaps, { gas, maxFee }: FeeLimit, { baseFeePer
 }
 
 /** `aboveMax`: the limit is too low. `enough`: the transaction pays far more than what is usual now. */
-export type ReplacementCaps = { caps: FeeCaps } | { refusal: 'aboveMax' | 'enough' }
+type ReplacementCaps = { caps: FeeCaps } | { refusal: 'aboveMax' | 'enough' }
 
 /**
  * Returns the caps of a replacement. Both caps are at least 1/8 higher, because nodes refuse less, and at least the present

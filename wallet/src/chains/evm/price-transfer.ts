@@ -14,7 +14,7 @@ export function callOf({ toAddress, contractAddress, amount }: EvmPayment): { to
   return { to: contractAddress, value: 0n, data }
 }
 
-export type GasEstimate = { possible: true; gas: bigint } | { possible: false; gas: bigint; reason: string }
+type GasEstimate = { possible: true; gas: bigint } | { possible: false; gas: bigint; reason: string }
 
 /**
  * Estimates the gas of a transfer. A refusal by the chain is returned as data with a usual amount of gas.

@@ -3,7 +3,7 @@ import { conflict, type FieldFault, faulty } from '../../../lib/errors.ts'
 import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
 import { listTakenAddresses } from './queries.ts'
 
-export type AddressDraft = { network: string; address: string; label?: string | null }
+type AddressDraft = { network: string; address: string; label?: string | null }
 
 /** A free address for a counterparty, in the form in which it is stored. */
 export type PlannedAddress = {

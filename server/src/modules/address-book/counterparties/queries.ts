@@ -76,7 +76,7 @@ export async function findCounterpartyAddress(
   return rows[0] ?? null
 }
 
-export type TakenAddress = {
+type TakenAddress = {
   network_id: string
   address_key: string
   /** Null for an address of the vault itself. */

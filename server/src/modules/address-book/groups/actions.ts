@@ -33,7 +33,7 @@ type Update = Static<typeof CounterpartyGroupUpdate>
 type Member = Static<typeof CounterpartyGroupMember>
 
 /** @throws 409 when another group has the code */
-export async function insertGroup(trx: Trx, body: Creation, by: By): Promise<string> {
+async function insertGroup(trx: Trx, body: Creation, by: By): Promise<string> {
   const id = newId(by.now)
   await trx
     .insertInto('counterparty_groups')
@@ -56,7 +56,7 @@ export async function insertGroup(trx: Trx, body: Creation, by: By): Promise<str
 }
 
 /** @throws StaleError, 404, 409 when it is archived */
-export async function updateGroup(trx: Trx, target: Target, body: Update, by: By): Promise<void> {
+async function updateGroup(trx: Trx, target: Target, body: Update, by: By): Promise<void> {
   await lockTarget(trx, kind, by.vaultId, target)
   const row = (await findGroup(trx, by.vaultId, target.id))!
   await trx
@@ -76,7 +76,7 @@ export async function updateGroup(trx: Trx, target: Target, body: Update, by: By
 }
 
 /** @throws StaleError, 404, 409 when it is archived already */
-export async function archiveGroup(trx: Trx, target: Target, _body: object, by: By): Promise<void> {
+async function archiveGroup(trx: Trx, target: Target, _body: object, by: By): Promise<void> {
   await lockTarget(trx, kind, by.vaultId, target)
   const { code } = await trx
     .updateTable('counterparty_groups')

@@ -36,7 +36,7 @@ export const RecipientQuestion = Closed(
   },
 )
 
-export const recipientFaults = ['not_an_address', 'wrong_checksum', 'unknown_network'] as const
+const recipientFaults = ['not_an_address', 'wrong_checksum', 'unknown_network'] as const
 
 export const CheckedRecipient = Closed(
   {

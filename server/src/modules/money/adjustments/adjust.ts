@@ -13,7 +13,7 @@ import { isOverflow, postEntries, signedPosting } from '../ledger/postings.ts'
 import type { AdjustmentBody } from '../ledger/schema.ts'
 
 /** A checked adjustment: its address, its token, and its signed amount in raw units. */
-export type PlannedAdjustment = {
+type PlannedAdjustment = {
   address: string
   label: string | null
   ownerId: string

@@ -17,7 +17,7 @@ import { type BacktestRow, insertBacktest, insertChanges, listGroupIds } from '.
 import { countStoredDecisions, type Interval } from './stored-decisions.ts'
 
 /** A backtest before it is stored. `found` is the result of a short backtest, and null for a long one. */
-export type PreparedBacktest = {
+type PreparedBacktest = {
   rules: Rules
   /** The change set of the rules; undefined for policies that are tried alone. */
   changeSetId?: string | undefined

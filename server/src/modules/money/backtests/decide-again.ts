@@ -46,7 +46,7 @@ export type Again = {
 }
 
 /** Returns the policies that may decide about an action, by action and groups. Results are kept, because there are thousands of calls. */
-export function candidatesOf({ policies }: Pick<Rules, 'policies'>) {
+function candidatesOf({ policies }: Pick<Rules, 'policies'>) {
   const enabled = policies.filter((policy) => policy.enabled).toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const found = new Map<string, PolicySnapshot[]>()
   return (actionType: string, groupIds: readonly string[]): PolicySnapshot[] => {

@@ -189,7 +189,7 @@ export type SubjectType = (typeof subjectTypes)[number]
  * SQL condition: the viewer may see the decision `alias`, a row of the table of its type. An action that was allowed or refused
  * at once has a row in `decisions`. Only its requester may see the row, because only the requester learned the result.
  */
-export function isDecisionSeen(type: SubjectType, alias: string, viewer: Viewer): RawBuilder<boolean> {
+function isDecisionSeen(type: SubjectType, alias: string, viewer: Viewer): RawBuilder<boolean> {
   if (viewer.readsAll) return sql<boolean>`true`
   if (type === 'transfer') return isOperationReadable(visibleScopeOf(viewer), alias)
   if (type === 'decision') return sql<boolean>`${sql.ref(`${alias}.initiator_id`)} = ${viewer.userId}`

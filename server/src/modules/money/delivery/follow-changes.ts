@@ -34,7 +34,7 @@ const notOfferedMilliseconds = 600_000
 const claimedMilliseconds = 61_000
 
 /** Follows the wallet services of the vaults that have transfers in flight, each on one node. */
-export type Follower = {
+type Follower = {
   /** Asks the wallet services that no node asks now, without waiting for their answers. Returns their number. */
   round(): Promise<number>
   /** Ends the waiting questions, and waits for the work in progress. */

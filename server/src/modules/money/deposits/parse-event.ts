@@ -120,7 +120,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** The reasons why an event is not credited, or not yet. */
 export const notFinalReasons = ['failed', 'unconfirmed'] as const
-export type NotFinal = (typeof notFinalReasons)[number]
+type NotFinal = (typeof notFinalReasons)[number]
 
 /** The status values that wallets and nodes report; `1` and `0x1` are the status of an Ethereum receipt. */
 const meanings = new Map<string, NotFinal | 'final'>([
@@ -142,7 +142,7 @@ const meanings = new Map<string, NotFinal | 'final'>([
  * @returns null when the transaction is final
  * @throws 400 that names the field
  */
-export function notFinalReason(tx: Record<string, unknown>): NotFinal | null {
+function notFinalReason(tx: Record<string, unknown>): NotFinal | null {
   const meaningsFound = [meaningOf(tx, 'status'), meaningOf(tx, 'success'), depthOf(tx.confirmations)]
   if (meaningsFound.includes('failed')) return 'failed'
   return meaningsFound.includes('unconfirmed') ? 'unconfirmed' : null

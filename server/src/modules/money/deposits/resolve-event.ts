@@ -21,10 +21,10 @@ import { isCredit, type Outcome } from './plan-credits.ts'
 import { findQuarantined, lockQuarantined, type QuarantinedEvent, resolveQuarantined } from './queries.ts'
 
 export const eventOutcomes = ['credit', 'dismiss'] as const
-export type RequestedResolution = { outcome: (typeof eventOutcomes)[number]; reason: string }
+type RequestedResolution = { outcome: (typeof eventOutcomes)[number]; reason: string }
 
 /** The evidence that the server gathered about a quarantined event; voters see it and hash it. */
-export type EventEvidence = {
+type EventEvidence = {
   askedAt: string
   /** The event, with its amount in the smallest unit. */
   event: Pick<QuarantinedEvent, 'reason' | 'amount' | 'address' | 'network' | 'contract' | 'txHash' | 'index'>

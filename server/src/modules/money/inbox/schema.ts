@@ -25,12 +25,12 @@ import { payoutStatuses } from '../payouts/schema.ts'
 const Text = (example: string) => Type.String({ examples: [example] })
 
 /** The types of subjects that people vote on. */
-export const inboxKinds = ['transfer', 'approval_request', 'payout'] as const
+const inboxKinds = ['transfer', 'approval_request', 'payout'] as const
 
 const votableStatuses = [...new Set([...operationStatuses, ...requestStatuses, ...payoutStatuses])]
 
 /** The parts of the inbox: subjects that the caller may vote on now, has voted on, or has requested. */
-export const inboxStates = ['waiting', 'decided', 'mine'] as const
+const inboxStates = ['waiting', 'decided', 'mine'] as const
 export type InboxState = (typeof inboxStates)[number]
 
 const InboxTransfer = Closed({

@@ -14,7 +14,7 @@ import { sqlStateOf, violates } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
 
 /** Accounts of an address that hold a balance; the vault-level ones (external, adjustment) are the other side. */
-export type AddressPurpose = 'available' | 'reserved'
+type AddressPurpose = 'available' | 'reserved'
 
 /** The accounts of each type of entry: the one that decreases and the one that increases; null for the vault-level account. */
 const sides = {

@@ -10,7 +10,7 @@ import type { EntryKind } from './postings.ts'
 import type { Reconciliation } from './schema.ts'
 import { totalsOfVault } from './totals.ts'
 
-export type BalanceFilter = { addressId: string | null; token: string | null }
+type BalanceFilter = { addressId: string | null; token: string | null }
 
 type Token = { code: string; symbol: string; decimals: number }
 
@@ -171,7 +171,7 @@ const inScope = (scope: AddressScope) =>
 const isEverything = (scope: AddressScope) => scope.isWholeVault && scope.folderId === null
 
 /** The sums of a token in the books, as a reconciliation shows them. */
-export type TokenSums = Omit<Static<typeof Reconciliation>['tokens'][number], 'onChain' | 'difference'>
+type TokenSums = Omit<Static<typeof Reconciliation>['tokens'][number], 'onChain' | 'difference'>
 
 /**
  * Returns the cached balances and the sums of the entries per token. A coin in which only a fee is owed is included, although

@@ -139,7 +139,7 @@ const ofOrder: Columns<OrderRow, OrderedPayment> = {
     'toAddressId', case when ${isAddressInScope(allVisible(scope), 'd')} then d.id end)`,
 }
 
-export type FoundSource = SourceRow & Omit<OrderRow, 'policies'> & { candidates: PolicySnapshot[] }
+type FoundSource = SourceRow & Omit<OrderRow, 'policies'> & { candidates: PolicySnapshot[] }
 
 /**
  * Reads everything that an order refers to, in one round trip. Returns null when the caller may not see the source address. With

@@ -19,7 +19,7 @@ import { asOrdered } from './objections.ts'
 import type { OrderBody } from './schema.ts'
 
 /** An order with its facts, and the policies that may decide on them. `category` is the category that the order declares. */
-export type LoadedOrder = {
+type LoadedOrder = {
   order: Order
   category: NamedCategory | null
   question: Question

@@ -25,7 +25,7 @@ import { asOrdered, type Gathered, notAsked, objectionsTo, type Raised } from '.
 import type { Payload } from './payload.ts'
 
 /** A decided order, as its audit record holds it. */
-export type DecidedOrder = { payload: Payload; facts: Facts; isWaived: boolean }
+type DecidedOrder = { payload: Payload; facts: Facts; isWaived: boolean }
 
 /** The state of the vault and of the token that a payment needs, and the initiator of the payment. */
 type Payable = { vault_locked: boolean; token_enabled: boolean; initiator_id: string }
@@ -140,7 +140,7 @@ export async function decideAgain(
 }
 
 /** A new decision, or in `lost` the reason for which the initiator may not order any more. */
-export type DecidedAgain = { decision: Decision; lost: null } | { decision: null; lost: string }
+type DecidedAgain = { decision: Decision; lost: null } | { decision: null; lost: string }
 
 /** Returns the initiator of an order and their present scope, or the reason for which they may not order any more. */
 export function entitled(

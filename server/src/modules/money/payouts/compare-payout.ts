@@ -23,7 +23,7 @@ export type PayoutRequestRecord = PayoutRecord & {
   signedVote?: string
 }
 
-export type RecordedPayout = { isWaived: boolean }
+type RecordedPayout = { isWaived: boolean }
 export type Comparison = { recorded: RecordedPayout } | { difference: string }
 
 const ends = new Set(['approved', 'rejected', 'cancelled', 'expired', 'halted'].map((verb) => `payout.${verb}`))

@@ -145,7 +145,7 @@ export function sumsOf(rows: LoadedRow[]): Sum[] {
 }
 
 /** The payload that votes on a payout are bound to: the rows in their order, with the hashes of the orders of their transfers. */
-export type PayoutPayload = {
+type PayoutPayload = {
   payoutId: string
   vaultId: string
   initiatorId: string

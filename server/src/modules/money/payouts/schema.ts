@@ -143,7 +143,7 @@ export const PayoutOrder = Closed(
   },
 )
 
-export const PayoutSum = Closed(
+const PayoutSum = Closed(
   {
     tokenId: Id,
     asset: Text('USDT'),

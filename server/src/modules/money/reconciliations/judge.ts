@@ -4,7 +4,7 @@ import { differenceSettlesMinutes } from '../../../lib/limits.ts'
 export type Seen = { difference: bigint; announced: bigint; firstSeenAt: Date; seenAt: Date }
 
 /** The difference to store, null when nothing must be stored, and the difference to announce, null when nothing must be announced. */
-export type Judgement = { keep: Seen | null; announce: bigint | null }
+type Judgement = { keep: Seen | null; announce: bigint | null }
 
 /**
  * Judges a difference. It is announced when two comparisons agree on it, some time apart, because transfers in progress cause

@@ -12,7 +12,7 @@ import type { Screening } from './schema.ts'
 import type { Question, ScreeningAnswer, Verdict } from './screener.ts'
 
 /** The types that are screened after they are stored; the orders that policies ask about are not stored. */
-export type ScreenedType = 'deposit' | 'transfer'
+type ScreenedType = 'deposit' | 'transfer'
 export type ScreenedSubject = { vaultId: string; subjectType: ScreenedType; subjectId: string }
 
 export type ScreeningRow = RowOf<Screenings, { subject_type: ScreenedType; verdict: Verdict | null }>

@@ -40,7 +40,7 @@ const Answer = Type.Object({
 })
 export type ScreeningAnswer = Omit<Static<typeof Answer>, 'id'>
 
-export type ScreeningFailure = 'silent' | 'failed' | 'invalid'
+type ScreeningFailure = 'silent' | 'failed' | 'invalid'
 
 /** Thrown when no answer counts; its message is for the log. */
 export class ScreeningError extends Error {
@@ -110,7 +110,7 @@ async function exchange(
 type Expected = { id: string; secrets: string[]; now: Date }
 
 /** Reads an answer. @throws ScreeningError unless it is a signed answer to this very question */
-export function readAnswer({ headers, body }: Reply, { id, secrets, now }: Expected): ScreeningAnswer {
+function readAnswer({ headers, body }: Reply, { id, secrets, now }: Expected): ScreeningAnswer {
   if (!isSigned(headers, body, { id, secrets, now })) throw new ScreeningError('invalid', 'The answer is not signed')
   const answer = parse(body)
   check ??= new Ajv({ strict: false }).compile(Answer)

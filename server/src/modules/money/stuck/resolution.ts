@@ -8,7 +8,7 @@ export const resolutionOutcomes = ['settle', 'release', 'resume'] as const
 export type ResolutionOutcome = (typeof resolutionOutcomes)[number]
 
 /** The proofs that a resolution is right; stored with its request, for voters and for the console to put into words. */
-export const resolutionProofs = [
+const resolutionProofs = [
   'paid',
   'failed',
   'nonce_used',

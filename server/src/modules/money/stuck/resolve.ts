@@ -35,10 +35,10 @@ import {
 } from './resolution.ts'
 
 /** A resolution as a person requests it. */
-export type ResolutionWish = { outcome: ResolutionOutcome; txHash: string | null; reason: string }
+type ResolutionWish = { outcome: ResolutionOutcome; txHash: string | null; reason: string }
 
 /** The evidence that the server gathered when the resolution was requested; voters see it and vote on its hash. */
-export type ResolutionEvidence = {
+type ResolutionEvidence = {
   askedAt: string
   proof: ResolutionProof
   /** The proof in a sentence. */

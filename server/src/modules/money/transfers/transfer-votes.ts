@@ -139,7 +139,7 @@ export async function cancelTransfer(
 }
 
 /** Rejects a locked transfer that was not approved in time, and releases its funds. */
-export async function expireTransfer(trx: Trx, log: Deps['log'], transfer: LockedTransfer, now: Date): Promise<void> {
+async function expireTransfer(trx: Trx, log: Deps['log'], transfer: LockedTransfer, now: Date): Promise<void> {
   if (transfer.status !== 'awaiting_approval' || transfer.phase === 'halted' || transfer.payout_id !== null) return
   const subject = recordedTransfers(log)
   const { more, ...gathered } = await gather(trx, subject, transfer, ownHold(transfer))

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, Timestamp } from '../../../http/schema.ts'
 
-export const verificationStates = ['queued', 'running', 'done', 'failed'] as const
+const verificationStates = ['queued', 'running', 'done', 'failed'] as const
 export type VerificationState = (typeof verificationStates)[number]
 
 export const LedgerVerification = Closed(

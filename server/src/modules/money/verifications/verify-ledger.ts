@@ -55,8 +55,8 @@ const orphanChecks: Record<string, string> = {
     where exposure > 0 and balance > 0`,
 }
 
-export type LedgerDifference = { kind: string; vaultId: string; detail: string }
-export type LedgerReport = {
+type LedgerDifference = { kind: string; vaultId: string; detail: string }
+type LedgerReport = {
   differences: LedgerDifference[]
   checked: { accounts: number; entries: number; operations: number }
 }

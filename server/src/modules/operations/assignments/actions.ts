@@ -69,7 +69,7 @@ export async function requestAssignment(trx: Trx, order: AssignmentOrder, { memb
 }
 
 /** The requested change. Once it is prepared, `values` are the complete new values of the assignment. */
-export type AssignmentPayload = {
+type AssignmentPayload = {
   operationType: OperationType
   operationId: string
   categoryId: string

@@ -57,7 +57,7 @@ type Viewer = Pick<Member, 'userId' | 'groupIds' | 'isAdmin' | 'readsAll'>
 type Granting = Pick<CategoryRow, 'grants'>
 
 /** Returns true if the viewer may change the definition: as an administrator, or by a grant of `canEdit` to them or their group. */
-export function mayEditDefinition(category: Granting, viewer: Viewer): boolean {
+function mayEditDefinition(category: Granting, viewer: Viewer): boolean {
   return viewer.isAdmin || ownGrants(category, viewer).some((grant) => grant.can_edit)
 }
 

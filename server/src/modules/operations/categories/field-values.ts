@@ -6,7 +6,7 @@ import type { CategoryFieldRow } from './queries.ts'
 export type FieldDefinition = Pick<CategoryFieldRow, 'type' | 'options_json' | 'scale'>
 
 /** A `canonical` of null means that the field has no value. `fault` completes a sentence that begins with the name of the field. */
-export type CanonicalValue = { canonical: string | null } | { fault: string }
+type CanonicalValue = { canonical: string | null } | { fault: string }
 
 export const currencyScaleDefault = 2
 const numberDigitsMax = 15

@@ -6,7 +6,7 @@ import type { CategoryApprovers, CategoryFields, CategoryGrants, OperationCatego
 import type { Position } from '../../../lib/cursor.ts'
 import type { AppliesTo, ApprovalScope, CategoryScope, FieldType } from './schema.ts'
 
-export type FieldOption = { value: string; label: string }
+type FieldOption = { value: string; label: string }
 
 export type CategoryFieldRow = RowOf<
   CategoryFields,
@@ -62,7 +62,7 @@ export async function findCategoryByKey(db: Db | Trx, vaultId: string, key: stri
   return rows[0] ?? null
 }
 
-export type CategoryFilter = {
+type CategoryFilter = {
   /** Null includes active and archived categories. */
   archived: boolean | null
   /** `transfer` and `deposit` include the categories that apply to both; null includes all categories. */

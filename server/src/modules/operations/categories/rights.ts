@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, subjectsOf, type Viewer } from '../../../access/address-scope.ts'
 import type { CategoryGrantRow, CategoryRow } from './queries.ts'
 
-export type CategoryRight = 'view' | 'assign' | 'edit'
+type CategoryRight = 'view' | 'assign' | 'edit'
 
 /** The properties that decide the rights on the assignments of a category. */
 export type Scopes = Pick<CategoryRow, 'view_scope' | 'assign_scope' | 'edit_scope'> & {

@@ -7,7 +7,7 @@ import type { Place as SealedPlace, Sealer } from '../../../lib/secrets.ts'
  */
 export type Place = { snapshot: string; database: string }
 /** The position of a reader of changes, and the time at which it was taken. */
-export type ChangeCursor = { place: Place; takenAt: Date }
+type ChangeCursor = { place: Place; takenAt: Date }
 
 /**
  * A longer text is padded to the next multiple, so that the length of a cursor does not reveal the number of running

@@ -3,7 +3,7 @@ import { Closed, described, Enum, Nullable, VaultCode } from '../../../http/sche
 import { changesPerAnswerMax, changeWaitSecondsMax } from '../../../lib/limits.ts'
 
 /** The kinds of objects that can change. Triggers write these names (migrations 0030, 0033 and 0039). */
-export const changeKinds = [
+const changeKinds = [
   'transfer',
   'deposit',
   'approval_request',

@@ -9,7 +9,7 @@ import type { FeedFilters, FeedLimits } from './feed-filters.ts'
 import { type FeedCondition, type FeedName, type FeedPath, type ResolvedFilters, typeOf } from './feed-path.ts'
 import { operationsOfHash } from './queries.ts'
 
-export type Walk = {
+type Walk = {
   scope: AddressScope
   filters: FeedFilters
   resolved: ResolvedFilters
@@ -95,7 +95,7 @@ async function readGathered(db: Db, walk: Walk, window: Window, foundMax: number
 }
 
 /** SQL: returns the ranges of the path as one stream in its order. A row that is in two ranges is returned once. */
-export function windowSql(walk: Walk, window: Window, isFiltered: boolean): RawBuilder<unknown> {
+function windowSql(walk: Walk, window: Window, isFiltered: boolean): RawBuilder<unknown> {
   const ranges = walk.path.ranges.flatMap((range) =>
     isGathered(range, walk)
       ? [gatheredSql(walk, range, window, isFiltered)]
@@ -109,7 +109,7 @@ export function windowSql(walk: Walk, window: Window, isFiltered: boolean): RawB
   return sql`select ${distinct} r.* from (${union}) r order by r.created_at desc, r.id desc`
 }
 
-export const isGathered = ({ keys }: { keys: string[] }, { limits }: Walk) => keys.length > limits.mergedRangesMax
+const isGathered = ({ keys }: { keys: string[] }, { limits }: Walk) => keys.length > limits.mergedRangesMax
 
 /**
  * SQL: returns the window of many ranges without a stream for each range. It reads the newest row of every range and
@@ -280,14 +280,14 @@ function isExactly(column: string, key: RawBuilder<unknown>): RawBuilder<unknown
 }
 
 /** SQL: the conditions that the walk checks on a row `w` of its window, which has `checkedColumns`. */
-export const checksOf = (walk: Walk) =>
+const checksOf = (walk: Walk) =>
   sql.join(
     walk.path.conditions.map((condition) => conditions[condition](walk)),
     sql` and `,
   )
 
 /** Returns the columns of a row that the conditions read. */
-export const checkedColumns = (alias: string) =>
+const checkedColumns = (alias: string) =>
   sql.join(
     ['vault_id', 'type', 'status', 'address_id', 'owner_id', 'initiator_id', 'token_id', 'flow_type', 'tx_hash']
       .concat('counterparty_id', 'counterparty_address_id', 'payment_purpose', 'amount', 'counterparty_name', 'note')

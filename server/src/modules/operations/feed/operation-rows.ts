@@ -8,7 +8,7 @@ import type { FlowType, OperationStatus, OperationType } from '../../../lib/oper
 import type { CounterpartyKind } from '../../address-book/counterparties/queries.ts'
 import type { RateColumns, RateSnapshot } from '../../registry/rates/queries.ts'
 
-export type OperationCounterparty = { id: string; addressId: string; name: string; kind: CounterpartyKind }
+type OperationCounterparty = { id: string; addressId: string; name: string; kind: CounterpartyKind }
 
 export type NewOperation = {
   vaultId: string

@@ -3,7 +3,7 @@ import { Closed, described, Enum, Nullable, Ref } from '../../../http/schema.ts'
 import { searchResultsMax, searchTextLengthMax, searchTextLengthMin } from '../../../lib/limits.ts'
 
 /** The kinds of results, in their order. */
-export const foundKinds = [
+const foundKinds = [
   'address',
   'address_group',
   'counterparty',

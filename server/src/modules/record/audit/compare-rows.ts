@@ -13,7 +13,7 @@ export type RecordedRow = Record<string, unknown>
 type Take = (recorded: Map<string, RecordedRow>, record: ReplayedRecord) => void
 
 /** The rows of one type that a seal chain records, and the way in which records create them. */
-export type RecordedKind = {
+type RecordedKind = {
   chain: string
   targetType: string
   /** The actions, in the order in which those of one moment happened. */

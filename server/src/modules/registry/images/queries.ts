@@ -3,7 +3,7 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { uriOfImage } from '../../../lib/image-file.ts'
 import { imagesPerVaultMax } from '../../../lib/limits.ts'
 
-export type ImageRow = { media_type: string; content: Buffer }
+type ImageRow = { media_type: string; content: Buffer }
 
 /**
  * Returns an image that the user may see. Any signed-in user sees the image of a person, a token or a network, because

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, ProfileBeside, pageQuery, Timestamp } from '../../../http/schema.ts'
 
-export const platformActions = [
+const platformActions = [
   'token_update',
   'user_enable',
   'identity_provider_activate',

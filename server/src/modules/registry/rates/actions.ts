@@ -18,7 +18,7 @@ import {
   type Rate,
 } from './queries.ts'
 
-export type RateRules = {
+type RateRules = {
   /** A rate is held when it differs from an earlier rate by more than this factor. 200 means more than twice or less than half. */
   jumpFactorHundredths: number
   /** True if the first rate of a token is held when a person records it. */

@@ -22,13 +22,13 @@ export async function pollRates(deps: Deps, url: string): Promise<void> {
 }
 
 /** Reads `{CODE: "usd"}` from the provider: an http(s) URL, or a file for development. */
-export async function readProvider(url: string): Promise<{ usdRateByCode: Map<string, string>; refused: string[] }> {
+async function readProvider(url: string): Promise<{ usdRateByCode: Map<string, string>; refused: string[] }> {
   const text = url.startsWith('file:') ? await readFile(new URL(url), 'utf8') : await download(url)
   return parseRates(parseStrictJson(text))
 }
 
 /** Returns the entries that are exact positive decimals, and the codes of the other entries. */
-export function parseRates(answer: unknown): { usdRateByCode: Map<string, string>; refused: string[] } {
+function parseRates(answer: unknown): { usdRateByCode: Map<string, string>; refused: string[] } {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
     throw new Error('The rates are not a JSON object')
   const usdRateByCode = new Map<string, string>()

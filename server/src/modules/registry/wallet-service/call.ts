@@ -13,7 +13,7 @@ import { authorizationCodes, type Check, checks } from './answers.ts'
  * different order). After `timeout` (no complete answer in time), `failed` (5xx, a lost connection, a rejected secret, a wrong URL)
  * and `invalid` (an answer outside the protocol) the order may have been accepted.
  */
-export type WalletErrorKind = 'unreachable' | 'timeout' | 'refused' | 'conflict' | 'failed' | 'invalid'
+type WalletErrorKind = 'unreachable' | 'timeout' | 'refused' | 'conflict' | 'failed' | 'invalid'
 
 /** A failed call to a wallet service; its message is for logs and for members of the vault. */
 export class WalletServiceError extends Error {

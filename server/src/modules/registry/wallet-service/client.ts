@@ -55,8 +55,8 @@ export type ChangesQuestion = { after: string | null; wait: number }
 /** The newest reported status of each transfer, in the order in which they came, and the number of malformed entries. */
 export type Changes = { statuses: Map<string, TransferStatus>; malformed: number; cursor: string }
 /** A request for the key of an account. The wallet service signs its answer together with the challenge. */
-export type AccountKeyQuestion = { network: string; derivationPath: string; challenge: string }
-export type BalanceQuestion = { network: string; address: string; contract: string | null }
+type AccountKeyQuestion = { network: string; derivationPath: string; challenge: string }
+type BalanceQuestion = { network: string; address: string; contract: string | null }
 
 export type WalletClient = {
   /** Creates an address. It is idempotent by derivation path. The answer is not yet checked against the network. */

@@ -30,7 +30,7 @@ import { countOtherFaults, listOrderStatistics } from './statistics.ts'
 import { compareOperations, sumManyOperations } from './sum-operations.ts'
 import { type Approvals, listVotesByPolicy, summarizeVotes } from './votes.ts'
 
-export type ActivityReport = Static<typeof TransactionActivityReport>
+type ActivityReport = Static<typeof TransactionActivityReport>
 
 /** Builds a report of the activity engine: the facts of one snapshot, composed by pure blocks. */
 export async function buildActivity(db: Db, request: ActivityRequest): Promise<ActivityReport> {

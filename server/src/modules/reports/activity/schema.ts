@@ -17,7 +17,7 @@ import { ActivitySummary } from '../blocks/summary.ts'
 import { groupings } from '../requests/buckets.ts'
 import { commonQuery, filters, Key, ReportHeader, RequiredKey } from '../requests/schema.ts'
 
-export const engineQuery = {
+const engineQuery = {
   ...commonQuery,
   ...filters,
   groupBy: Type.Optional(Enum(groupings)),

@@ -37,7 +37,7 @@ export type Manifest = {
   signature: string
 }
 
-export type ManifestContent = Omit<Manifest, 'type' | 'version' | 'keyId' | 'publicKey' | 'signature'>
+type ManifestContent = Omit<Manifest, 'type' | 'version' | 'keyId' | 'publicKey' | 'signature'>
 
 /** Signs archives with the key of the node. `sign` takes the SHA-256 that the signature binds. */
 export type Signer = Pick<SealKey, 'keyId' | 'publicKey'> & { sign(hash: Buffer): Buffer | Promise<Buffer> }

@@ -3,7 +3,7 @@ import { timelinePointsMax } from '../../../lib/limits.ts'
 import { cutInterval, groupings, type Interval } from '../requests/buckets.ts'
 
 export const timelineSteps = ['hour', ...groupings] as const
-export type TimelineStep = (typeof timelineSteps)[number]
+type TimelineStep = (typeof timelineSteps)[number]
 
 const hour = 3_600_000
 

@@ -13,7 +13,7 @@ export type TimelineRow = {
   usd_rate: string | null
 }
 
-export type TimelineFilter = { addressId: string | null; tokenId: string | null }
+type TimelineFilter = { addressId: string | null; tokenId: string | null }
 
 /**
  * Returns, for each token, the balance of the addresses in scope before each of these ascending instants, from one statement: the

@@ -97,7 +97,7 @@ export type LargeOperation = {
 }
 export type NewCounterparty = { id: string; name: string; count: number }
 export type AwakenedAddress = { id: string; lastBefore: Date; firstWithin: Date; count: number }
-export type SlowPolicy = { policyId: string; policyCode: string; times: ApprovalTimes }
+type SlowPolicy = { policyId: string; policyCode: string; times: ApprovalTimes }
 export type RatelessToken = { tokenId: string; missing: number; operations: number; firstAt: Date; lastAt: Date }
 
 export type Noticed = {

@@ -15,7 +15,7 @@ import { resolveShape, type Shape, toFileName, toLabel, toTables } from './table
 const skipped = new Set(['report', 'nextCursor'])
 
 /** A report as a document. `totalRows` is the number of rows of its tables, an estimate when they are streamed. */
-export type OpenReport = { document: ReportDocument; totalRows: number }
+type OpenReport = { document: ReportDocument; totalRows: number }
 
 /** A report with its viewer, its parameters and the name of the organisation, for the title block of pages. */
 type FileOrder = { report: Report; member: Member; parameters: Parameters; organisationName: string | null }

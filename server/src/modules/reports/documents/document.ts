@@ -86,7 +86,7 @@ export type Row = Record<string, Cell>
 
 /** Flows per bucket of time, in one unit. The numbers are for drawing only; tables hold the exact figures. */
 export type Chart = { title: string; unit: string; points: ChartPoint[] }
-export type ChartPoint = { start: Date; incoming: number; outgoing: number; net: number }
+type ChartPoint = { start: Date; incoming: number; outgoing: number; net: number }
 
 /** Called from time to time with the number of rows that were written since the last call. */
 export type OnRows = (count: number) => void

@@ -18,7 +18,7 @@ import { findRequester, finishReportExport, isReport, type ReportExportRow, type
 import { openChunks, Stopped } from './store-chunks.ts'
 
 /** The databases of a file: the one that has the order, and the one that the report is read from. */
-export type Workshop = {
+type Workshop = {
   db: Db
   slowReads: Pick<SlowReads, 'db' | 'forReports'>
   clock: () => Date

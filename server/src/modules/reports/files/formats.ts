@@ -7,7 +7,7 @@ export const fileFormats = ['csv', 'xlsx', 'pdf'] as const
 export type FileFormat = (typeof fileFormats)[number]
 
 /** The types of a file by extension: CSV of a report with several tables is an archive. */
-export const fileKinds = ['csv', 'zip', 'xlsx', 'pdf'] as const
+const fileKinds = ['csv', 'zip', 'xlsx', 'pdf'] as const
 export type FileKind = (typeof fileKinds)[number]
 
 export const mediaTypes: Record<FileKind, string> = {

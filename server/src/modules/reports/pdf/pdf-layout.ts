@@ -81,7 +81,7 @@ function breakWord(word: string, widths: Widths, size: number, width: number): s
 }
 
 /** Columns side by side or, when there are too many for a page, each row as a block of labelled values. */
-export type Layout = { kind: 'columns'; widths: number[] } | { kind: 'blocks' }
+type Layout = { kind: 'columns'; widths: number[] } | { kind: 'blocks' }
 
 type Measured = Pick<Column, 'kind'> & { natural: number; header: number }
 

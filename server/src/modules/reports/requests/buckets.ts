@@ -13,7 +13,7 @@ export type Interval = { from: Date; to: Date }
 /** A day of the zone, cut to the interval. */
 export type Day = { start: Date; date: Temporal.PlainDate }
 
-export type Bucket = { start: Date; end: Date }
+type Bucket = { start: Date; end: Date }
 
 /** The days of an interval, and the index of the bucket of each day. */
 export type Calendar = { days: Day[]; buckets: Bucket[]; bucketOfDay: number[] }

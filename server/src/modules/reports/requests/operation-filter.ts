@@ -9,7 +9,7 @@ import { type FeeFilter, hasFee } from './fee-kinds.ts'
 import { isVotedBy } from './needed-votes.ts'
 import type { classifications, dateBases } from './schema.ts'
 
-export type DateBasis = (typeof dateBases)[number]
+type DateBasis = (typeof dateBases)[number]
 export type Classification = (typeof classifications)[number]
 
 /** A field that one assignment must have with one of these canonical values. */

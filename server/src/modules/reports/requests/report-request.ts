@@ -235,7 +235,7 @@ export function toHeader(request: ReportRequest): Static<typeof ReportHeader> {
 }
 
 /** The definition of a report in the catalogue: everything that its JSON, its file and its background export need. */
-export type ReportDefinition<
+type ReportDefinition<
   Type extends string,
   Query extends TSchema,
   Answer extends TSchema,

@@ -185,7 +185,7 @@ export const draftModes = ['replace', 'add'] as const
 export type Drafts = { mode: (typeof draftModes)[number]; policies: DraftPolicy[] }
 
 /** Returns the candidates as if the drafts were in force. `saved` are the candidates among the saved policies. */
-export function candidatesUnder(
+function candidatesUnder(
   { mode, policies }: Drafts,
   saved: PolicySnapshot[],
   { actionType, groupIds }: { actionType: string; groupIds: string[] },

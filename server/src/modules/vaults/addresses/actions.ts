@@ -98,7 +98,7 @@ async function settle<Value>(work: Promise<Value>): Promise<{ value: Value } | {
 
 type Creation = Static<typeof AddressCreation>
 
-export type Placement = { network: NetworkOfVault; plan: AddressPlan }
+type Placement = { network: NetworkOfVault; plan: AddressPlan }
 
 /** The address for an index of a placement, the wallet service that derived it, and the key from which it follows. */
 export type Derivation = {
@@ -183,7 +183,7 @@ export async function deriveAddress(
 }
 
 /** Thrown when another node took the index, or the wallet service was replaced, after the address was derived. */
-export class OutdatedDerivationError extends Error {}
+class OutdatedDerivationError extends Error {}
 
 /**
  * Stores the address, whose owner is the actor, and credits the events that arrived before it; returns its id.

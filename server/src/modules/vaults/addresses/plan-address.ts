@@ -1,12 +1,12 @@
 import type { FieldFault } from '../../../lib/errors.ts'
 import { formatDerivationPath } from '../structure/derivation.ts'
 
-export type PlanRoute = {
+type PlanRoute = {
   code: string
   dynamic: boolean
   variants: { pathId: number; code: string; enabled: boolean; tokenId: string | null }[]
 }
-export type PlanToken = { id: string; code: string; enabled: boolean; isNative: boolean }
+type PlanToken = { id: string; code: string; enabled: boolean; isNative: boolean }
 
 export type AddressPlan = {
   /** The path values by segment code, without network and index. */
@@ -20,7 +20,7 @@ export type AddressPlan = {
   pathAt(index: number): string
   token: PlanToken | null
 }
-export type PlanOutcome = { plan: AddressPlan } | { faults: FieldFault[] } | { conflict: string }
+type PlanOutcome = { plan: AddressPlan } | { faults: FieldFault[] } | { conflict: string }
 
 /**
  * Returns the place of a new address in the derivation structure and its primary token (contract 5.1). `tokens` are

@@ -134,7 +134,7 @@ export async function findAlarm(db: Db | Trx, vaultId: string): Promise<Date | n
   return (await findMark(db, vaultId))?.alarm_since ?? null
 }
 
-export type Acceptance = { code: string; fingerprint: string; reason: string; operator: string; now: Date }
+type Acceptance = { code: string; fingerprint: string; reason: string; operator: string; now: Date }
 
 /**
  * Accepts the shown authority of a vault, after people have compared its fingerprint.
@@ -195,7 +195,7 @@ async function announcePending(trx: Trx, at: At, inForce: AuthorityDocument, pen
 type Seen = { version: number; hash: string | null }
 
 /** Announces that an authority went back. */
-export async function announceFall(trx: Trx, at: At, { from, shown }: { from: Seen; shown: Seen }): Promise<void> {
+async function announceFall(trx: Trx, at: At, { from, shown }: { from: Seen; shown: Seen }): Promise<void> {
   const details = { from, shown }
   const sentence =
     'The wallet service shows an older authority than before, or another one of the same number. Nothing is handed over to it, ' +

@@ -3,8 +3,8 @@ import { pathIndexMax } from '../../../lib/limits.ts'
 type Network = { coinType: number }
 type Route = { code: string; dynamic: boolean; variants: { pathId: number }[] }
 
-export type ParsedSegment<R extends Route> = { route: R; pathId: number; variant: R['variants'][number] | null }
-export type ParseOutcome<N, R extends Route> = { network: N; segments: ParsedSegment<R>[] } | { fault: string }
+type ParsedSegment<R extends Route> = { route: R; pathId: number; variant: R['variants'][number] | null }
+type ParseOutcome<N, R extends Route> = { network: N; segments: ParsedSegment<R>[] } | { fault: string }
 
 /**
  * Reads a derivation path `m/44/<coinType>/<one value per route>` against the structure of a vault; `routes` are in their

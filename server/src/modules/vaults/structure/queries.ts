@@ -73,7 +73,7 @@ export async function lockVaultRow(trx: Trx, id: string): Promise<VaultRow> {
 }
 
 /** Returns the routes of a vault with their variants, in order. */
-export async function findRoutes(db: Db | Trx, vaultIds: string[]): Promise<RouteRow[]> {
+async function findRoutes(db: Db | Trx, vaultIds: string[]): Promise<RouteRow[]> {
   const routes = await db
     .selectFrom('routes')
     .selectAll()

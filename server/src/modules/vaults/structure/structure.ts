@@ -14,7 +14,7 @@ export type PlannedVariant = {
   /** The dotted path of the variant in the request, for faults that only the database can find. */
   field: string
 }
-export type PlannedRoute = {
+type PlannedRoute = {
   position: number
   code: string
   name: string
@@ -22,7 +22,7 @@ export type PlannedRoute = {
   dynamic: boolean
   variants: PlannedVariant[]
 }
-export type PlannedNetwork = {
+type PlannedNetwork = {
   coinType: number
   code: string
   slug: string

@@ -199,7 +199,7 @@ async function getTokenId(trx: Trx, vaultId: string, code: string): Promise<stri
 }
 
 /** Returns the id of the only token with the code among the tokens of the vault's networks, or the fault. */
-export function resolveToken(code: string, tokens: TokenRow[]): string | { fault: string } {
+function resolveToken(code: string, tokens: TokenRow[]): string | { fault: string } {
   const [token, ...others] = tokens.filter((candidate) => candidate.code === code)
   if (token === undefined) return { fault: 'is not a token of a network of this vault' }
   if (others.length > 0) {
@@ -209,13 +209,7 @@ export function resolveToken(code: string, tokens: TokenRow[]): string | { fault
   return token.id
 }
 
-export function toVariantRow(
-  vaultId: string,
-  routeId: string,
-  variant: PlannedVariant,
-  tokenId: string | null,
-  now: Date,
-) {
+function toVariantRow(vaultId: string, routeId: string, variant: PlannedVariant, tokenId: string | null, now: Date) {
   return {
     vault_id: vaultId,
     id: newId(now),

@@ -18,7 +18,7 @@ import {
 import { confirmWallet, isSameWallet, type WalletOfVault, walletOf } from '../wallets/wallet-settings.ts'
 
 /** The answer of a wallet service about the keys of these accounts: the shown keys, or null when it showed none. */
-export type KeyAnswer = { wallet: WalletOfVault; accounts: Account[]; shown: ShownKeys | null }
+type KeyAnswer = { wallet: WalletOfVault; accounts: Account[]; shown: ShownKeys | null }
 
 /** Thrown when the wallet service of a vault was not asked yet. It rolls back the transaction that locks the vault. */
 class KeysNeededError extends AnswerNeededError<Omit<KeyAnswer, 'shown'>> {}

@@ -29,7 +29,7 @@ export function toVault(row: VaultWithStructure): Static<typeof Vault> {
   }
 }
 
-export function toRoute(row: RouteRow): Static<typeof Route> {
+function toRoute(row: RouteRow): Static<typeof Route> {
   return {
     id: row.id,
     vaultId: row.vault_id,

@@ -141,7 +141,7 @@ export async function openWallet(
 }
 
 /** @throws an error when there is no such vault */
-export function findWallet(db: Db, vaultId: string): Promise<PresentWallet> {
+function findWallet(db: Db, vaultId: string): Promise<PresentWallet> {
   return selectWallet(db, vaultId).modifyEnd(prepared).executeTakeFirstOrThrow()
 }
 
@@ -179,7 +179,7 @@ export const markInRecord = (sealed: Buffer | null): string | null =>
   sealed === null ? null : markOf(sealed).toString('hex')
 
 /** The URL of the wallet service of a vault, and the marks of its secrets, according to the newest records. */
-export type RecordedWallet = {
+type RecordedWallet = {
   isCreated: boolean
   walletServiceUrl?: unknown
   /** Undefined when records of an older version do not identify the secret. */
@@ -212,7 +212,7 @@ function marksOf(details: Record<string, unknown>): Partial<RecordedWallet> {
   }
 }
 
-export type StoredWallet = {
+type StoredWallet = {
   id: string
   wallet_service_url: string
   wallet_service_secret: Buffer | null

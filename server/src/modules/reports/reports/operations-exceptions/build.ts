@@ -190,7 +190,7 @@ function toDifference({
   }
 }
 
-export type ExceptionsRequest = PagedRequest & { kinds: readonly ExceptionKind[] }
+type ExceptionsRequest = PagedRequest & { kinds: readonly ExceptionKind[] }
 
 /** The figures of the report: the number of operations of each kind, and of all operations. */
 type ExceptionFigures = Readonly<Record<ExceptionKind | 'totalOperations', number>>
