@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
+import { RecentActivity } from '../features/activity/recent-activity.tsx'
 import { CounterpartyDetail } from '../features/address-book/counterparty-detail.tsx'
 import { counterpartyQuery } from '../features/address-book/queries.ts'
 import { HoldBar } from '../features/holds/hold-bar.tsx'
@@ -21,6 +22,7 @@ function Detail() {
             name={counterparty.data.name}
           />
           <CounterpartyDetail key={id} code={code} counterparty={counterparty.data} />
+          <RecentActivity key={`activity ${id}`} code={code} subject={{ counterpartyId: id }} />
         </>
       )}
     </DetailState>

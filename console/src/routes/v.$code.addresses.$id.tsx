@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
+import { RecentActivity } from '../features/activity/recent-activity.tsx'
 import { AddressDetail } from '../features/addresses/address-detail.tsx'
 import { addressQuery } from '../features/addresses/queries.ts'
 import { HoldBar } from '../features/holds/hold-bar.tsx'
@@ -21,6 +22,7 @@ function Detail() {
             name={address.data.label ?? address.data.address}
           />
           <AddressDetail key={id} code={code} address={address.data} />
+          <RecentActivity key={`activity ${id}`} code={code} subject={{ addressId: id }} />
         </>
       )}
     </DetailState>

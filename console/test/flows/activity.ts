@@ -1,9 +1,12 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { orderTransfer } from '../support/orders.ts'
+import { allowEntries } from '../support/address-book.ts'
+import { operationsOf, orderTransfer } from '../support/orders.ts'
 import { type Visit, visitsOf } from '../support/routes.ts'
 import { type Stack, vaultCode } from '../support/stack.ts'
 import { axeViolations, overflowOf, settled, type WatchedPage, watchPage } from '../support/watched-page.ts'
+
+const payee = `0x${'5e'.repeat(20)}`
 
 export function activityFlows(stack: () => Stack): void {
   const open = async (path: string): Promise<WatchedPage> => {
@@ -65,8 +68,51 @@ export function activityFlows(stack: () => Stack): void {
       await page.context().close()
     })
 
+    it('reads on the page of an address and of a counterparty the sums of a year, which lead to their operations', async () => {
+      const { vault, subjects } = await subjectsOf(stack())
+      for (const { path, filter } of subjects) {
+        const { page, faults } = await open(path)
+        const sums = page.getByLabel('Last 12 months')
+        const sent = sums
+          .getByRole('definition')
+          .filter({ has: page.getByRole('link') })
+          .first()
+        const { items } = await vault.history
+          .list({ ...filter, direction: 'out', statuses: ['confirmed'], limit: 100 })
+          .page()
+        const word = ['never', 'once'][items.length] ?? `${items.length} times`
+        await sent.getByText(word, { exact: true }).waitFor()
+        expect([await axeViolations(page), await overflowOf(page)]).toEqual([[], 0])
+        await sent.getByRole('link').click()
+        await page.waitForURL('**/activity?*direction=out*')
+        await expect.poll(() => page.locator('tbody a[href*="/transfers/"]').count()).toBe(items.length)
+        expect(faults).toEqual([])
+        await page.context().close()
+      }
+    })
+
     it('sends no request twice: the head of a page announces exactly the requests of the page', () => asksOnce(stack()))
   })
+}
+
+/** An address that has paid, and a counterparty whom it has paid: the pages of both, and their filters of operations. */
+async function subjectsOf(stack: Stack) {
+  const vault = (await stack.client('treasurer')).vault(vaultCode)
+  const { id: addressId } = await operationsOf(stack)
+  await allowEntries(stack)
+  const { value } = await (await stack.client('admin')).vault(vaultCode).counterparties.create({
+    name: 'Payee of a year',
+    kind: 'company',
+    addresses: [{ network: 'ethereum', address: payee }],
+  })
+  const { read } = await orderTransfer(stack, '8', { toAddress: payee })
+  await expect.poll(async () => (await read()).status).toBe('confirmed')
+  const counterpartyId = value!.id
+  const subjects = [
+    { path: `/addresses/${addressId}`, filter: { addressId } },
+    { path: `/address-book/${counterpartyId}`, filter: { counterpartyId } },
+  ]
+  return { vault, subjects }
 }
 
 async function asksOnce(stack: Stack): Promise<void> {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { allowEntries } from '../support/address-book.ts'
 import { operationsOf, stranger } from '../support/orders.ts'
 import { type Stack, vaultCode } from '../support/stack.ts'
 import { axeViolations, overflowOf, watchPage } from '../support/watched-page.ts'
@@ -126,15 +127,6 @@ async function heldRecipient(stack: Stack, toAddress = '0x7a1c000000000000000000
     payoutPath: `${base}/approvals/payout/${payout.id}`,
     addressBook: `${base}/address-book/${value!.id}`,
   }
-}
-
-/** Lets administrators write the address book. */
-async function allowEntries(stack: Stack): Promise<void> {
-  const vault = (await stack.client('admin')).vault(vaultCode)
-  const { items } = await vault.policyGroups.list({ limit: 100 }).page()
-  const administrators = items.find(({ code }) => code === 'administrators')!.id
-  const policy = { code: `book-${Date.now()}`, name: 'The address book', actionType: 'counterparty_create' } as const
-  await vault.policies.create(administrators, { ...policy, effect: 'allow' })
 }
 
 /** An entry of the address book, and a second administrator until `restore`. */

@@ -12,7 +12,7 @@ export async function operationsOf(stack: Stack) {
 }
 
 /** A transfer that the treasurer orders: above 100 TUSD it waits for one vote of the treasury. */
-export async function orderTransfer(stack: Stack, amount: string, more: { maxFee?: string } = {}) {
+export async function orderTransfer(stack: Stack, amount: string, more: { maxFee?: string; toAddress?: string } = {}) {
   const { transfers } = (await stack.client('treasurer')).vault(vaultCode)
   const order = {
     toAddress: stranger,
