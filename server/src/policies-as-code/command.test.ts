@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { createGovernanceBench, type GovernanceBench } from '../testing/governance-bench.ts'
 import { applyRules, exportRules, planRules } from './command.ts'
 
@@ -119,6 +119,20 @@ it('applies its plan at once without governance, and plans with a token that onl
   expect((await plan(reader)).out).toMatch(/^No difference/)
   await exported()
   expect(await readFile(path, 'utf8')).toContain('# Agreed in November.\n  - code: small')
+})
+
+it('leaves no draft behind when the backtest fails', async () => {
+  const before = await readFile(path, 'utf8')
+  await edit((text) => text.replace('"Up to 1,000: anybody"', '"Up to 1,000: all"'))
+  const { fetch } = globalThis
+  vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) =>
+    String(input).endsWith('/policies/backtest') ? Promise.reject(new Error('the line went dead')) : fetch(input, init),
+  )
+  await expect(apply()).rejects.toThrow('the line went dead')
+  vi.restoreAllMocks()
+  const { body } = await bench.vault.admin.get(`${bench.url}/change-sets?open=true`)
+  expect(body.items).toEqual([])
+  await writeFile(path, before)
 })
 
 it('creates a group with members, moves a policy to it, and undoes both', async () => {

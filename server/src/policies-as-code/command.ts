@@ -6,6 +6,7 @@ import { toFile } from './to-file.ts'
 import {
   backtest,
   type ChangeSet,
+  cancelChangeSet,
   draftChangeSet,
   fetchChangeSet,
   fetchRules,
@@ -86,7 +87,14 @@ export async function applyRules(
   const waiting = await findWaiting(api, file.vault, plan)
   const set = waiting ?? (await draftChangeSet(api, file.vault, plan, flags.title ?? `Rules of ${path}`.slice(0, 200)))
   printPlan(terminal, file, plan, set)
-  if (flags.backtest) print(backtestInWords(await backtest(api, file.vault, { changeSetId: set.id }, period), period))
+  if (flags.backtest) {
+    try {
+      print(backtestInWords(await backtest(api, file.vault, { changeSetId: set.id }, period), period))
+    } catch (error) {
+      if (waiting === null) await cancelChangeSet(api, file.vault, set.id)
+      throw error
+    }
+  }
   const isApplied = waiting === null && (await submitChangeSet(api, file.vault, set.id))
   if (!isApplied) print(`The change set ${set.id} waits for votes.`)
   const found = flags.wait

@@ -152,7 +152,7 @@ export async function draftChangeSet(
 ): Promise<ChangeSet> {
   const { body: set } = await api.post<ChangeSet>(setsOf(code), { title, changes })
   if (set.baseVersion === number) return set
-  await cancel(api, code, set.id)
+  await cancelChangeSet(api, code, set.id)
   throw new Error(`The rules were changed meanwhile, to version ${set.baseVersion}; plan again`)
 }
 
@@ -162,11 +162,12 @@ export async function submitChangeSet(api: Api, code: string, id: string): Promi
     const { status } = await api.post(`${setsOf(code)}/${id}/submit`)
     return status === 200
   } catch (error) {
-    await cancel(api, code, id)
+    await cancelChangeSet(api, code, id)
     throw error
   }
 }
 
-async function cancel(api: Api, code: string, id: string): Promise<void> {
+/** Cancels a change set that was not submitted. A failure leaves it as a draft, which has no effect. */
+export async function cancelChangeSet(api: Api, code: string, id: string): Promise<void> {
   await api.post(`${setsOf(code)}/${id}/cancel`).catch(() => {})
 }
