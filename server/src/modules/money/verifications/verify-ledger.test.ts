@@ -204,7 +204,38 @@ describe('verifyLedger', () => {
     expect(await differencesAfter(statement, 'c000000000000000000000000')).toEqual([])
     expect(await differencesAfter(statement, bench.vault.id)).toEqual(['cached balance', 'total of a vault'])
   })
+
+  it('reads only rows of the vault that is verified', async () => {
+    const scans = await bench.rolledBack(async (query) => {
+      const found: Scan[] = []
+      const explained: typeof query = async (text, values) => {
+        if (!text.includes('select')) return query(text, values)
+        const [row] = await query(`explain (format json) ${text}`, values)
+        found.push(...scansOf(row['QUERY PLAN'][0].Plan))
+        return query(text, values)
+      }
+      await verifyLedger(databaseOf(explained), bench.vault.id)
+      return found
+    })
+    const ofVaults = new Set(
+      (await bench.sql(`select table_name as name from information_schema.columns where column_name = 'vault_id'`)).map(
+        ({ name }) => name as string,
+      ),
+    )
+    const read = scans.filter(({ table }) => ofVaults.has(table))
+    expect(read.length).toBeGreaterThan(40)
+    expect(read.filter(({ conditions }) => !conditions.includes('vault_id'))).toEqual([])
+  })
 })
+
+type Scan = { table: string; conditions: string }
+
+/** Returns the scans of a plan with their conditions. */
+function scansOf(node: Record<string, unknown>): Scan[] {
+  const { 'Relation Name': table, Plans: below = [] } = node as { 'Relation Name'?: string; Plans?: (typeof node)[] }
+  const conditions = ['Index Cond', 'Recheck Cond', 'Filter'].map((name) => node[name] ?? '').join(' ')
+  return [...(table === undefined ? [] : [{ table, conditions }]), ...below.flatMap(scansOf)]
+}
 
 /** Returns the types of differences that the verifier finds after `statement`, which runs without any constraint. */
 async function differencesAfter(statement: string, vaultId: string | null = null): Promise<string[]> {

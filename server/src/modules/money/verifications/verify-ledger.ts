@@ -14,7 +14,7 @@ const orphanChecks: Record<string, string> = {
       left join ledger_entries e on e.vault_id = x.vault_id and e.operation_id = x.id
       left join ledger_accounts d on d.vault_id = e.vault_id and d.number = e.debit_account
       left join ledger_accounts c on c.vault_id = e.vault_id and c.number = e.credit_account
-      group by x.vault_id, x.id
+      group by x.vault_id, x.id, x.amount, x.taken, x.returned_at
     )
     select vault_id, format('orphaning %s took %s of %s and has entries %s', id, taken, amount, kinds::text) as detail
     from found
@@ -73,21 +73,18 @@ export async function verifyLedger(
   vaultId: string | null = null,
   signal: AbortSignal | null = null,
 ): Promise<LedgerReport> {
+  const read = vaultId === null ? sql`` : sql`with ${onlyOf(vaultId)}`
   return readSnapshot(db, async (trx) => {
     const differences: LedgerDifference[] = []
     for (const [kind, query] of Object.entries(checks)) {
       signal?.throwIfAborted()
       const { rows } = await sql<{ vault_id: string; detail: string }>`
-        select * from (${sql.raw(query)}) found
-        where ${vaultId}::text is null or vault_id = ${vaultId} order by vault_id, detail limit 100`.execute(trx)
+        ${read} select * from (${sql.raw(query)}) found order by vault_id, detail limit 100`.execute(trx)
       differences.push(...rows.map((row) => ({ kind, vaultId: row.vault_id, detail: row.detail })))
     }
     const { rows } = await sql<{ accounts: string; entries: string; operations: string }>`
-      select (select count(*) from ledger_accounts where ${vaultId}::text is null or vault_id = ${vaultId}) as accounts,
-        (select count(*) from ledger_entries where ${vaultId}::text is null or vault_id = ${vaultId}) as entries,
-        (select count(*) from operations where ${vaultId}::text is null or vault_id = ${vaultId}) as operations`.execute(
-      trx,
-    )
+      ${read} select (select count(*) from ledger_accounts) as accounts, (select count(*) from ledger_entries) as entries,
+        (select count(*) from operations) as operations`.execute(trx)
     const counts = rows[0]!
     return {
       differences,
@@ -99,6 +96,29 @@ export async function verifyLedger(
     }
   })
 }
+
+/** The tables of the checks whose rows belong to a vault. */
+const tables = [
+  ...['ledger_accounts', 'ledger_entries', 'ledger_totals', 'ledger_unsealed', 'operations', 'deposits', 'transfers'],
+  ...[
+    'deposit_orphans',
+    'exposure_covers',
+    'adjustments',
+    'holds',
+    'addresses',
+    'transfer_hashes',
+    'unconfirmed_transfers',
+  ],
+] as const
+
+/** SQL: expressions that take the names of the tables, so that the checks after them read the rows of one vault only. */
+const onlyOf = (vaultId: string) =>
+  sql.join(
+    tables.map(
+      (name) => sql`${sql.id(name)} as not materialized (
+    select * from ${sql.table(name)} where vault_id = ${vaultId})`,
+    ),
+  )
 
 /** Both sides of every entry, by the number of the account. */
 const sides = `sides as (
@@ -198,7 +218,7 @@ const checks: Record<string, string> = {
       ) x on x.vault_id = o.vault_id and x.operation_id = o.id
       left join ledger_accounts d on d.vault_id = e.vault_id and d.number = e.debit_account
       left join ledger_accounts c on c.vault_id = e.vault_id and c.number = e.credit_account
-      group by o.vault_id, o.id
+      group by o.vault_id, o.id, o.type, o.status, o.amount, o.address_id, o.token_id
     )
     select vault_id, format('%s %s is %s with entries %s', type, id, status, coalesce(kinds::text, 'none')) as detail
     from found
@@ -246,7 +266,7 @@ const checks: Record<string, string> = {
       left join operations o on o.vault_id = h.vault_id and o.id = h.subject_id and h.subject_type = 'deposit'
       left join ledger_entries e on e.vault_id = h.vault_id and e.operation_id = h.id
       left join ledger_accounts d on d.vault_id = e.vault_id and d.number = e.debit_account
-      group by h.vault_id, h.id
+      group by h.vault_id, h.id, h.reserved, h.released_at
     )
     select vault_id, format('hold %s reserved %s and has entries %s', id, coalesce(reserved, 0), kinds::text) as detail
     from found
