@@ -14,6 +14,8 @@ const router = createRouter({
   defaultPreload: 'intent',
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
+  // Parameters that a page does not know, such as those of a mail program, leave its URL and reach no request.
+  search: { strict: true },
   defaultErrorComponent: ({ error, reset }) => <Crashed error={error} retry={reset} />,
   defaultNotFoundComponent: () => <NotFound />,
 })

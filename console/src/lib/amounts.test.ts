@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseAmount } from './amounts.ts'
+import { shorten } from './shorten.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -21,3 +22,12 @@ describe('parseAmount with a decimal point', () => {
     ['', null],
   ])('%s', (text, expected) => expect(parseAmount(text, 6)).toBe(expected))
 })
+
+it.each([
+  ['4.999865742786921806', '4.99986574'],
+  ['12.5', '12.5'],
+  ['123.00000000', '123.00000000'],
+  ['0.000000000000000001', '0.000000000000000001'],
+  ['-0.000000000000000001', '-0.000000000000000001'],
+  ['7.000000000000000001', '7.00000000'],
+])('a short form of %s is %s', (decimal, expected) => expect(shorten(decimal)).toBe(expected))

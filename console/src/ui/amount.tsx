@@ -5,10 +5,16 @@ import { formatAmount, formatUsd } from '../lib/amounts.ts'
 export function Amount({ decimal, unit, className = '' }: { decimal: string; unit: string; className?: string }) {
   return (
     <span className={`figures ${className}`}>
-      <span className={decimal.length > 30 ? 'break-all' : 'break-all md:whitespace-nowrap'}>
-        {formatAmount(decimal)}
-      </span>{' '}
-      <span className="text-quiet">{unit}</span>
+      <Digits text={formatAmount(decimal)} /> <span className="text-quiet">{unit}</span>
+    </span>
+  )
+}
+
+/** Breaks a line after a separator only: a number that breaks between two digits reads as two numbers. */
+export function Digits({ text }: { text: string }) {
+  return (
+    <span className={`[overflow-wrap:normal] ${text.length > 36 ? '' : 'md:whitespace-nowrap'}`}>
+      {text.split(/(?<=[.,\s’])/).map((group, index) => [index > 0 && <wbr key={index} />, group])}
     </span>
   )
 }
@@ -27,7 +33,7 @@ export function SignedAmount({ item, className = '' }: { item: Moved; className?
   const sign = isVoid ? '' : direction === 'in' ? '+' : '−'
   return (
     <div className={`figures font-medium md:whitespace-nowrap ${look} ${className}`}>
-      {sign + formatAmount(amountDecimal)} <span className="text-quiet">{assetSymbol}</span>
+      <Digits text={sign + formatAmount(amountDecimal)} /> <span className="text-quiet">{assetSymbol}</span>
       <div className="text-[0.8125rem] font-normal text-quiet">{formatUsd(usdValue)}</div>
     </div>
   )

@@ -17,7 +17,7 @@ export function OperationLine({ code, item }: { code: string; item: HistoryItem 
         className="flex flex-wrap items-center gap-x-4 gap-y-1 py-2 hover:bg-accent-soft/40"
       >
         <Icon size={18} aria-hidden className={isIn ? 'text-good' : 'text-quiet'} />
-        <span className="min-w-0 flex-1 basis-40">
+        <span className="min-w-0 flex-1 basis-[calc(100%-3rem)] sm:basis-40">
           <span className="block font-medium">{operationTitle(item)}</span>
           <time
             dateTime={item.createdAt}

@@ -1,6 +1,9 @@
 import { type ReactNode, useContext } from 'react'
 import { HasTitle, IsWithinPage } from './within-page.ts'
 
+/** A long word breaks: beside the buttons of a phone there is little room. */
+const titleClass = 'min-w-0 hyphens-auto [overflow-wrap:anywhere]'
+
 /** A page with a title, actions and content. The browser's tab shows the same title. */
 export function Page({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
   const isWithin = useContext(IsWithinPage)
@@ -8,7 +11,7 @@ export function Page({ title, actions, children }: { title: string; actions?: Re
     <>
       {!isWithin && <title>{`${title} · Strongroom`}</title>}
       <header className="mb-4 flex flex-wrap items-center justify-between gap-3">
-        {isWithin ? <h2 className="text-lg">{title}</h2> : <h1>{title}</h1>}
+        {isWithin ? <h2 className={`text-lg ${titleClass}`}>{title}</h2> : <h1 className={titleClass}>{title}</h1>}
         {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
       </header>
       <HasTitle value={true}>{children}</HasTitle>
@@ -48,7 +51,7 @@ export type Fact = readonly [name: string, value: ReactNode]
 
 /** Names and values. Facts that are null are left out. */
 export function Facts({ facts }: { facts: readonly Fact[] }) {
-  const known = facts.filter(([, value]) => value !== null && value !== undefined && value !== '')
+  const known = facts.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '')
   return (
     <dl className="grid grid-cols-[6.5rem_1fr] gap-x-4 gap-y-2 sm:grid-cols-[minmax(8rem,max-content)_1fr] sm:gap-x-6">
       {known.map(([name, value]) => (

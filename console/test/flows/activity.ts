@@ -51,8 +51,9 @@ export function activityFlows(stack: () => Stack): void {
     })
 
     it('works by keys, and sees which there are', async () => {
-      const { page, faults } = await open('/activity')
+      const { page, faults } = await open('/activity?utm_source=mail&direction=up')
       await settled(page)
+      expect(new URL(page.url()).search).toBe('')
       await page.keyboard.press('?')
       const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
       await keys.getByText('Next row').waitFor()

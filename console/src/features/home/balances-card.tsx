@@ -3,8 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { formatAmount } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
+import { shorten } from '../../lib/shorten.ts'
 import { useViewer } from '../../lib/viewer.ts'
-import { Amount, Usd } from '../../ui/amount.tsx'
+import { Digits, Usd } from '../../ui/amount.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Sparkline } from '../../ui/sparkline.tsx'
@@ -92,7 +93,7 @@ function Balance({ total, points }: BalanceProps) {
         <Sparkline values={points} label={t('Balance of {token} in the last 30 days', { token: token.symbol })} />
       </td>
       <td className="py-2 pl-3 text-right">
-        <Amount decimal={availableDecimal} unit={token.symbol} />
+        <ShortAmount decimal={availableDecimal} unit={token.symbol} />
         {exposure !== '0' && (
           <span className="block text-[0.8125rem] text-bad" title={t('Spent of deposits that the chain took back')}>
             {t('Exposed by {amount}', { amount: `${formatAmount(exposureDecimal)} ${token.symbol}` })}
@@ -100,9 +101,20 @@ function Balance({ total, points }: BalanceProps) {
         )}
       </td>
       <td className="py-2 pl-3 text-right text-quiet">
-        <Amount decimal={reservedDecimal} unit={token.symbol} />
+        <ShortAmount decimal={reservedDecimal} unit={token.symbol} />
       </td>
     </tr>
+  )
+}
+
+/** An amount with at most eight decimals, and the exact amount on demand. */
+function ShortAmount({ decimal, unit }: { decimal: string; unit: string }) {
+  const shown = shorten(decimal)
+  const isCut = shown !== decimal
+  return (
+    <span className="figures" title={isCut ? `${formatAmount(decimal)} ${unit}` : undefined}>
+      <Digits text={formatAmount(shown) + (isCut ? '…' : '')} /> <span className="text-quiet">{unit}</span>
+    </span>
   )
 }
 
