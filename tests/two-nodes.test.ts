@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { CookieBrowser } from '../demo/src/cookie-browser.ts'
 import { type Db, openDatabase } from '../server/src/db/client.ts'
 import { useRecordKey } from '../server/src/db/record-key.ts'
 import { inTransaction } from '../server/src/db/transaction.ts'
@@ -14,7 +15,7 @@ import type { BodyOf, Method } from '../server/src/testing/answer.ts'
 import { buildProject } from '../server/src/testing/build-project.ts'
 import { createTestDatabase } from '../server/src/testing/database.ts'
 import { type FakeWallet, fakeAddress, startFakeWallet } from '../server/src/testing/fake-wallet.ts'
-import { TestBrowser, TestProvider } from '../server/src/testing/identity-provider.ts'
+import { TestProvider } from '../server/src/testing/identity-provider.ts'
 
 /**
  * Two processes of the service on one database, as behind a load balancer. A change of rights on one of them applies to the
@@ -284,13 +285,13 @@ async function connectProvider(idp: TestProvider): Promise<string> {
 }
 
 const browserOfFirst = () =>
-  new TestBrowser(nodes[0].url, async (path, cookie) => {
+  new CookieBrowser(nodes[0].url, async (path, cookie) => {
     const answer = await fetch(nodes[0].url + path, { redirect: 'manual', headers: { cookie } })
     const { status, headers } = answer
     return { status, location: headers.get('location'), body: await answer.text(), cookies: headers.getSetCookie() }
   })
 
-async function throughProvider(browser: TestBrowser, id: string): Promise<string | null> {
+async function throughProvider(browser: CookieBrowser, id: string): Promise<string | null> {
   const { location } = await browser.visit(`/auth/oidc/${id}/start`)
   return (await browser.visit(await browser.followProvider(location!))).location
 }

@@ -1,12 +1,13 @@
 import { expect } from 'vitest'
+import { CookieBrowser } from '../../../demo/src/cookie-browser.ts'
 import type { Person, TestApp } from './app.ts'
-import { TestBrowser, type TestProvider } from './identity-provider.ts'
+import type { TestProvider } from './identity-provider.ts'
 
 export const startOf = (id: string, query = '') => `/auth/oidc/${id}/start${query}`
 
 /** Returns a browser without cookies that visits the service of a test. */
 export const browserOf = (test: TestApp) =>
-  new TestBrowser(test.deps.publicOrigin(), async (path, cookie) => {
+  new CookieBrowser(test.deps.publicOrigin(), async (path, cookie) => {
     const { statusCode, headers, body } = await test.app.inject({ method: 'GET', url: path, headers: { cookie } })
     const cookies = [headers['set-cookie'] ?? []].flat()
     return { status: statusCode, location: (headers.location as string) ?? null, body, cookies }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import * as jose from 'jose'
-import Provider, { type Configuration } from 'oidc-provider'
+import { type Client, clientId, createProvider, pageOf } from '../../../demo/src/openid-provider.ts'
 
 /** An answer of the provider on its way to the service. */
 export type Passing = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer }
@@ -12,9 +12,6 @@ export type Lie = { of: string; tell: (answer: Passing) => Passing | Promise<Pas
 
 type Account = { subject: string; email?: string; emailVerified?: boolean }
 
-type Client = { redirectUri: string; logoutUri: string }
-
-const clientId = 'strongroom'
 const clientSecret = 'a-secret-of-the-client-that-is-long-enough'
 
 /**
@@ -30,7 +27,7 @@ export class TestProvider {
   issuer = ''
   keys: { kid: string; alg: string; private: jose.CryptoKey; jwk: jose.JWK }[] = []
   #now!: () => Date
-  #provider: Provider | null = null
+  #provider: ReturnType<typeof createProvider> | null = null
   #client: Client | null = null
   #behind!: Server
   #proxy!: Server
@@ -58,7 +55,14 @@ export class TestProvider {
   /** Registers this service at the provider, which starts again with its present keys. */
   register(client: Client): void {
     this.#client = client
-    this.#provider = new Provider(this.issuer, this.#configuration(client))
+    this.#provider = createProvider({
+      issuer: this.issuer,
+      clientSecret,
+      client,
+      keys: this.keys.map(({ jwk }) => jwk) as never,
+      cookieKey: 'the cookies of a test',
+      findAccount: () => this.account,
+    })
     this.#provider.proxy = true
   }
 
@@ -105,60 +109,6 @@ export class TestProvider {
     }
   }
 
-  #configuration({ redirectUri, logoutUri }: Client): Configuration {
-    const client = {
-      client_id: clientId,
-      client_secret: clientSecret,
-      redirect_uris: [redirectUri],
-      response_types: ['code' as const],
-      grant_types: ['authorization_code'],
-      backchannel_logout_uri: logoutUri,
-      backchannel_logout_session_required: true,
-      require_auth_time: true,
-      id_token_signed_response_alg: this.keys[0]!.alg as 'RS256',
-    }
-    return {
-      clients: [client],
-      jwks: { keys: this.keys.map(({ jwk }) => jwk) as never },
-      cookies: { keys: ['the cookies of a test'] },
-      claims: { openid: ['sub', 'sid'], email: ['email', 'email_verified'] },
-      conformIdTokenClaims: false,
-      scopes: ['openid', 'email'],
-      features: {
-        devInteractions: { enabled: false },
-        backchannelLogout: { enabled: true },
-        rpInitiatedLogout: {
-          enabled: true,
-          logoutSource: (context, form) => {
-            const button =
-              '<button type="submit" form="op.logoutForm" value="yes" name="logout">Sign out of all</button>'
-            context.body = pageOf('Sign out', form + button)
-          },
-          postLogoutSuccessSource: (context) => {
-            context.body = pageOf('Signed out at the provider', '')
-          },
-        },
-      },
-      // The dispatcher that it would use refuses addresses of this machine.
-      fetch: (input, init) => {
-        const { dispatcher: _, ...options } = { dispatcher: null, ...init }
-        return fetch(input, options)
-      },
-      pkce: { required: () => true },
-      interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
-      findAccount: (_context, subject) => ({
-        accountId: subject,
-        claims: () => ({ sub: subject, email: this.account.email, email_verified: this.account.emailVerified }),
-      }),
-      loadExistingGrant: async ({ oidc }) => {
-        const grant = new oidc.provider.Grant({ clientId, accountId: oidc.session!.accountId! })
-        grant.addOIDCScope('openid email')
-        await grant.save()
-        return grant
-      },
-    }
-  }
-
   /** The provider itself, with a sign-in page of its own. */
   async #answer(received: IncomingMessage, answer: ServerResponse): Promise<void> {
     const provider = this.#provider!
@@ -190,71 +140,5 @@ export class TestProvider {
   }
 }
 
-const pageOf = (title: string, content: string): string =>
-  `<!doctype html><html lang="en"><title>${title}</title><link rel="icon" href="data:,"><h1>${title}</h1>${content}</html>`
-
 const listen = (server: Server): Promise<void> => new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
 const portOf = (server: Server): number => (server.address() as AddressInfo).port
-
-/** A browser that visits the service and the provider, and keeps the cookies of both. */
-export class TestBrowser {
-  #cookies = new Map<string, string>()
-  readonly #visitService: (path: string, cookie: string) => Promise<Visited>
-  readonly #origin: string
-
-  constructor(origin: string, visitService: (path: string, cookie: string) => Promise<Visited>) {
-    this.#origin = origin
-    this.#visitService = visitService
-  }
-
-  /** Returns a browser with the same cookies, as a thief of the cookies would have. */
-  copy(): TestBrowser {
-    const other = new TestBrowser(this.#origin, this.#visitService)
-    other.#cookies = new Map(this.#cookies)
-    return other
-  }
-
-  get session(): string | undefined {
-    return this.#cookies.get(`${this.#origin} session_token`)
-  }
-
-  set session(token: string) {
-    this.#cookies.set(`${this.#origin} session_token`, token)
-  }
-
-  /** Visits a page of the service, and follows no redirect. */
-  async visit(path: string): Promise<Visited> {
-    const answer = await this.#visitService(path, this.#cookieOf(this.#origin))
-    this.#keep(this.#origin, answer.cookies)
-    return answer
-  }
-
-  /** Follows the redirects of the provider until they lead back to the service. Returns the path at the service. */
-  async followProvider(url: string): Promise<string> {
-    for (let next = url, hops = 0; hops < 12; hops += 1) {
-      if (next.startsWith(this.#origin)) return next.slice(this.#origin.length)
-      const { origin } = new URL(next)
-      const answer = await fetch(next, { redirect: 'manual', headers: { cookie: this.#cookieOf(origin) } })
-      this.#keep(origin, answer.headers.getSetCookie())
-      const location = answer.headers.get('location')
-      if (location === null) throw new Error(`The provider stopped at ${next}: ${answer.status} ${await answer.text()}`)
-      next = new URL(location, next).href
-    }
-    throw new Error('The provider leads in circles')
-  }
-
-  #cookieOf(origin: string): string {
-    const cookies = [...this.#cookies].filter(([name]) => name.startsWith(`${origin} `))
-    return cookies.map(([name, value]) => `${name.slice(origin.length + 1)}=${value}`).join('; ')
-  }
-
-  #keep(origin: string, cookies: string[]): void {
-    for (const cookie of cookies) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)!
-      if (value === '') this.#cookies.delete(`${origin} ${name}`)
-      else this.#cookies.set(`${origin} ${name}`, value!)
-    }
-  }
-}
-
-type Visited = { status: number; location: string | null; body: string; cookies: string[] }
