@@ -23,7 +23,7 @@ type Reply = { id: number } & ({ answer: unknown } | { failure: string })
 
 /** Spawns a program, by default `run-<name>.js` of this folder; its output goes to `<dataDir>/logs/<name>.log`. */
 export function spawnPart(
-  name: 'server' | 'wallet',
+  name: 'company' | 'server' | 'wallet',
   dataDir: string,
   program = fileURLToPath(new URL(`./run-${name}.js`, import.meta.url)),
 ): Part {

@@ -2,16 +2,19 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { readJson, writeJson } from './data-files.ts'
 
-/** Ports of the parts that cannot be configured, on the loopback address. */
-type Ports = { chain: number; wallet: number }
+/** The parts whose ports cannot be configured, on the loopback address. */
+type PartWithPort = 'chain' | 'wallet' | 'company'
 
-/** Returns the ports of the last run, each replaced if it is not free. A wallet app thus keeps its URL of the chain. */
-export async function choosePorts(dataDir: string): Promise<Ports> {
+/** Returns the port of each part in the last run, replaced if it is not free. A wallet app thus keeps its URL of the chain. */
+export async function choosePorts<Name extends PartWithPort>(
+  dataDir: string,
+  names: Name[],
+): Promise<Record<Name, number>> {
   const path = join(dataDir, 'ports.json')
-  const known = readJson<Ports>(path)
-  const [chain, wallet] = await Promise.all([known?.chain, known?.wallet].map(chooseLoopbackPort))
-  const ports = { chain: chain!, wallet: wallet! }
-  if (ports.chain !== known?.chain || ports.wallet !== known.wallet) writeJson(path, ports)
+  const known = readJson<Partial<Record<PartWithPort, number>>>(path) ?? {}
+  const chosen = await Promise.all(names.map(async (name) => [name, await chooseLoopbackPort(known[name])] as const))
+  const ports = Object.fromEntries(chosen) as Record<Name, number>
+  if (names.some((name) => ports[name] !== known[name])) writeJson(path, { ...known, ...ports })
   return ports
 }
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readJson, writeJson } from './data-files.ts'
 
 /** The processes that run for a data directory and are recorded there. PostgreSQL keeps its own record. */
-type ProcessName = 'supervisor' | 'server' | 'wallet' | 'chain'
+export type ProcessName = 'supervisor' | 'company' | 'server' | 'wallet' | 'chain'
 
 /** `identity` distinguishes a process from a later process with the same id. */
 type ProcessRecord = { pid: number; identity: string }
@@ -47,7 +47,7 @@ export function forgetProcess(dataDir: string, name: ProcessName): void {
 
 /** Ends the processes of an earlier run that was killed. The chain ends last, and writes its state. */
 export async function endOrphans(dataDir: string): Promise<void> {
-  await Promise.all([endRecorded(dataDir, 'server', 'SIGTERM'), endRecorded(dataDir, 'wallet', 'SIGTERM')])
+  await Promise.all((['company', 'server', 'wallet'] as const).map((name) => endRecorded(dataDir, name, 'SIGTERM')))
   await endRecorded(dataDir, 'chain', 'SIGINT')
 }
 

@@ -1,5 +1,6 @@
 import { readConfig } from '@strongroom/server/config'
 import { describeFailure } from '@strongroom/server/describe-failure'
+import { addPlatformAdmin } from '@strongroom/server/platform-administrators'
 import { createSignInLink } from '@strongroom/server/sign-in-links'
 import { type RunningServer, startServer } from '@strongroom/server/start'
 import { inTransaction } from '@strongroom/server/transaction'
@@ -8,6 +9,7 @@ import { serve } from './serve.ts'
 export type ServerStart = { type: 'start'; environment: Record<string, string | undefined> }
 /** `redirectTo` is the page of the console that opens after the sign-in. */
 export type LinkQuestion = { type: 'link'; email: string; redirectTo?: string | undefined }
+export type AdministratorQuestion = { type: 'administrator'; email: string }
 
 let server: RunningServer | null = null
 
@@ -25,6 +27,11 @@ serve(
     async link({ email, redirectTo = '/' }: LinkQuestion) {
       const { deps } = server!
       return await inTransaction(deps.db, (trx) => createSignInLink(trx, deps, email, deps.clock(), redirectTo))
+    },
+    /** Does what `strongroom admin add` does. */
+    async administrator({ email }: AdministratorQuestion) {
+      const { deps } = server!
+      return await inTransaction(deps.db, (trx) => addPlatformAdmin(trx, email, deps.clock()))
     },
   },
   async () => {

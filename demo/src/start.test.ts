@@ -69,6 +69,8 @@ it('starts on an empty data directory and prints a link that signs the administr
   expect(trustsServicePage).toBe(false)
   expect(new Set(keys.map(({ rpId }) => rpId))).toEqual(new Set(['sign.localhost']))
   expect((await fetch(`${demo.url}/docs`)).status).toBe(200)
+  // Single sign-on is for those who ask for it by SSO_DEMO.
+  expect(await admin.identityProviders.list().page()).toMatchObject({ items: [] })
   expect(demo.output()).toMatch(/^Strongroom starts .+\.\n/)
   expect(demo.output()).toMatch(/^ +\d+\.\d s {2}the server is ready$/m)
 })
@@ -124,6 +126,12 @@ it('lets the command line verify books and record while it runs', async () => {
 it('refuses a second start on the same data directory with one line', async () => {
   const { code, error } = await startAndFail({})
   expect(error).toMatch(/^Strongroom cannot start: process \d+ already runs Strongroom in .+; .+\n$/)
+  expect(code).toBe(1)
+})
+
+it('refuses a value of SSO_DEMO that it does not know with one line', async () => {
+  const { code, error } = await startAndFail({ SSO_DEMO: 'yes', DATA_DIR: join(folder, 'other') })
+  expect(error).toBe('Strongroom cannot start: SSO_DEMO must be on or off, not "yes"\n')
   expect(code).toBe(1)
 })
 

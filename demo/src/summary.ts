@@ -10,12 +10,13 @@ type Facts = {
   address: string
   rpcUrl: string
   chainId: number
+  hasCompany: boolean
   seconds: number
 }
 
 /** Prints the running parts, their addresses, and how to sign in. */
 export function printSummary(facts: Facts): void {
-  const { url, link, adminEmail, dataDir, mailsToFiles, address, rpcUrl, chainId, seconds } = facts
+  const { url, link, adminEmail, dataDir, mailsToFiles, address, rpcUrl, chainId, hasCompany, seconds } = facts
   const mails = mailsToFiles ? `appear as files in ${join(dataDir, 'outbox')}` : 'are sent by SMTP_URL'
   const lines = [
     ['Console', url],
@@ -29,6 +30,7 @@ export function printSummary(facts: Facts): void {
     ['Vault', vaultCode],
     ['Operations', `${address} (5 ETH and 50,000 TUSD arrive there by the chain)`],
     ['Reserve', 'a protected vault, which is being set up; its people sign with npm run demo:sign (README)'],
+    ...(hasCompany ? [['Company', 'an identity provider and a directory, which are being set up (SSO_DEMO)']] : []),
     ['Chain', `${rpcUrl}, chain id ${chainId}, for tests only`],
     ['Logs', join(dataDir, 'logs')],
     ['Stop', 'Ctrl-C; the next start goes on from there'],

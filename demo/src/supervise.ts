@@ -5,6 +5,7 @@ import { startEmbeddedPostgres, toServiceUrl } from '@strongroom/server/embedded
 import type { WalletConfig } from '@strongroom/wallet'
 import type { KeyStore } from './authority.ts'
 import { demoFunding, fundOnce, reserveFunding, startChain } from './chain.ts'
+import type { CompanyWay } from './connect-company.ts'
 import { ensureOrganisation, vaultCode } from './organisation.ts'
 import { type Part, spawnPart } from './part.ts'
 import { choosePorts, claimPort } from './ports.ts'
@@ -12,7 +13,7 @@ import { claimDataDir, endOrphans, forgetProcess, identityOf, recordProcess, wai
 import { reportProgress, secondsSinceStart } from './progress.ts'
 import { ensureRates } from './rates.ts'
 import { authorityDir, ensureReserve, type ReserveWay, reserveCode, signingOriginOf } from './reserve.ts'
-import type { LinkQuestion, ServerStart } from './run-server.ts'
+import type { AdministratorQuestion, LinkQuestion, ServerStart } from './run-server.ts'
 import type { WalletStart } from './run-wallet.ts'
 import { ensureSecrets, type Secrets } from './secrets.ts'
 import { readSettings, type Settings } from './settings.ts'
@@ -24,7 +25,7 @@ const stopTimeoutMilliseconds = 9_500
 const watchMilliseconds = 500
 
 /** A part stops before those that it needs; the lock on the data directory is released last. */
-const stopOrder = ['server', 'wallet', 'chain', 'database', 'claim'] as const
+const stopOrder = ['company', 'server', 'wallet', 'chain', 'database', 'claim'] as const
 type Stops = Partial<Record<(typeof stopOrder)[number], () => Promise<unknown>>>
 
 /**
@@ -61,7 +62,7 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
   stops.claim = async () => forgetProcess(dataDir, 'supervisor')
   await endOrphans(dataDir)
   const secrets = ensureSecrets(dataDir)
-  const [serverPort, ports] = await Promise.all([claimServerPort(settings), choosePorts(dataDir)])
+  const [serverPort, ports] = await Promise.all([claimServerPort(settings), choosePorts(dataDir, ['chain', 'wallet'])])
 
   const database = report(startDatabase(settings, die), 'PostgreSQL is running')
   stops.database = async () => (await orNull(database))?.stop()
@@ -83,12 +84,10 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
   const walletUp = afterServer(walletReady, serverReady)
   const linkFor = (email: string, redirectTo?: string) =>
     server.ask<string>({ type: 'link', email, redirectTo } satisfies LinkQuestion)
+  const way = { dataDir, baseUrl, adminEmail: settings.adminEmail, linkFor }
   const organisation = serverReady.then(() =>
     ensureOrganisation({
-      dataDir,
-      baseUrl,
-      adminEmail: settings.adminEmail,
-      linkFor,
+      ...way,
       wallet: { url: walletUrl, token: secrets.walletToken },
       walletReady: walletUp,
       fund: async (payment) => fundOnce((await chain).rpcUrl, dataDir, { ...payment, ...demoFunding }),
@@ -111,18 +110,17 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
     address,
     rpcUrl,
     chainId,
+    hasCompany: settings.hasCompany,
     seconds: secondsSinceStart(),
   })
-  setUpLater({
-    dataDir,
-    baseUrl,
+  setUpReserveLater({
+    ...way,
     origin: url,
-    adminEmail: settings.adminEmail,
-    linkFor,
     wallet: { url: walletUrl, token: secrets.reserveToken },
     keyStore: keyStoreOf(settings, secrets, { ownerUrl: (await database).ownerUrl, walletUrl, consoleOrigin: url }),
     fund: (payment) => fundOnce(rpcUrl, dataDir, { ...payment, ...reserveFunding }),
   })
+  if (settings.hasCompany) startCompanyLater({ ...way, origin: url }, { server, stops, die })
 }
 
 /** Waits for the wallet. If the database refuses both, throws the error of the server, because it says more. */
@@ -170,9 +168,31 @@ function toWalletStart(settings: Settings, secrets: Secrets, around: WalletSurro
 }
 
 /** Sets up the protected vault in the background, because not everybody needs it and a start must be fast. */
-function setUpLater(way: ReserveWay): void {
+function setUpReserveLater(way: ReserveWay): void {
   report(ensureReserve(way), `the protected vault ${reserveCode} is ready`).catch((error: unknown) =>
     reportProgress(`the protected vault ${reserveCode} is not ready; the next start goes on: ${describe(error)}`),
+  )
+}
+
+type CompanySurroundings = Pick<Start, 'stops' | 'die'> & { server: Part }
+
+/** Starts the company of SSO_DEMO in the background, and connects it. Its code is loaded here only. */
+function startCompanyLater(
+  way: Omit<CompanyWay, 'addAdministrator' | 'company' | 'port'>,
+  { server, stops, die }: CompanySurroundings,
+): void {
+  const { dataDir } = way
+  const addAdministrator = (email: string) =>
+    server.ask({ type: 'administrator', email } satisfies AdministratorQuestion)
+  const start = async () => {
+    const { connectCompany } = await import('./connect-company.ts')
+    const { company: port } = await choosePorts(dataDir, ['company'])
+    const company = spawnWatched({ name: 'company', program: undefined, dataDir, stops, die })
+    return await connectCompany({ ...way, addAdministrator, company, port })
+  }
+  start().then(
+    (url) => reportProgress(`the company is ready at ${url}`),
+    (error: unknown) => reportProgress(`the company is not ready; the next start goes on: ${describe(error)}`),
   )
 }
 
@@ -244,7 +264,7 @@ function startWatchedChain({ dataDir, port, stops, die }: WatchedChain) {
 }
 
 type Watched = Pick<Start, 'stops' | 'die'> & {
-  name: 'server' | 'wallet'
+  name: 'company' | 'server' | 'wallet'
   program: string | undefined
   dataDir: string
 }

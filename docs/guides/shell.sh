@@ -76,6 +76,9 @@ books_sealed() {
   return 1
 }
 
+# company: prints the address of the company that `SSO_DEMO=on npm start` runs.
+company() { node -p '`http://127.0.0.1:${JSON.parse(fs.readFileSync(process.argv[1])).company}`' "$DATA_DIR/ports.json"; }
+
 # wait_for TOKEN PATH EXPRESSION VALUE: asks until that part of the answer has that value, for a minute at most.
 wait_for() {
   local value

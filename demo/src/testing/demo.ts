@@ -39,12 +39,14 @@ export function launchDemo(settings: NodeJS.ProcessEnv & { DATA_DIR: string }): 
   return { child, output: () => output }
 }
 
-/** Resolves when the demo and its protected vault report that they are ready. */
-export async function startDemo(dataDir: string): Promise<Demo> {
-  const { child, output } = launchDemo({ DATA_DIR: dataDir })
+/** Resolves when the demo, its protected vault and the company of SSO_DEMO report that they are ready. */
+export async function startDemo(dataDir: string, settings: NodeJS.ProcessEnv = {}): Promise<Demo> {
+  const { child, output } = launchDemo({ DATA_DIR: dataDir, ...settings })
+  const hasCompany = settings.SSO_DEMO === 'on'
   await until(async () => {
     if (child.exitCode !== null) throw new Error(`the demo ended: ${output()}`)
     if (/is not ready/.test(output())) throw new Error(output())
+    if (hasCompany && !/the company is ready/.test(output())) return false
     return /the protected vault reserve is ready/.test(output())
   })
   const field = (name: string) => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(output())![1]!
@@ -81,9 +83,9 @@ function readIfThere(path: string): string | null {
   }
 }
 
-/** Returns the ids of the running processes among supervisor, server, wallet, chain and PostgreSQL. */
+/** Returns the ids of the running processes among supervisor, company, server, wallet, chain and PostgreSQL. */
 export function livingPids(dataDir: string): number[] {
-  const parts = ['supervisor', 'server', 'wallet', 'chain'].map((name) => pidOf(dataDir, name))
+  const parts = ['supervisor', 'company', 'server', 'wallet', 'chain'].map((name) => pidOf(dataDir, name))
   return [...parts, postgresPid(dataDir)].filter((pid) => pid !== null).filter(isAlive)
 }
 
