@@ -42,6 +42,7 @@ const member = {
   email: 'treasurer@example.org',
   isPlatformAdmin: false,
   sessionId: null,
+  scopes: null,
   expiresAt: null,
   vault: { id: vaultId, code: 'bench', name: 'Bench', lockedAt: null, protection: 'off' },
   groupIds: [],

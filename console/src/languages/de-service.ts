@@ -30,6 +30,7 @@ export const byReason: Record<string, string> = {
   not_a_member: 'Sie gehören nicht zu diesem Tresor.',
   administrator_required: 'Das dürfen nur Administratoren des Tresors.',
   auditor_reads_only: 'Prüfer lesen alles und ändern nichts.',
+  token_scope_missing: 'Dem Dienst-Token fehlt der Geltungsbereich, den die Anfrage braucht.',
   caller_held: 'Eine Sperre hält Sie in diesem Tresor an.',
   platform_administrator_required: 'Das dürfen nur Administratoren der Plattform.',
   not_permitted: 'Das dürfen Sie hiermit nicht.',

@@ -4,6 +4,7 @@ import { isWithin } from '../lib/networks.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Caller, Member, Protection } from './caller.ts'
 import { isEveryone, isHeldEverywhere, isHeldUser, membershipOf } from './memberships.ts'
+import type { Scope } from './scopes.ts'
 
 export const serviceTokenPrefix = 'srk_'
 
@@ -40,6 +41,7 @@ type Row = MembershipRow & {
   token_id: string | null
   token_vault_id: string | null
   token_networks: string[] | null
+  token_scopes: Scope[] | null
   last_used_from: string | null
   last_seen_at: Date | null
   ends_at: Date | null
@@ -60,15 +62,17 @@ export async function authenticate(
   const hash = sha256(token)
   const credential = token.startsWith(serviceTokenPrefix)
     ? sql`select t.user_id, null::text as session_id, t.id as token_id, t.vault_id as token_vault_id,
-            t.networks as token_networks, t.last_used_from, t.last_used_at as last_seen_at, null::timestamptz as ends_at, t.expires_at
+            t.networks as token_networks, t.scopes as token_scopes, t.last_used_from,
+            t.last_used_at as last_seen_at, null::timestamptz as ends_at, t.expires_at
           from service_tokens t
           where t.token_hash = ${hash} and t.revoked_at is null and (t.expires_at is null or t.expires_at > ${now})`
     : sql`select s.user_id, s.id as session_id, null::text as token_id, null::text as token_vault_id,
-            null::text[] as token_networks, null::text as last_used_from, s.last_seen_at, s.ends_at, s.expires_at
+            null::text[] as token_networks, null::text[] as token_scopes, null::text as last_used_from,
+            s.last_seen_at, s.ends_at, s.expires_at
           from sessions s where s.token_hash = ${hash} and s.expires_at > ${now} and s.ends_at > ${now}`
   const { rows } = await sql<Row>`${prepared}
     select u.id as user_id, u.kind, u.email, u.is_platform_admin, c.session_id, c.token_id,
-      c.token_vault_id, c.token_networks, c.last_used_from, c.last_seen_at, c.ends_at, c.expires_at,
+      c.token_vault_id, c.token_networks, c.token_scopes, c.last_used_from, c.last_seen_at, c.ends_at, c.expires_at,
       ${membershipColumns(sql`u.id`)}
     from (${credential}) c
     join users u on u.id = c.user_id and u.disabled_at is null and not ${isHeldEverywhere('u')}
@@ -88,6 +92,7 @@ function toAuthenticated(row: Row): Authenticated {
     isPlatformAdmin: row.is_platform_admin,
     sessionId: row.session_id,
     expiresAt: row.expires_at,
+    scopes: row.token_scopes,
   }
   return {
     caller,
@@ -162,5 +167,5 @@ export async function findMemberById(db: Db | Trx, vaultId: string, userId: stri
   const row = rows[0]
   if (row === undefined) return null
   const { kind, email, is_platform_admin: isPlatformAdmin } = row
-  return toMember({ userId, kind, email, isPlatformAdmin, sessionId: null, expiresAt: null }, row)
+  return toMember({ userId, kind, email, isPlatformAdmin, sessionId: null, expiresAt: null, scopes: null }, row)
 }

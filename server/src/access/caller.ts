@@ -3,6 +3,7 @@ import type { Db } from '../db/client.ts'
 import { unauthorized } from '../lib/errors.ts'
 import type { DirectoryCaller } from './directory.ts'
 import { notAMember } from './refusals.ts'
+import type { Scope } from './scopes.ts'
 
 /** The user or service that sends the request, identified by its session or service token. */
 export type Caller = {
@@ -12,6 +13,8 @@ export type Caller = {
   isPlatformAdmin: boolean
   sessionId: string | null
   expiresAt: Date | null
+  /** The scopes of the service token; null for a session, which has no scopes. */
+  scopes: readonly Scope[] | null
 }
 
 /** With `votes`, orders and votes in this vault must be signed before a transfer is handed over (docs/signed-orders.md). */
@@ -43,6 +46,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: AccessLevel
+    /** The scope that a service token needs; absent for endpoints that services cannot call. */
+    scope?: Scope | undefined
     /** The media types that the body may have besides JSON (`http/endpoints.ts`). */
     uploads?: Readonly<Record<string, object>>
     openToAuditors?: boolean
@@ -61,6 +66,12 @@ export type AccessLevel = 'public' | 'caller' | 'member' | 'auditor' | 'administ
 
 /** The levels of routes with a vault in their path. */
 export const levelsOfVaults: readonly AccessLevel[] = ['member', 'auditor', 'administrator']
+
+/** The levels of routes that a service can call, so that they need a scope. A service is never a platform administrator. */
+const serviceLevels = ['caller', 'member', 'auditor', 'administrator'] as const satisfies AccessLevel[]
+export type ServiceLevel = (typeof serviceLevels)[number]
+
+export const isForServices = (level: AccessLevel): boolean => serviceLevels.some((known) => known === level)
 
 type WithCaller = { caller: Caller | null; member: Member | null }
 

@@ -1153,6 +1153,7 @@ export interface ServiceTokens {
   name: string;
   networks: string[] | null;
   revoked_at: Timestamp | null;
+  scopes: Generated<string[]>;
   token_hash: Buffer;
   told_days: number | null;
   user_id: string;

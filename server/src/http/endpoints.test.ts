@@ -12,13 +12,18 @@ const Plain = Closed({ id: Type.String(), fee: Type.String() })
 const Look = Closed({ status: Type.Integer(), body: Type.String() })
 const withFee = Closed({ fee: Type.String() })
 const documented = { summary: 'For this test' }
+type NoScopes = Record<never, never>
 
 /**
  * Declarations that must not compile. `npm run typecheck` reads this file. It reports an unused `@ts-expect-error` where a
  * declaration compiles.
  * tidy: long because it is a list.
  */
-export function refusedByTheCompiler(api: Endpoints<'public'>): void {
+export function refusedByTheCompiler(
+  api: Endpoints<'public', NoScopes>,
+  reads: Endpoints<'member', { reads: 'read' }>,
+  writes: Endpoints<'member', { writes: 'operate' }>,
+): void {
   // A field is missing.
   api.get('missing', '/missing', {
     ...documented,
@@ -139,6 +144,7 @@ export function refusedByTheCompiler(api: Endpoints<'public'>): void {
   api.get('caller', '/caller', {
     ...documented,
     access: 'caller',
+    scope: 'read',
     answers: { 200: Thing },
     // @ts-expect-error
     handler: async (_db, { member }) => ({ id: member.userId, fee: '42' }),
@@ -164,6 +170,39 @@ export function refusedByTheCompiler(api: Endpoints<'public'>): void {
     answers: { 200: Thing },
     // @ts-expect-error
     handler: async (_db, { params }) => ({ id: params.code, fee: '42' }),
+  })
+  // A service can call it, and neither the group nor the endpoint gives a scope.
+  // @ts-expect-error
+  api.get('unscoped', '/unscoped', {
+    ...documented,
+    access: 'caller',
+    answers: { 200: Thing },
+    handler: async () => ({ id: '1', fee: '42' }),
+  })
+  // The same in a group that gives a scope to its writes only, and in one that gives it to its reads only.
+  // @ts-expect-error
+  writes.list('unscopedList', '/unscoped', {
+    ...documented,
+    item: Thing,
+    load: async () => [{ id: '1', created_at: new Date(0) }],
+    present: ({ id }) => ({ id, fee: '42' }),
+  })
+  // @ts-expect-error
+  reads.post('unscopedWrite', '/unscoped', { ...documented, answers: { 204: null }, handler: async () => {} })
+  // A scope that does not exist, and one of an endpoint that services cannot call.
+  reads.post('unknownScope', '/unscoped', {
+    ...documented,
+    // @ts-expect-error
+    scope: 'everything',
+    answers: { 204: null },
+    handler: async () => {},
+  })
+  api.get('uselessScope', '/public', {
+    ...documented,
+    // @ts-expect-error
+    scope: 'read',
+    answers: { 200: Thing },
+    handler: async () => ({ id: '1', fee: '42' }),
   })
 }
 

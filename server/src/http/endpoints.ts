@@ -9,8 +9,18 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { Static, TSchema } from 'typebox'
-import { type AccessLevel, type Caller, callerOf, levelsOfVaults, type Member, memberOf } from '../access/caller.ts'
+import {
+  type AccessLevel,
+  type Caller,
+  callerOf,
+  isForServices,
+  levelsOfVaults,
+  type Member,
+  memberOf,
+  type ServiceLevel,
+} from '../access/caller.ts'
 import { type DirectoryCaller, directoryOf } from '../access/directory.ts'
+import type { Scope } from '../access/scopes.ts'
 import type { Db, Trx } from '../db/client.ts'
 import type { Deps } from '../deps.ts'
 import {
@@ -36,7 +46,7 @@ type NoParameters = Record<never, never>
 
 type Documented = Omit<
   RouteSpec,
-  'operationId' | 'tag' | 'access' | 'params' | 'querystring' | 'body' | 'answers' | 'files'
+  'operationId' | 'tag' | 'access' | 'scope' | 'params' | 'querystring' | 'body' | 'answers' | 'files'
 >
 
 /** The description of an endpoint besides its name, its path, its answers and its handler. */
@@ -61,7 +71,19 @@ interface Spec<Level, PathSchemas, Query, Body> extends Documented {
   /** True if members whom a hold stops in the vault may call it, so that they learn who placed the hold. */
   openToHeld?: true
 }
-type AnySpec = Spec<AccessLevel, Parameters, TSchema, TSchema> & Pick<RouteSpec, 'answers' | 'files'>
+type AnySpec = Spec<AccessLevel, Parameters, TSchema, TSchema> & Pick<RouteSpec, 'answers' | 'files' | 'scope'>
+
+/** The scopes that a group gives its endpoints: its reads and calculations, and its writes. */
+export type GroupScopes = { reads?: Scope; writes?: Scope }
+type ScopeOfKind<K extends Kind> = K extends 'read' | 'calculate' ? 'reads' : 'writes'
+
+/** The scope of an endpoint. It is required for an endpoint that services can call, if its group gives none. */
+type Scoped<Level extends AccessLevel, Scopes extends GroupScopes, K extends Kind> =
+  Scopes extends Record<ScopeOfKind<K>, Scope>
+    ? { scope?: Scope }
+    : Level extends ServiceLevel
+      ? { scope: Scope }
+      : { scope?: never }
 type Method = 'post' | 'patch' | 'put' | 'delete'
 
 /** The parameters in a path (`/vaults/:code`), each with the type of its schema. A parameter without a schema has type `never`. */
@@ -146,7 +168,7 @@ type Handler<K extends Kind, I, A extends Answers, Files> = K extends 'read'
       : (input: I, http: Sending) => Promise<Sent<Returned<A>> | FileAnswer<Files>>
 
 /** Registers one endpoint. The path and the schemas give the types of the input and the answers of its handler. */
-type Register<Usual extends AccessLevel, K extends Kind> = <
+type Register<Usual extends AccessLevel, Scopes extends GroupScopes, K extends Kind> = <
   Path extends string,
   A extends Answers,
   Level extends AccessLevel = Usual,
@@ -157,23 +179,32 @@ type Register<Usual extends AccessLevel, K extends Kind> = <
 >(
   operationId: string,
   path: Path,
-  spec: Spec<Level, PathSchemas, Query, Body> & {
-    answers: A
-    files?: Files
-    handler: Handler<K, Input<Level, Params<Path, PathSchemas>, Query, Body>, NoInfer<A>, NoInfer<Files>>
-  },
+  spec: Spec<Level, PathSchemas, Query, Body> &
+    Scoped<Level, Scopes, K> & {
+      answers: A
+      files?: Files
+      handler: Handler<K, Input<Level, Params<Path, PathSchemas>, Query, Body>, NoInfer<A>, NoInfer<Files>>
+    },
 ) => void
 
-export type Endpoints<Usual extends AccessLevel> = ReturnType<typeof endpoints<Usual>>
+export type Endpoints<Usual extends AccessLevel, Scopes extends GroupScopes = Required<GroupScopes>> = ReturnType<
+  typeof endpoints<Usual, Scopes>
+>
 
 /**
- * Registers endpoints under one tag of the documentation, for one level of access unless an endpoint names another. An answer
- * that is not the documented one does not compile.
+ * Registers endpoints under one tag of the documentation, for one level of access and the scopes of the group unless an endpoint names
+ * another. An answer that is not the documented one does not compile, nor does an endpoint for services without a scope.
  * tidy: long because it is the list of what a module can register.
  */
-export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag: string, usual: { access: Usual }) {
+export function endpoints<Usual extends AccessLevel, Scopes extends GroupScopes = Record<never, never>>(
+  typed: App,
+  deps: Deps,
+  tag: string,
+  usual: { access: Usual; scopes?: Scopes },
+) {
   // Fastify's own type inference is dropped, because the types of this file replace it.
   const app = typed as unknown as FastifyInstance
+  const [toRead, toWrite] = [{ scope: usual.scopes?.reads }, { scope: usual.scopes?.writes }]
 
   function register(
     method: Method | 'get',
@@ -181,8 +212,10 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
     spec: object,
     handle: (input: never, http: Received) => Promise<unknown>,
   ): void {
-    const { access = usual.access, params, rateLimit, openToAuditors, openToHeld, alsoFor, ...rest } = spec as AnySpec
-    const documented = { ...rest, operationId, tag, access, params: paramsOf(path, params) }
+    const { params, rateLimit, openToAuditors, openToHeld, alsoFor, ...rest } = spec as AnySpec
+    const { access = usual.access } = rest
+    const scope = isForServices(access) ? rest.scope : undefined
+    const documented = { ...rest, operationId, tag, access, scope, params: paramsOf(path, params) }
     const { config, ...options } = route(documented, method === 'get' || openToAuditors === true)
     app[method](
       path,
@@ -212,20 +245,21 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
   >(
     operationId: string,
     path: Path,
-    spec: Spec<Level, PathSchemas, Query, undefined> & {
-      item: Item
-      load: (db: Db, input: ListInput, page: Paging) => Promise<Row[]>
-      present: (row: Row, input: ListInput) => Static<NoInfer<Item>>
-      position?: (row: Row) => Position
-      /** The properties that decide the content of the list besides the limit. A cursor is then valid only for the same content. */
-      cursorOf?: (input: ListInput) => object
-    },
+    spec: Spec<Level, PathSchemas, Query, undefined> &
+      Scoped<Level, Scopes, 'read'> & {
+        item: Item
+        load: (db: Db, input: ListInput, page: Paging) => Promise<Row[]>
+        present: (row: Row, input: ListInput) => Static<NoInfer<Item>>
+        position?: (row: Row) => Position
+        /** The properties that decide the content of the list besides the limit. A cursor is then valid only for the same content. */
+        cursorOf?: (input: ListInput) => object
+      },
   ): void {
     const { item, load, present, position = byCreation as never, cursorOf } = spec
     register(
       'get',
       [operationId, path],
-      { querystring: PageQuery, ...spec, answers: { 200: PageOf(Ref(item)) } },
+      { ...toRead, querystring: PageQuery, ...spec, answers: { 200: PageOf(Ref(item)) } },
       async (input, http) => {
         const tag = cursorOf === undefined ? undefined : cursorTag(cursorOf(input))
         const page = pageOf(http.request.query as Paged, tag)
@@ -234,25 +268,29 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
     )
   }
 
-  const get: Register<Usual, 'read'> = (operationId, path, spec) =>
-    register('get', [operationId, path], spec, (input, http) => spec.handler(deps.db, input, toHttp(http)))
+  const get: Register<Usual, Scopes, 'read'> = (operationId, path, spec) =>
+    register('get', [operationId, path], { ...toRead, ...spec }, (input, http) =>
+      spec.handler(deps.db, input, toHttp(http)),
+    )
 
   const write =
-    (method: Method): Register<Usual, 'write'> =>
+    (method: Method): Register<Usual, Scopes, 'write'> =>
     (operationId, path, spec) =>
-      register(method, [operationId, path], spec, (input, http) =>
+      register(method, [operationId, path], { ...toWrite, ...spec }, (input, http) =>
         sending(http, spec).write((trx) => spec.handler(trx, input, toHttp(http))),
       )
 
-  const calculate: Register<Usual, 'calculate'> = (operationId, path, spec) =>
-    register('post', [operationId, path], { ...spec, openToAuditors: true }, (input, http) =>
+  const calculate: Register<Usual, Scopes, 'calculate'> = (operationId, path, spec) =>
+    register('post', [operationId, path], { ...toRead, ...spec, openToAuditors: true }, (input, http) =>
       sending(http, spec).answerOnce(() => spec.handler(deps.db, input, toHttp(http))),
     )
 
   const send =
-    (method: Method): Register<Usual, 'send'> =>
+    (method: Method): Register<Usual, Scopes, 'send'> =>
     (operationId, path, spec) =>
-      register(method, [operationId, path], spec, (input, http) => spec.handler(input, sending(http, spec)))
+      register(method, [operationId, path], { ...toWrite, ...spec }, (input, http) =>
+        spec.handler(input, sending(http, spec)),
+      )
 
   function sending(http: Received, spec: Pick<AnySpec, 'answers' | 'secrets'>): Sending {
     const { request, reply } = http

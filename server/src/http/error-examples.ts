@@ -27,6 +27,7 @@ const words: Partial<Record<Reason, Words>> = {
   administrator_required: 'Only administrators of the vault may do this',
   auditor_reads_only: 'Auditors read the vault and change nothing in it',
   caller_held: 'A hold stops you in this vault; list its holds to read who placed it',
+  token_scope_missing: 'The service token lacks the scope "operate", which this request needs',
   platform_administrator_required: 'Only platform administrators may do this',
   not_permitted: 'Only the initiator or an administrator may cancel a transfer',
   not_an_approver: 'You are not an approver of this request',
@@ -149,7 +150,7 @@ export function exampleOfError(reason: Reason): ErrorExample {
 
 /** Returns the reasons with which the HTTP shell can refuse an operation, besides the reasons that its route declares. */
 export function shellReasons(method: string, operation: Operation, takesKey: boolean): Reason[] {
-  const { parameters = [], requestBody, security, 'x-access': access } = operation
+  const { parameters = [], requestBody, security, 'x-access': access, 'x-scope': scope } = operation
   const takesBody = requestBody !== undefined
   const writes = method !== 'get'
   const isPaged = parameters.some(({ name }) => name === 'cursor')
@@ -160,6 +161,7 @@ export function shellReasons(method: string, operation: Operation, takesKey: boo
     ...(security === undefined
       ? []
       : (['authentication_required', 'malformed_authorization', 'invalid_token'] as const)),
+    ...(scope === undefined ? [] : (['token_scope_missing'] as const)),
     ...(levelsOfVaults.some((level) => level === access)
       ? (['not_a_member', 'caller_held', 'not_found'] as const)
       : []),

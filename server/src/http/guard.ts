@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { authenticate, type TokenUse } from '../access/authenticate.ts'
-import { type AccessLevel, levelsOfVaults, type Member } from '../access/caller.ts'
+import { type AccessLevel, isForServices, levelsOfVaults, type Member } from '../access/caller.ts'
 import { authenticateDirectory } from '../access/directory.ts'
 import { administratorRequired, assertMember, callerHeld, readsOnly } from '../access/refusals.ts'
+import { assertScope, type Scope } from '../access/scopes.ts'
 import { sqlStateOf } from '../db/transaction.ts'
 import { WritesHaltedError } from '../db/write-gate.ts'
 import type { Deps } from '../deps.ts'
@@ -16,9 +17,10 @@ const touchIntervalMilliseconds = 3_600_000
 /** The same for the last request of a directory, whose age is watched, and for a service token that is used from another address. */
 const contactIntervalMilliseconds = 60_000
 
-/** Fails the start when a route does not declare its access level. */
-export function assertAccessDeclared(url: string, level: AccessLevel | undefined): void {
+/** Fails the start when a route does not declare its access level, or the scope that a service token needs for it. */
+export function assertAccessDeclared(url: string, level: AccessLevel | undefined, scope: Scope | undefined): void {
   if (level === undefined || !levels.includes(level)) throw new Error(`Route ${url} does not declare its access level`)
+  if (isForServices(level) && scope === undefined) throw new Error(`Route ${url} does not declare its scope`)
 }
 
 /**
@@ -26,7 +28,7 @@ export function assertAccessDeclared(url: string, level: AccessLevel | undefined
  * that does not exist, 403 for a vault that the caller is not a member of. Runs before bodies are read or validated.
  */
 export async function guard(deps: Deps, request: FastifyRequest): Promise<void> {
-  const level = request.routeOptions.config.access
+  const { access: level, scope } = request.routeOptions.config
   if (level === undefined || level === 'public') return
   if (level === 'directory') return guardDirectory(deps, request)
   const credential = readCredential(request)
@@ -41,6 +43,7 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
   request.member = found.member
   if (found.session !== null) await touchSession(deps, found.session, now)
   if (found.serviceToken !== null) await touchServiceToken(deps, found.serviceToken, request.ip, now)
+  if (scope !== undefined) assertScope(found.caller, scope)
 
   if (vaultCode !== null) {
     const member = assertMember(found)

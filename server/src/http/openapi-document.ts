@@ -1,4 +1,5 @@
 import type { AccessLevel } from '../access/caller.ts'
+import type { Scope } from '../access/scopes.ts'
 import type { ErrorBody } from '../lib/errors.ts'
 import type { Reason } from '../lib/reasons.ts'
 
@@ -21,6 +22,8 @@ export type Operation = {
   responses: Record<string, Response>
   /** The access level of the callers. It is a part of the document, because `security` cannot express it. */
   'x-access'?: AccessLevel
+  /** The scope that a service token needs. Operations that services cannot call have none. */
+  'x-scope'?: Scope
   /** The reasons for which the operation may refuse. They are read and removed while the document is made. */
   'x-reasons'?: Reason[]
   /** True when a passkey confirms the request. It becomes a header. */

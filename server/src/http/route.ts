@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { type AccessLevel, levelsOfVaults } from '../access/caller.ts'
+import type { Scope } from '../access/scopes.ts'
 import { bodyBytesMax } from '../lib/limits.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
 import { ErrorSchema, Ref } from './schema.ts'
@@ -12,6 +13,8 @@ export type RouteSpec = {
   description?: string
   tag: string
   access: AccessLevel
+  /** The scope that a service token needs; absent for an endpoint that services cannot call. */
+  scope?: Scope | undefined
   params?: TSchema
   querystring?: TSchema
   body?: TSchema
@@ -52,7 +55,11 @@ const noQuery = Type.Object({}, { additionalProperties: false })
 export function route<const S extends RouteSpec>(
   spec: S,
   isReadOnly = true,
-): { schema: SchemasOf<S>; config: { access: AccessLevel; uploads?: Uploads }; bodyLimit?: number } {
+): {
+  schema: SchemasOf<S>
+  config: { access: AccessLevel; scope: Scope | undefined; uploads?: Uploads }
+  bodyLimit?: number
+} {
   // A passkey signs the method, the path and the JSON. No other part may decide the effect of such a request.
   if (spec.confirmed !== undefined && (spec.querystring ?? spec.uploads) !== undefined)
     throw new Error(`${spec.operationId} is confirmed by a passkey, which signs neither a query nor a file`)
@@ -66,7 +73,7 @@ export function route<const S extends RouteSpec>(
   if (spec.body !== undefined || spec.uploads !== undefined) for (const status of [413, 415]) errors.add(status)
   if (spec.access !== 'public') errors.add(401)
   const isScim = spec.access === 'directory'
-  if (spec.access !== 'public' && spec.access !== 'caller' && !isScim) errors.add(403)
+  if (spec.access !== 'public' && !isScim) errors.add(403)
   if (levelsOfVaults.includes(spec.access)) errors.add(404)
   const response: Record<number, unknown> = {}
   for (const [status, schema] of Object.entries(spec.answers)) {
@@ -83,6 +90,7 @@ export function route<const S extends RouteSpec>(
     security: isPublic ? undefined : isScim ? [{ directory: [] }] : [{ bearer: [] }, { cookie: [] }],
     params: spec.params,
     'x-access': spec.access,
+    'x-scope': spec.scope,
     // The reasons serve the examples of errors in the document, which does not show the reasons themselves.
     'x-reasons': declared,
     'x-confirmed': spec.confirmed === undefined ? undefined : true,
@@ -93,7 +101,7 @@ export function route<const S extends RouteSpec>(
   }
   return {
     schema: Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined)) as SchemasOf<S>,
-    config: { access: spec.access, uploads: spec.uploads },
+    config: { access: spec.access, scope: spec.scope, uploads: spec.uploads },
     // All other routes have the limit of unauthenticated senders.
     bodyLimit: isPublic ? undefined : (spec.bodyBytesMax ?? bodyBytesMax),
   }

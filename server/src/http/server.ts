@@ -113,7 +113,7 @@ function readBodies(app: FastifyInstance): void {
 function refuseUnknownRoutes(app: FastifyInstance): void {
   const methods = new MethodTable()
   app.addHook('onRoute', (options) => {
-    assertAccessDeclared(options.url, options.config?.access)
+    assertAccessDeclared(options.url, options.config?.access, options.config?.scope)
     methods.add(options.url, options.method)
   })
   app.setNotFoundHandler((request) => {

@@ -21,6 +21,7 @@ export const reasons = {
   administrator_required: 403,
   auditor_reads_only: 403,
   caller_held: 403,
+  token_scope_missing: 403,
   platform_administrator_required: 403,
   not_permitted: 403,
   not_an_approver: 403,

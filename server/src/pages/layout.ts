@@ -11,7 +11,7 @@ export function sendPage(reply: FastifyReply, page: Html): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(page.html)
 }
 
-/** Returns the person whose session the browser has, as a member of the vault if they are one. */
+/** Returns the person whose session the browser has, as a member of the vault if they are one. A service has no pages. */
 export async function findSignedIn(
   deps: Deps,
   request: FastifyRequest,
@@ -19,7 +19,8 @@ export async function findSignedIn(
 ): Promise<Authenticated | null> {
   const token = request.cookies[sessionCookie]
   if (token === undefined || token === '') return null
-  return authenticate(deps.db, { token, ip: request.ip }, vaultCode, deps.clock())
+  const found = await authenticate(deps.db, { token, ip: request.ip }, vaultCode, deps.clock())
+  return found === null || found.session === null ? null : found
 }
 
 /** Returns the piece if the condition holds, else an empty piece. */

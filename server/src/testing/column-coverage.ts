@@ -56,7 +56,7 @@ export const coverage: Record<string, Coverage> = {
   },
   service_tokens: {
     notCovered: {
-      [session]: 'vault_id id user_id token_hash networks expires_at revoked_at',
+      [session]: 'vault_id id user_id token_hash networks scopes expires_at revoked_at',
       [looks]: 'name last_used_from',
       [times]: 'created_at last_used_at told_days',
       [author]: 'created_by_id',

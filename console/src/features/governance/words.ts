@@ -118,6 +118,7 @@ export function fieldOf(field: string): string {
     requiredFields: t('Fields that need a value'),
     route: t('Route'),
     rules: t('Conditions'),
+    scopes: t('Scopes'),
     secretFingerprint: t('Fingerprint of the secret'),
     sensitiveFields: t('Fields that only those see who may edit'),
     sentence: t('Sentence'),

@@ -34,7 +34,10 @@ export function gatedImageEndpoints<Body extends TSchema>(
   executors: Executors,
   { kind, path, name, noun, answered, answer, read }: Pictured<Body>,
 ): void {
-  const api = endpoints(app, deps, 'Counterparties', { access: 'administrator' })
+  const api = endpoints(app, deps, 'Counterparties', {
+    access: 'administrator',
+    scopes: { reads: 'read', writes: 'write' },
+  })
   const gate = createGate(deps, executors)
   const action = `${kind}_update` as const
   const rules =

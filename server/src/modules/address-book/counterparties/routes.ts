@@ -31,7 +31,7 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
     answer: Counterparty,
     read: readCounterparty,
   })
-  const api = endpoints(app, deps, 'Counterparties', { access: 'member' })
+  const api = endpoints(app, deps, 'Counterparties', { access: 'member', scopes: { reads: 'read', writes: 'write' } })
   const gate = createGate(deps, executors)
 
   api.list('listCounterparties', '/vaults/:code/counterparties', {

@@ -30,7 +30,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
     answer: CounterpartyGroup,
     read: readGroup,
   })
-  const api = endpoints(app, deps, 'Counterparties', { access: 'member' })
+  const api = endpoints(app, deps, 'Counterparties', { access: 'member', scopes: { reads: 'read', writes: 'write' } })
   const gate = createGate(deps, executors)
 
   api.list('listCounterpartyGroups', '/vaults/:code/counterparty-groups', {

@@ -7,7 +7,7 @@ import { checkRecipients } from './check.ts'
 import { CheckedRecipient, RecipientQuestion } from './schema.ts'
 
 export function recipientRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Counterparties', { access: 'member' })
+  const api = endpoints(app, deps, 'Counterparties', { access: 'member', scopes: { reads: 'read' } })
 
   api.calculate('checkRecipients', '/vaults/:code/recipients/check', {
     summary: 'Check recipients',

@@ -7,7 +7,7 @@ import { Adjustment, AdjustmentBody, AdjustmentQuery } from '../ledger/schema.ts
 import { adjustOrRequest, requestAgreement } from './adjust-together.ts'
 
 export function adjustmentRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Ledger', { access: 'administrator' })
+  const api = endpoints(app, deps, 'Ledger', { access: 'administrator', scopes: { reads: 'read', writes: 'operate' } })
   const { approvalTtlHours } = deps.config
 
   api.post('createAdjustment', '/vaults/:code/adjustments', {

@@ -27,7 +27,7 @@ import { listStoredDecisions, type StoredDecision, subjectTypes } from './stored
 const ofVoters = { alsoFor: votesOnRules } as const
 
 export function backtestRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Policies', { access: 'auditor' })
+  const api = endpoints(app, deps, 'Policies', { access: 'auditor', scopes: { reads: 'read', writes: 'read' } })
 
   api.send.post('backtestPolicies', '/vaults/:code/policies/backtest', {
     summary: 'Backtest policies',

@@ -42,7 +42,7 @@ import { createSigners } from './signers.ts'
 const webhookPath = '/webhooks/wallet'
 
 export function depositRoutes(app: App, deps: Deps, executors: Executors): void {
-  const api = endpoints(app, deps, 'Deposits', { access: 'member' })
+  const api = endpoints(app, deps, 'Deposits', { access: 'member', scopes: { reads: 'read', writes: 'operate' } })
   eventResolutionRoute(api, deps, executors)
 
   api.get('listDeposits', '/vaults/:code/deposits', {

@@ -12,7 +12,7 @@ import { findHold, listHolds } from './queries.ts'
 import { Hold, HoldPlacing, HoldQuery, HoldRelease } from './schema.ts'
 
 export function holdRoutes(app: App, deps: Deps, executors: Executors): void {
-  const api = endpoints(app, deps, 'Holds', { access: 'member' })
+  const api = endpoints(app, deps, 'Holds', { access: 'member', scopes: { reads: 'read', writes: 'operate' } })
   const gate = createGate(deps, executors)
 
   api.list('listHolds', '/vaults/:code/holds', {

@@ -9,7 +9,7 @@ import { voteOnMany } from './vote-on-many.ts'
 
 /** `executors` must cover every action, because a vote may complete a request of any of them. */
 export function inboxRoutes(app: App, deps: Deps, executors: Executors): void {
-  const api = endpoints(app, deps, 'Inbox', { access: 'caller' })
+  const api = endpoints(app, deps, 'Inbox', { access: 'caller', scopes: { reads: 'read', writes: 'vote' } })
 
   api.list('listInbox', '/inbox', {
     summary: 'List your inbox',

@@ -22,7 +22,7 @@ import {
 import { Balances, BalancesQuery, EntriesQuery, LedgerEntry, PastBalance, PastBalanceQuery } from './schema.ts'
 
 export function ledgerRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Ledger', { access: 'member' })
+  const api = endpoints(app, deps, 'Ledger', { access: 'member', scopes: { reads: 'read' } })
 
   api.get('getBalances', '/vaults/:code/balances', {
     summary: 'Get balances',

@@ -36,7 +36,7 @@ const ofRejections = [
 ] as const
 
 export function payoutRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Payouts', { access: 'member' })
+  const api = endpoints(app, deps, 'Payouts', { access: 'member', scopes: { reads: 'read', writes: 'operate' } })
   const estimates: FeeEstimates = new Map()
 
   api.send.post('createPayout', '/vaults/:code/payouts', {
@@ -170,6 +170,7 @@ export function payoutRoutes(app: App, deps: Deps): void {
   for (const decision of ['approve', 'reject'] as const) {
     api.send.post(`${decision}Payout`, `/vaults/:code/payouts/:id/${decision}`, {
       ...votes[decision],
+      scope: 'vote',
       body: VoteBody,
       answers: { 200: Payout },
       handler: async ({ member, params: { id }, body, now }, { write }) => {

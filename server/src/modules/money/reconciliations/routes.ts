@@ -4,7 +4,7 @@ import { Reconciliation } from '../ledger/schema.ts'
 import { reconcileVault } from './reconcile.ts'
 
 export function reconciliationRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Ledger', { access: 'auditor' })
+  const api = endpoints(app, deps, 'Ledger', { access: 'auditor', scopes: { reads: 'report' } })
 
   api.get('getReconciliation', '/vaults/:code/ledger/reconciliation', {
     summary: 'Get the reconciliation',

@@ -11,7 +11,7 @@ import { simulate } from './simulate.ts'
 
 /** @param executors the executors that read the payloads of counterparty actions */
 export function simulationRoutes(app: App, deps: Deps, executors: Executors): void {
-  const api = endpoints(app, deps, 'Policies', { access: 'member' })
+  const api = endpoints(app, deps, 'Policies', { access: 'member', scopes: { reads: 'read' } })
 
   api.calculate('simulatePolicies', '/vaults/:code/policies/simulate', {
     summary: 'Simulate policies',

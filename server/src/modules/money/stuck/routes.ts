@@ -35,7 +35,7 @@ const actions = {
 } as const
 
 export function stuckTransferRoutes(app: App, deps: Deps, executors: Executors): void {
-  const api = endpoints(app, deps, 'Transfers', { access: 'member' })
+  const api = endpoints(app, deps, 'Transfers', { access: 'member', scopes: { reads: 'read', writes: 'operate' } })
   replacementRoutes(api, deps, executors)
   resolutionRoute(api, deps, executors)
 }

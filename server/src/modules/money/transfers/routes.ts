@@ -28,7 +28,7 @@ import { cancelTransfer, voteOnTransfer } from './transfer-votes.ts'
 const ofSignatures = ['signature_required', 'payload_changed'] as const
 
 export function transferRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Transfers', { access: 'member' })
+  const api = endpoints(app, deps, 'Transfers', { access: 'member', scopes: { reads: 'read', writes: 'operate' } })
 
   const estimates: FeeEstimates = new Map()
   api.send.post('createTransfer', '/vaults/:code/transfers', {
@@ -117,6 +117,7 @@ export function transferRoutes(app: App, deps: Deps): void {
       'For administrators and auditors of the vault. The order, the policies as they were, the votes, the ledger entries, ' +
       'and the audit records with their seals, in one document that can be verified offline (docs/audit.md).',
     access: 'auditor',
+    scope: 'report',
     answers: { 200: TransferEvidence },
     handler: async (db, { member, params }) => getEvidence(db, await getTransfer(db, member, params.id)),
   })
@@ -171,6 +172,7 @@ export function transferRoutes(app: App, deps: Deps): void {
   for (const decision of ['approve', 'reject'] as const) {
     api.send.post(`${decision}Transfer`, `/vaults/:code/transfers/:id/${decision}`, {
       ...votes[decision],
+      scope: 'vote',
       body: VoteBody,
       answers: { 200: Transfer },
       handler: async ({ member, params: { id }, body, now }, { write }) => {

@@ -10,7 +10,7 @@ import { findOpenVerification, findVerification, insertVerification } from './qu
 import { LedgerVerification } from './schema.ts'
 
 export function ledgerVerificationRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Ledger', { access: 'auditor' })
+  const api = endpoints(app, deps, 'Ledger', { access: 'auditor', scopes: { reads: 'report', writes: 'report' } })
 
   api.post('startLedgerVerification', '/vaults/:code/ledger/verifications', {
     summary: 'Start a verification of the ledger',

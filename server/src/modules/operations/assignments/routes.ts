@@ -22,7 +22,10 @@ import {
 } from './schema.ts'
 
 export function categoryAssignmentRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Operation categories', { access: 'member' })
+  const api = endpoints(app, deps, 'Operation categories', {
+    access: 'member',
+    scopes: { reads: 'read', writes: 'operate' },
+  })
 
   api.get('listCategoryAssignments', '/vaults/:code/operations/:type/:id/categories', {
     summary: 'List category assignments of an operation',

@@ -22,7 +22,10 @@ import {
 import { replaceApprovers, replaceGrants } from './subject-actions.ts'
 
 export function operationCategoryRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Operation categories', { access: 'member' })
+  const api = endpoints(app, deps, 'Operation categories', {
+    access: 'member',
+    scopes: { reads: 'read', writes: 'rules' },
+  })
   const governed = governedIn(deps)
 
   api.list('listOperationCategories', '/vaults/:code/operation-categories', {

@@ -8,7 +8,7 @@ import { Changes, ChangesQuery } from './schema.ts'
 import { createWaiters, type Waiter, type Waiters } from './waiters.ts'
 
 export function changeRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Changes', { access: 'caller' })
+  const api = endpoints(app, deps, 'Changes', { access: 'caller', scopes: { reads: 'read' } })
   const waiters = createWaiters(deps.db, deps.changeSignal)
   app.addHook('preClose', async () => waiters.stop())
 

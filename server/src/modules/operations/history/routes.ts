@@ -17,7 +17,7 @@ import { listHistory } from './queries.ts'
 import { HistoryItem, HistoryQuery } from './schema.ts'
 
 export function historyRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'History', { access: 'member' })
+  const api = endpoints(app, deps, 'History', { access: 'member', scopes: { reads: 'read' } })
 
   api.get('listHistory', '/vaults/:code/history', {
     summary: 'List history',

@@ -6,7 +6,7 @@ import { addRate } from './actions.ts'
 import { OperationRate } from './schema.ts'
 
 export function lateRateRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'History', { access: 'administrator' })
+  const api = endpoints(app, deps, 'History', { access: 'administrator', scopes: { writes: 'operate' } })
 
   api.post('addOperationRate', '/vaults/:code/operations/:type/:id/rate', {
     summary: 'Add the USD rate of an operation',

@@ -5,7 +5,7 @@ import { changeMetadata } from './actions.ts'
 import { MetadataUpdate, OperationMetadata } from './schema.ts'
 
 export function operationMetadataRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Operation categories', { access: 'member' })
+  const api = endpoints(app, deps, 'Operation categories', { access: 'member', scopes: { writes: 'operate' } })
 
   api.patch('updateOperationMetadata', '/vaults/:code/operations/:type/:id/metadata', {
     summary: 'Update the metadata of an operation',

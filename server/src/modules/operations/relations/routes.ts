@@ -12,7 +12,10 @@ import { listRelations, listRelationsOf } from './queries.ts'
 import { OperationRelation, RelationBody, RelationOfOperation, RelationQuery } from './schema.ts'
 
 export function operationRelationRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Operation relations', { access: 'member' })
+  const api = endpoints(app, deps, 'Operation relations', {
+    access: 'member',
+    scopes: { reads: 'read', writes: 'operate' },
+  })
 
   api.list('listOperationRelations', '/vaults/:code/operation-relations', {
     summary: 'List operation relations',

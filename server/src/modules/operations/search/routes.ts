@@ -7,7 +7,7 @@ import { searchVault } from './queries.ts'
 import { SearchQuery, SearchResults } from './schema.ts'
 
 export function searchRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'History', { access: 'member' })
+  const api = endpoints(app, deps, 'History', { access: 'member', scopes: { reads: 'read' } })
 
   api.get('searchVault', '/vaults/:code/search', {
     summary: 'Search a vault',

@@ -12,7 +12,7 @@ import { CreateInvitation, Invitation, InvitationQuery } from './schema.ts'
 import { openToken } from './token.ts'
 
 export function invitationRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Invitations', { access: 'caller' })
+  const api = endpoints(app, deps, 'Invitations', { access: 'caller', scopes: { reads: 'read', writes: 'rules' } })
 
   api.post('createInvitation', '/invitations', {
     summary: 'Create an invitation',

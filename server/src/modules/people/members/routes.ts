@@ -10,7 +10,7 @@ import { listGroupsOf, listMembers } from './queries.ts'
 import { Member, MemberQuery, Membership, vaultMemberParams } from './schema.ts'
 
 export function memberRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'People', { access: 'member' })
+  const api = endpoints(app, deps, 'People', { access: 'member', scopes: { reads: 'read', writes: 'rules' } })
   const governed = governedIn(deps)
 
   api.list('listMembers', '/vaults/:code/members', {

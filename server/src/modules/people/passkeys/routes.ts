@@ -14,7 +14,7 @@ import { AddPasskey, ConfirmationOf, Passkey, PasskeyOptions, RequestOptions } f
 import { askSecondPerson } from './second-person.ts'
 
 export function passkeyRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Passkeys', { access: 'caller' })
+  const api = endpoints(app, deps, 'Passkeys', { access: 'caller', scopes: { reads: 'read', writes: 'write' } })
 
   api.list('listMyPasskeys', '/users/me/passkeys', {
     summary: 'List your passkeys',

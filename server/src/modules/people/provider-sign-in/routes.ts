@@ -25,7 +25,7 @@ import { endSessionsOfIdentity } from '../sign-in/sessions.ts'
 import { listIdentities, listIdentitiesOf, removeIdentity, toIdentity } from './identities.ts'
 
 export function identityProviderRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Sign-in', { access: 'platform' })
+  const api = endpoints(app, deps, 'Sign-in', { access: 'platform', scopes: { reads: 'read' } })
   const present = (row: ProviderRow) => toIdentityProvider(row, deps.publicOrigin())
 
   api.get('listProvidersOfAddress', '/auth/providers', {

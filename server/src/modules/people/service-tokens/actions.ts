@@ -1,4 +1,5 @@
 import { type ByMember, byMember } from '../../../access/caller.ts'
+import { scopes as everyScope } from '../../../access/scopes.ts'
 import type { Trx } from '../../../db/client.ts'
 import { badRequest, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -18,7 +19,7 @@ import type { CreateServiceToken } from './schema.ts'
  */
 export async function createServiceToken(
   trx: Trx,
-  { name, groupIds, expiresAt = null, networks = null }: CreateServiceToken,
+  { name, groupIds, expiresAt = null, networks = null, scopes = [...everyScope] }: CreateServiceToken,
   by: ByMember,
   tokenHash: Buffer,
 ): Promise<{ row: ServiceTokenRow }> {
@@ -48,10 +49,11 @@ export async function createServiceToken(
       created_at: now,
       expires_at: expiresAt,
       networks,
+      scopes,
     })
     .returning(serviceTokenColumns)
     .executeTakeFirstOrThrow()
-  const details = { name, userId, groupIds, expiresAt: row.expires_at?.toISOString() ?? null, networks }
+  const details = { name, userId, groupIds, expiresAt: row.expires_at?.toISOString() ?? null, networks, scopes }
   await announceServiceToken(trx, { verb: 'created', id: row.id, name, details, groups }, by)
   return { row }
 }
@@ -106,7 +108,12 @@ async function announceServiceToken(
     details,
     words: {
       sentence: `The service token ${quote(name)} was ${verb}`,
-      after: { groups: groupIds.map(nameOf), expiresAt: details.expiresAt, networks: details.networks },
+      after: {
+        groups: groupIds.map(nameOf),
+        expiresAt: details.expiresAt,
+        networks: details.networks,
+        scopes: details.scopes,
+      },
     },
   }
   await announceVaultChange(trx, change, { groupIds })

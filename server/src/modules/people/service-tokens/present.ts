@@ -1,3 +1,4 @@
+import { scopes } from '../../../access/scopes.ts'
 import { fingerprintOf } from '../../../lib/signed-vote.ts'
 import type { ServiceKeyRow } from './keys.ts'
 import type { ServiceTokenRow } from './queries.ts'
@@ -27,6 +28,7 @@ export function toServiceToken(row: ServiceTokenRow): ServiceToken {
     lastUsedAt: row.last_used_at?.toISOString() ?? null,
     lastUsedFrom: row.last_used_from,
     networks: row.networks,
+    scopes: scopes.filter((scope) => row.scopes.includes(scope)),
     revokedAt: row.revoked_at?.toISOString() ?? null,
   }
 }

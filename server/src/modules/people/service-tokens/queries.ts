@@ -17,6 +17,7 @@ export const serviceTokenColumns = [
   'last_used_at',
   'last_used_from',
   'networks',
+  'scopes',
 ] as const
 
 export type ServiceTokenRow = Awaited<ReturnType<typeof listServiceTokens>>[number]

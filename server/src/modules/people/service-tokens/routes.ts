@@ -1,4 +1,5 @@
 import { serviceTokenPrefix } from '../../../access/authenticate.ts'
+import { assertScope, scopes } from '../../../access/scopes.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { accepted, isAnswered } from '../../../http/mutate.ts'
@@ -20,7 +21,10 @@ import {
 } from './schema.ts'
 
 export function serviceTokenRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Service tokens', { access: 'administrator' })
+  const api = endpoints(app, deps, 'Service tokens', {
+    access: 'administrator',
+    scopes: { reads: 'read', writes: 'rules' },
+  })
   const governed = governedIn(deps)
 
   api.post('createServiceToken', '/vaults/:code/service-tokens', {
@@ -34,9 +38,11 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
     answers: { 201: ServiceToken, 202: WaitingServiceToken },
     secrets: ['token'],
     handler: async (trx, { body, ...by }) => {
+      const wanted = body.scopes ?? [...scopes]
+      for (const scope of wanted) assertScope(by.member, scope)
       const token = newSecret(serviceTokenPrefix)
       const tokenHash = sha256(token)
-      const payload = { ...body, tokenHash: tokenHash.toString('hex') }
+      const payload = { ...body, scopes: wanted, tokenHash: tokenHash.toString('hex') }
       const answer = await governed(trx, by, ['service_token_create', null, payload], async () => {
         const { row } = await createServiceToken(trx, body, by, tokenHash)
         return { ...toServiceToken(row), token }

@@ -1,8 +1,25 @@
 import { type Static, Type } from 'typebox'
-import { Closed, described, GivenId, Id, Name, Nullable, ProfileBeside, Ref, Timestamp } from '../../../http/schema.ts'
+import { scopes } from '../../../access/scopes.ts'
+import {
+  Closed,
+  described,
+  Enum,
+  GivenId,
+  Id,
+  Name,
+  Nullable,
+  ProfileBeside,
+  Ref,
+  Timestamp,
+} from '../../../http/schema.ts'
 import { groupsPerInvitationMax, networksPerTokenMax } from '../../../lib/limits.ts'
 import { ApprovalRequest } from '../../rules/approval-requests/schema.ts'
 import { Fingerprint } from '../../rules/signatures/schema.ts'
+
+const meaningOfScopes =
+  '`read`: what changes nothing, except reports; `operate`: orders, cancellations, holds, addresses and the metadata of operations; ' +
+  '`vote`: approving and rejecting; `write`: the address book and the profile of the service; `report`: reports, exports, evidence, ' +
+  'the audit log and the verification of the ledger; `rules`: all that governance governs, and sharing.'
 
 export const ServiceToken = Closed(
   {
@@ -28,6 +45,9 @@ export const ServiceToken = Closed(
       Nullable(Type.Array(Type.String({ examples: ['203.0.113.0/24'] }))),
       'Networks from which the token is accepted; null if it is accepted from every address.',
     ),
+    scopes: Type.Array(Enum(scopes), {
+      description: `Scopes of the token. A request that needs another scope is refused. ${meaningOfScopes}`,
+    }),
     revokedAt: described(
       Nullable(Timestamp),
       'Instant at which the token was revoked, in UTC; null while it is valid.',
@@ -97,6 +117,15 @@ export const CreateServiceToken = Closed({
       ),
       'Networks in CIDR notation from which the token is accepted; with null or without the field, every address.',
     ),
+  ),
+  scopes: Type.Optional(
+    Type.Array(Enum(scopes), {
+      minItems: 1,
+      maxItems: scopes.length,
+      uniqueItems: true,
+      description:
+        'Scopes of the token; without the field, all of them. A service can give only scopes that its own token has.',
+    }),
   ),
 })
 /** The answer while the service waits for votes. */

@@ -41,7 +41,7 @@ import { signOutEverywhere } from './sign-out-everywhere.ts'
 const linkRequired = `A link was mailed to you as well; open it in this browser within ${magicLinkTtlMinutes} minutes`
 
 export function authRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Sign-in', { access: 'public' })
+  const api = endpoints(app, deps, 'Sign-in', { access: 'public', scopes: { reads: 'read', writes: 'write' } })
 
   api.post('requestMagicLink', '/auth/magic-link', {
     summary: 'Request a sign-in link',

@@ -7,7 +7,7 @@ import { getOwnProfile, getPreferences, listPlatformUsers } from './queries.ts'
 import { OwnProfile, PlatformUser, PlatformUserQuery, Preferences, UpdateProfile } from './schema.ts'
 
 export function userRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'People', { access: 'caller' })
+  const api = endpoints(app, deps, 'People', { access: 'caller', scopes: { reads: 'read', writes: 'write' } })
 
   imageEndpoints(api, '/users/me', {
     name: 'My',

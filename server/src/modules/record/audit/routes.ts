@@ -10,7 +10,7 @@ const seals = { querystring: AuditSealQuery, item: AuditSeal, present: toAuditSe
 const log = { querystring: AuditLogQuery, item: AuditRecord, present: toAuditRecord } as const
 
 export function auditRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Audit', { access: 'auditor' })
+  const api = endpoints(app, deps, 'Audit', { access: 'auditor', scopes: { reads: 'report' } })
 
   api.list('listAuditRecords', '/vaults/:code/audit-log', {
     summary: 'List audit records of a vault',

@@ -52,7 +52,7 @@ type Spec<Received, Body extends TSchema> = {
 
 /** Registers PUT and DELETE of the image of one type of subject, at `/image` below its path. */
 export function imageEndpoints<Level extends AccessLevel, Path extends string, Body extends TSchema>(
-  api: Endpoints<Level>,
+  api: Pick<Endpoints<Level>, 'put' | 'delete'>,
   path: Path,
   { name, noun, who, type, answer, errors = [], idOf, change }: Spec<InputOf<Level, `${Path}/image`>, Body>,
 ): void {

@@ -17,7 +17,7 @@ const imageParams = {
 }
 
 export function imageRoutes(app: App, deps: Deps): void {
-  endpoints(app, deps, 'Images', { access: 'caller' }).get('getImage', '/images/:key', {
+  endpoints(app, deps, 'Images', { access: 'caller', scopes: { reads: 'read' } }).get('getImage', '/images/:key', {
     summary: 'Get an image',
     description:
       'An image that the service stores, at the path that the resource returns in `image`, `logoUri` or `avatarUri`. The ' +

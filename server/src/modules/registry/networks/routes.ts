@@ -7,7 +7,7 @@ import { listNetworks } from './queries.ts'
 import { Network, NetworkUpdate } from './schema.ts'
 
 export function networkRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Registry', { access: 'platform' })
+  const api = endpoints(app, deps, 'Registry', { access: 'platform', scopes: { reads: 'read', writes: 'write' } })
 
   api.list('listNetworks', '/networks', {
     access: 'caller',

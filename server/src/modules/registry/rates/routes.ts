@@ -11,7 +11,7 @@ import { listHeldRates, listTokenRates } from './queries.ts'
 import { HeldRate, HeldRateQuery, RateBody, TokenRate, TokenRateQuery } from './schema.ts'
 
 export function rateRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Registry', { access: 'platform' })
+  const api = endpoints(app, deps, 'Registry', { access: 'platform', scopes: { reads: 'read' } })
 
   api.post('recordTokenRate', '/tokens/:id/rates', {
     summary: 'Record a USD rate',

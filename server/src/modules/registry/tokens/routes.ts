@@ -10,7 +10,7 @@ import { listTokens } from './queries.ts'
 import { Token, TokenCreation, TokenQuery, TokenUpdate } from './schema.ts'
 
 export function tokenRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Registry', { access: 'platform' })
+  const api = endpoints(app, deps, 'Registry', { access: 'platform', scopes: { reads: 'read', writes: 'write' } })
 
   imageEndpoints(api, '/tokens/:id', {
     name: 'Token',

@@ -33,6 +33,7 @@ function requestOfOwner() {
     email: 'treasurer@example.org',
     isPlatformAdmin: false,
     sessionId: null,
+    scopes: null,
     expiresAt: null,
     vault: { id: vault.id, code: vault.code, name: 'Reports', lockedAt: null, protection: 'off' },
     groupIds: [],

@@ -11,7 +11,7 @@ import { BalanceTimeline, BalanceTimelineQuery } from './schema.ts'
 const defaultDays = 30
 
 export function balanceTimelineRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Ledger', { access: 'member' })
+  const api = endpoints(app, deps, 'Ledger', { access: 'member', scopes: { reads: 'read' } })
 
   api.get('getBalanceTimeline', '/vaults/:code/balances/timeline', {
     summary: 'Get the timeline of balances',

@@ -14,7 +14,7 @@ type ReportInput = Parameters & { format?: FileFormat | 'json' }
 
 /** Each report of the catalogue has two endpoints: with parameters in the query or, where they are too long for it, in a body. */
 export function reportRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Reports', { access: 'member' })
+  const api = endpoints(app, deps, 'Reports', { access: 'member', scopes: { reads: 'report', writes: 'report' } })
   const slots = createSlots({ ofNode: inlineFilesMax, ofCaller: inlineFilesPerCallerMax })
   for (const report of reports as readonly Report[]) {
     const path = `/vaults/:code/reports/${report.type}`

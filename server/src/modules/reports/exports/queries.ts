@@ -163,7 +163,18 @@ export async function findRequester(db: Db, vaultId: string, userId: string): Pr
   const { kind, email, isHeld, ...vault } = rows[0]!
   if (isHeld) return null
   const readsAll = found.isAdmin || found.isAuditor
-  return { ...found, readsAll, isHeld, vault, kind, email, isPlatformAdmin: false, sessionId: null, expiresAt: null }
+  return {
+    ...found,
+    readsAll,
+    isHeld,
+    vault,
+    kind,
+    email,
+    isPlatformAdmin: false,
+    sessionId: null,
+    expiresAt: null,
+    scopes: null,
+  }
 }
 
 const expiryAfter = (now: Date) => new Date(now.getTime() + exportTtlHours * 3_600_000)

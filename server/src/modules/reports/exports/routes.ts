@@ -31,7 +31,7 @@ import {
 } from './schema.ts'
 
 export function reportExportRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Reports', { access: 'member' })
+  const api = endpoints(app, deps, 'Reports', { access: 'member', scopes: { reads: 'report', writes: 'report' } })
   const downloads = createSlots({ ofNode: downloadsMax, ofCaller: downloadsPerCallerMax })
 
   api.send.post('createReportExport', '/vaults/:code/reports/:type/exports', {

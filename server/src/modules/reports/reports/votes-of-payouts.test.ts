@@ -128,6 +128,7 @@ describe('the votes on payouts', () => {
       email: 'owner@example.org',
       isPlatformAdmin: false,
       sessionId: null,
+      scopes: null,
       expiresAt: null,
       vault: { id: bench.vault.id, code: bench.vault.code, name: 'Main', lockedAt: null, protection: 'off' },
       groupIds: [],

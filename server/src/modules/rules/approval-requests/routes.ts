@@ -12,7 +12,7 @@ import { cancelRequest, votableRequests } from './vote-on-request.ts'
 
 /** `executors` must cover every action, because a vote may complete a request of any of them. */
 export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors): void {
-  const api = endpoints(app, deps, 'Approval requests', { access: 'member' })
+  const api = endpoints(app, deps, 'Approval requests', { access: 'member', scopes: { reads: 'read', writes: 'vote' } })
 
   api.list('listApprovalRequests', '/vaults/:code/approval-requests', {
     summary: 'List approval requests',
@@ -39,6 +39,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
       'Carries out several counterparty actions, the steps, as one. The policies of its action decide on every step. ' +
       'When all steps are allowed, they are applied at once, all or nothing (200). When any step is blocked or denied, ' +
       'the answer is 403 and nothing is applied. Otherwise the request waits for the votes of all its steps (202).',
+    scope: 'write',
     errors: gateErrors('already_exists', 'archived', 'changed_concurrently'),
     body: CompositeBody,
     answers: { 200: AppliedChain, 202: WaitingAction },
@@ -111,6 +112,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
   api.post('cancelApprovalRequest', '/vaults/:code/approval-requests/:id/cancel', {
     summary: 'Cancel an approval request',
     description: 'Its initiator or an administrator may cancel it while it is pending.',
+    scope: 'operate',
     errors: ['not_permitted', 'wrong_state'],
     answers: { 200: ApprovalRequest },
     handler: async (trx, { params: { id }, ...by }) => {

@@ -48,7 +48,10 @@ const changeErrors = [
 
 export function changeSetRoutes(app: App, engine: Engine): void {
   const { deps, governed } = engine
-  const api = endpoints(app, deps, 'Governance', { access: 'administrator' })
+  const api = endpoints(app, deps, 'Governance', {
+    access: 'administrator',
+    scopes: { reads: 'read', writes: 'rules' },
+  })
 
   api.list('listChangeSets', '/vaults/:code/change-sets', {
     summary: 'List change sets',

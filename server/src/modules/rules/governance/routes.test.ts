@@ -233,12 +233,23 @@ describe('governance', () => {
     const response = await bench.vault.admin.post(`${bench.url}/service-tokens`, {
       name: 'Payroll',
       groupIds: [bench.membersId],
+      scopes: ['read'],
     })
     expect(response.status).toBe(202)
+    expect(JSON.stringify(response.body.request.boundPayload)).toContain('"scopes":["read"]')
     const service = bench.test.client({ authorization: `Bearer ${response.body.token}` })
     expect((await service.get('/vaults')).status).toBe(401)
     await bench.approve(bench.admins[1]!, response.body.request.id)
     expect((await service.get('/vaults')).body.items).toHaveLength(1)
+    expect((await service.patch('/users/me', { name: 'Other' })).body.reason).toBe('token_scope_missing')
+  })
+
+  test('a service token for which no scopes are named has all, which its voters see', async () => {
+    await bench.govern({ threshold: 1 })
+    const body = { name: 'Payroll', groupIds: [bench.membersId] }
+    const { request } = (await bench.vault.admin.post(`${bench.url}/service-tokens`, body)).body
+    const all = '"scopes":["read","operate","vote","write","report","rules"]'
+    expect(JSON.stringify(request.boundPayload)).toContain(all)
   })
 
   test('a change that a service requests needs one more person', async () => {

@@ -7,7 +7,7 @@ import { Governance, GovernanceUpdate } from './schema.ts'
 import { updateGovernance } from './settings.ts'
 
 export function governanceRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Governance', { access: 'member' })
+  const api = endpoints(app, deps, 'Governance', { access: 'member', scopes: { reads: 'read', writes: 'rules' } })
   const govern = governedIn(deps)
 
   api.get('getGovernance', '/vaults/:code/governance', {

@@ -8,7 +8,7 @@ import { WithheldTokens } from './schema.ts'
 import { acceptWithheldToken } from './settings.ts'
 
 export function withheldTokenRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Governance', { access: 'member' })
+  const api = endpoints(app, deps, 'Governance', { access: 'member', scopes: { reads: 'read', writes: 'rules' } })
   const govern = governedIn(deps)
 
   api.get('listWithheldTokens', '/vaults/:code/withheld-tokens', {

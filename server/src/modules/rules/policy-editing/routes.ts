@@ -33,7 +33,7 @@ import { assertReadable } from '../policy-groups/vault-role.ts'
 const waiting = ['limit_reached', 'quorum_unreachable'] as const
 
 export function policyRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Policies', { access: 'caller' })
+  const api = endpoints(app, deps, 'Policies', { access: 'caller', scopes: { reads: 'read', writes: 'rules' } })
 
   imageEndpoints(api, '/policy-groups/:id', {
     name: 'PolicyGroup',

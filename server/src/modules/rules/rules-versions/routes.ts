@@ -7,7 +7,7 @@ import { DifferenceQuery, RulesDifference, RulesVersion, RulesVersionListItem, v
 import { findVersion, listVersions, positionOfVersion, readVersion } from './versions.ts'
 
 export function rulesVersionRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Governance', { access: 'member' })
+  const api = endpoints(app, deps, 'Governance', { access: 'member', scopes: { reads: 'read' } })
 
   api.list('listRulesVersions', '/vaults/:code/rules/versions', {
     summary: 'List the versions of the rules',

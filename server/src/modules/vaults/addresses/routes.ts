@@ -12,7 +12,7 @@ import { findAddress, listAddresses } from './queries.ts'
 import { Address, AddressCreation, AddressQuery, AddressUpdate } from './schema.ts'
 
 export function addressRoutes(app: App, deps: Deps, executors: Executors): void {
-  const api = endpoints(app, deps, 'Addresses', { access: 'member' })
+  const api = endpoints(app, deps, 'Addresses', { access: 'member', scopes: { reads: 'read', writes: 'operate' } })
 
   imageEndpoints(api, '/vaults/:code/addresses/:id', {
     name: 'Address',

@@ -29,7 +29,7 @@ import {
 } from './schema.ts'
 
 export function addressGroupRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Sharing', { access: 'member' })
+  const api = endpoints(app, deps, 'Sharing', { access: 'member', scopes: { reads: 'read', writes: 'rules' } })
   const governed = governedIn(deps)
 
   api.list('listAddressGroups', '/vaults/:code/address-groups', {

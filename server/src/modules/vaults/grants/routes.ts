@@ -11,7 +11,7 @@ import { listGrants } from './queries.ts'
 import { AddressGrant, GrantCreation, grantParams } from './schema.ts'
 
 export function addressGrantRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Sharing', { access: 'member' })
+  const api = endpoints(app, deps, 'Sharing', { access: 'member', scopes: { reads: 'read', writes: 'rules' } })
 
   api.list('listAddressGrants', '/vaults/:code/addresses/:id/grants', {
     summary: 'List grants of an address',

@@ -30,7 +30,7 @@ import { lockVault, withAccountKeys } from './lock.ts'
 import { toVariant, toVault } from './present.ts'
 
 export function vaultsRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Vaults', { access: 'administrator' })
+  const api = endpoints(app, deps, 'Vaults', { access: 'administrator', scopes: { reads: 'read', writes: 'rules' } })
 
   imageEndpoints(api, '/vaults/:code', {
     name: 'Vault',
@@ -142,6 +142,7 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       'the wallet service refuses the votes, with its code in `details`; 404 when no such version waits. A repetition ' +
       'changes nothing.',
     access: 'member',
+    scope: 'vote',
     errors: ['votes_refused', 'wallet_service_failed'],
     body: AuthorityCancellation,
     answers: { 200: VaultAuthority },
