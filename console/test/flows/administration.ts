@@ -93,6 +93,7 @@ function otherFlows(open: (path: string) => Promise<WatchedPage>, stack: () => S
   readsOnAPhone(stack)
   givesAnImage(open)
   triesOnHistory(stack)
+  makesAServiceToken(open)
 }
 
 function triesOnHistory(stack: () => Stack): void {
@@ -146,6 +147,30 @@ function givesAnImage(open: (path: string) => Promise<WatchedPage>): void {
     await page.getByRole('alert').getByText('This is no image that the browser can read.').waitFor()
     await page.getByRole('button', { name: 'Remove the image' }).click()
     await image.waitFor({ state: 'detached' })
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+}
+
+function makesAServiceToken(open: (path: string) => Promise<WatchedPage>): void {
+  it('makes a service token that may only read and report', async () => {
+    const { page, faults } = await open('/people')
+    await page.getByRole('link', { name: 'Service tokens' }).click()
+    await page.getByRole('button', { name: 'New service token' }).click()
+    const sheet = page.getByRole('dialog')
+    await sheet.getByLabel('Name').fill('Bookkeeping')
+    await sheet.getByLabel('Groups').selectOption({ label: 'Treasury' })
+    const scopes = sheet.getByRole('group', { name: 'What the token may be used for' })
+    expect(await scopes.getByRole('checkbox', { checked: true }).count()).toBe(1)
+    await scopes.getByLabel('Reporting').check()
+    expect(await axeViolations(page)).toEqual([])
+    await sheet.getByRole('button', { name: 'Create' }).click()
+    await sheet.getByRole('button', { name: 'I have stored the secret' }).click()
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'Bookkeeping' })
+      .getByText('may only: Reading, Reporting')
+      .waitFor()
     expect(faults).toEqual([])
     await page.context().close()
   })

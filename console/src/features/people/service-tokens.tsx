@@ -16,6 +16,7 @@ import { Sheet } from '../../ui/sheet.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 import { endOfDay, tokenState } from './changes.ts'
 import { groupsQuery, serviceTokensQuery } from './queries.ts'
+import { type Scope, ScopeFields, scopesSentence } from './token-scopes.tsx'
 
 /** The service tokens, by which programs sign in. */
 export function ServiceTokens({ code }: { code: string }) {
@@ -75,7 +76,8 @@ function TokenRow({ code, token }: { code: string; token: ServiceToken }) {
           {t('created {time}', { time: formatTime(token.createdAt) })} ·{' '}
           {token.expiresAt === null
             ? t('does not expire')
-            : t('valid until {day}', { day: formatDay(token.expiresAt) })}
+            : t('valid until {day}', { day: formatDay(token.expiresAt) })}{' '}
+          · {scopesSentence(token.scopes)}
         </p>
         <p className="text-quiet">
           {token.lastUsedAt === null
@@ -106,12 +108,19 @@ function TokenRow({ code, token }: { code: string; token: ServiceToken }) {
   )
 }
 
+/** Returns the sentence for a choice that the form still lacks. */
+function lacking(groupIds: readonly string[], scopes: readonly Scope[]): string | null {
+  if (groupIds.length === 0) return t('Choose at least one group.')
+  return scopes.length === 0 ? t('Choose at least one scope.') : null
+}
+
 type TokenValues = { name: string; day: string; networks: string }
 
 function TokenForm({ code, close }: { code: string; close: () => void }) {
   const groups = useQuery(groupsQuery(code))
   const idempotencyKey = useRef(crypto.randomUUID())
   const [groupIds, setGroupIds] = useState<string[]>([])
+  const [scopes, setScopes] = useState<Scope[]>(['read'])
   const [secret, setSecret] = useState<string | null>(null)
   const { register, handleSubmit } = useForm<TokenValues>({ defaultValues: { name: '', day: '', networks: '' } })
   const write = useWrite<TokenValues, Pick<ServiceToken, 'token'>>({
@@ -120,7 +129,7 @@ function TokenForm({ code, close }: { code: string; close: () => void }) {
     onDone: ({ token }) => (token === undefined ? close() : setSecret(token)),
     write: async ({ name, day, networks }) => {
       const listed = networks.split(/[\s,]+/).filter((network) => network !== '')
-      const body = { name, groupIds, expiresAt: endOfDay(day), networks: listed.length === 0 ? null : listed }
+      const body = { name, groupIds, scopes, expiresAt: endOfDay(day), networks: listed.length === 0 ? null : listed }
       const { value, pendingApproval } = await vaultOf(code).serviceTokens.create(body, {
         idempotencyKey: idempotencyKey.current,
       })
@@ -151,6 +160,7 @@ function TokenForm({ code, close }: { code: string; close: () => void }) {
           hint={t('The service becomes a member of these groups, and their policies apply to it.')}
           onChange={setGroupIds}
         />
+        <ScopeFields chosen={scopes} onChange={setScopes} />
         <TextField
           label={t('Valid until')}
           hint={t('Leave empty for a token that does not expire.')}
@@ -167,12 +177,7 @@ function TokenForm({ code, close }: { code: string; close: () => void }) {
           {...register('networks')}
         />
         <WriteFailed write={write} shown={['name', 'groupIds', 'expiresAt', 'networks']} />
-        <Button
-          type="submit"
-          look="primary"
-          busy={write.isPending}
-          disabledBecause={groupIds.length === 0 ? t('Choose at least one group.') : null}
-        >
+        <Button type="submit" look="primary" busy={write.isPending} disabledBecause={lacking(groupIds, scopes)}>
           {t('Create')}
         </Button>
       </form>
