@@ -54,6 +54,7 @@ function read(document, path, verb, operation, sdk) {
     summary: operation.summary,
     about: operation.description,
     callers: callers[operation['x-access']],
+    scope: operation['x-scope'],
     isPublic: operation['x-access'] === 'public',
     parameters: (operation.parameters ?? []).map(resolve).map(parameterOf),
     ...(body === undefined ? {} : { body: shapeOf(body.schema), bodyExample: body.example }),

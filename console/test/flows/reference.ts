@@ -30,6 +30,7 @@ async function findAndRun(stack: Stack): Promise<void> {
   await page.keyboard.press('Enter')
   await page.waitForURL('**/docs/people/listMembers')
   await settled(page)
+  await page.locator('p', { hasText: 'Scope of a service token: read' }).waitFor()
 
   await page.getByRole('button', { name: 'Copy: Command' }).click()
   const command = await page.evaluate<string>('navigator.clipboard.readText()')

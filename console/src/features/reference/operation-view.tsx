@@ -19,7 +19,7 @@ type OperationViewProps = {
 export function OperationView({ group, operation, components, reasons, vaultCode }: OperationViewProps) {
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
   const known = vaultCode === null ? values : { code: vaultCode, ...values }
-  const { verb, path, summary, about, callers, parameters, body } = operation
+  const { verb, path, summary, about, callers, scope, parameters, body } = operation
   return (
     <>
       <title>{`${summary} · Strongroom`}</title>
@@ -38,6 +38,12 @@ export function OperationView({ group, operation, components, reasons, vaultCode
           </p>
           <p className="mb-6 rounded-md border border-line bg-paper px-3 py-2">
             <span className="font-medium">{t('Who may call it')}:</span> <span lang="en">{callers}</span>
+            {scope !== undefined && (
+              <>
+                <br />
+                <span className="font-medium">{t('Scope of a service token')}:</span> <code>{scope}</code>
+              </>
+            )}
           </p>
         </div>
         <div className="mb-4 min-w-0 xl:sticky xl:top-0 xl:row-span-2 xl:max-h-dvh xl:self-start xl:overflow-y-auto">

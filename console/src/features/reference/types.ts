@@ -52,6 +52,8 @@ export type Operation = Listed & {
   about: string
   /** The permitted callers, in words. */
   callers: string
+  /** The scope that a service token needs; absent if services cannot call it. */
+  scope?: string
   /** True if the operation needs no token. */
   isPublic: boolean
   parameters: Parameter[]
