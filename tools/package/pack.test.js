@@ -26,12 +26,13 @@ const lock = {
     server: {
       name: '@strongroom/server',
       version: '1.2.3',
-      dependencies: { left: '1', '@strongroom/console': '1.2.3' },
+      dependencies: { left: '1', '@strongroom/console': '1.2.3', '@expo-google-fonts/noto': '1' },
     },
     wallet: { name: '@strongroom/wallet', version: '1.2.3', devDependencies: { only: '1' } },
     conformance: { name: '@strongroom/wallet-conformance', version: '1.2.3', dependencies: { right: '1' } },
     console: { name: '@strongroom/console', version: '1.2.3', devDependencies: { only: '1' } },
     'node_modules/@strongroom/console': { resolved: 'console', link: true },
+    'node_modules/@expo-google-fonts/noto': { version: '1.0.0' },
     'node_modules/left': {
       version: '1.0.0',
       license: 'MIT',
@@ -65,8 +66,10 @@ beforeEach(() => {
     'server/src/main.ts': '',
     'server/src/main.test.ts': '',
     'server/src/testing/app.ts': '',
+    'server/src/modules/reports/pdf/pdf-scripts.ts': '',
     'server/src/db/roles.sql': 'select 1',
     'server/dist/main.js': '',
+    'server/dist/modules/reports/pdf/pdf-scripts.js': `['@expo-google-fonts/noto/400Regular/Noto.ttf']`,
     'server/dist/main.js.map': '',
     'server/dist/main.d.ts': '',
     'server/dist/main.test.js': '',
@@ -76,6 +79,11 @@ beforeEach(() => {
     'server/dist/db/roles.sql': 'select 1',
     'console/dist/index.html': '<!doctype html>',
     'console/dist/built': '',
+    'node_modules/@expo-google-fonts/noto/400Regular/Noto.ttf': '',
+    'node_modules/@expo-google-fonts/noto/400Regular/Noto.ttf.png': '',
+    'node_modules/@expo-google-fonts/noto/900Black/Noto.ttf': '',
+    'node_modules/@expo-google-fonts/noto/LICENSE_FONT': '',
+    'node_modules/@expo-google-fonts/noto/index.js': '',
     'node_modules/left/index.js': '',
     'node_modules/left/index.d.ts': '',
     'node_modules/left/README.md': '',
@@ -111,6 +119,9 @@ it('an archive has what the programs need at run time, and nothing of tests, typ
     'deploy/linux/strongroom.service',
     'docs/alerts.yaml',
     'docs/dashboard.json',
+    'node_modules/@expo-google-fonts/noto/400Regular/Noto.ttf',
+    'node_modules/@expo-google-fonts/noto/LICENSE_FONT',
+    'node_modules/@expo-google-fonts/noto/package.json',
     ...['conformance', 'console', 'server', 'wallet']
       .map((path) => [path, lock.packages[path].name])
       .sort(([, left], [, right]) => (left < right ? -1 : 1))
@@ -128,6 +139,7 @@ it('an archive has what the programs need at run time, and nothing of tests, typ
     'server/commit',
     'server/dist/db/roles.sql',
     'server/dist/main.js',
+    'server/dist/modules/reports/pdf/pdf-scripts.js',
     'server/package.json',
     'wallet/package.json',
   ])
@@ -157,6 +169,7 @@ it('the list of parts names each package with its license, its hash and what it 
   expect(purls).toEqual([
     'pkg:npm/%40strongroom/wallet-conformance@1.2.3',
     'pkg:npm/%40strongroom/console@1.2.3',
+    'pkg:npm/%40expo-google-fonts/noto@1.0.0',
     'pkg:npm/for-linux@1.0.0',
     'pkg:npm/left@1.0.0',
     'pkg:npm/right@2.0.0',

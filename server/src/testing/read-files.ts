@@ -102,7 +102,10 @@ export type DrawnText = {
   gray: number
   font: string
   isBold: boolean
+  /** The text that a reader copies. */
   text: string
+  /** The characters of the glyphs from left to right. */
+  drawnAs: string
   width: number
 }
 type PdfFont = { name: string; characters: string[]; widths: number[] }
@@ -148,7 +151,7 @@ function fontsOf(objects: Map<string, { head: string; stream: string }>): Map<st
         name: /\/BaseFont \/(\S+)/.exec(font)![1]!,
         characters: [...map.matchAll(/\[([^\]]*)\]/g)].flatMap(([, list]) =>
           [...list!.matchAll(/<([0-9a-f ]*)>/g)].map(([, hex]) =>
-            String.fromCharCode(...hex!.split(' ').map((unit) => Number.parseInt(unit, 16))),
+            String.fromCharCode(...(hex!.match(/[0-9a-f]+/g) ?? []).map((unit) => Number.parseInt(unit, 16))),
           ),
         ),
         widths: widths.trim().split(/\s+/).map(Number),
@@ -158,13 +161,45 @@ function fontsOf(objects: Map<string, { head: string; stream: string }>): Map<st
   return fonts
 }
 
+const literal = String.raw`\(((?:[^\\()]|\\[\s\S])*)\)`
+/** Glyphs one after the other, or with their places and heights. */
+const shown = String.raw`${literal} Tj|(?:\S+ Ts \[(?:-?\d+|${literal})*\] TJ )+0 Ts`
+const drawing = new RegExp(
+  String.raw`BT \/(F\d+) ([\d.]+) Tf ([\d.]+) g (?:1 0 0 -1 (\S+) (\S+) Tm )?((?:${shown})) ET`,
+  'g',
+)
+/** Drawings in the place of which readers of the text take another. */
+const span = /\/Span <<\/ActualText <feff([0-9a-f]*)>>> BDC (.*?) EMC$/gms
+
 function textsOf(stream: string, fonts: Map<string, PdfFont>): DrawnText[] {
-  const operators = /BT \/(F\d+) ([\d.]+) Tf ([\d.]+) g (?:1 0 0 -1 (\S+) (\S+) Tm )?\(((?:[^\\()]|\\[\s\S])*)\) Tj ET/g
-  return [...stream.matchAll(operators)].map(([, font, size, gray, x, y, literal]) => {
+  const texts: DrawnText[] = []
+  let at = 0
+  for (const { 0: whole, 1: hex, 2: inside, index } of stream.matchAll(span)) {
+    texts.push(...piecesOf(stream.slice(at, index), fonts))
+    const pieces = piecesOf(inside!, fonts)
+    const last = pieces.at(-1)!
+    const text = Buffer.from(hex!, 'hex').swap16().toString('utf16le')
+    const drawnAs = pieces.map((piece) => piece.text).join('')
+    texts.push({ ...pieces[0]!, text, drawnAs, width: last.x + last.width - pieces[0]!.x })
+    at = index + whole.length
+  }
+  return [...texts, ...piecesOf(stream.slice(at), fonts)]
+}
+
+function piecesOf(stream: string, fonts: Map<string, PdfFont>): DrawnText[] {
+  return [...stream.matchAll(drawing)].map(([, font, size, gray, x, y, shown]) => {
     const { name, characters, widths } = fonts.get(font!)!
-    const bytes = literal!.replace(/\\([\s\S])/g, (_, escaped) => (escaped === 'r' ? '\r' : escaped))
-    expect(bytes.length % 2, 'glyphs are of two bytes').toBe(0)
-    const glyphs = (bytes.match(/[\s\S]{2}/g) ?? []).map((pair) => pair.charCodeAt(0) * 256 + pair.charCodeAt(1))
+    const glyphs: number[] = []
+    let gaps = 0
+    for (const [part, codes] of shown!.matchAll(new RegExp(`${literal}|(?<=[\\[)])-?\\d+(?=\\()`, 'g'))) {
+      if (codes === undefined) gaps += Number(part)
+      const bytes = (codes ?? '').replace(/\\([\s\S])/g, (_, escaped) => (escaped === 'r' ? '\r' : escaped))
+      expect(bytes.length % 2, 'glyphs are of two bytes').toBe(0)
+      for (const pair of bytes.match(/[\s\S]{2}/g) ?? []) glyphs.push(pair.charCodeAt(0) * 256 + pair.charCodeAt(1))
+    }
+    // The glyph 0 of each font is the box that stands for a character that it lacks.
+    expect(glyphs, `a text in ${name}`).not.toContain(0)
+    const text = glyphs.map((glyph) => characters[glyph]).join('')
     return {
       x: Number(x ?? 0),
       y: Number(y ?? 0),
@@ -172,8 +207,9 @@ function textsOf(stream: string, fonts: Map<string, PdfFont>): DrawnText[] {
       gray: Number(gray),
       font: name,
       isBold: name.includes('Bold'),
-      text: glyphs.map((glyph) => characters[glyph]).join(''),
-      width: (glyphs.reduce((sum, glyph) => sum + widths[glyph]!, 0) * Number(size)) / 1000,
+      text,
+      drawnAs: text,
+      width: ((glyphs.reduce((sum, glyph) => sum + widths[glyph]!, 0) - gaps) * Number(size)) / 1000,
     }
   })
 }

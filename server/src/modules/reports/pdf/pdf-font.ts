@@ -1,11 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 
-/** The weights of the font family of all pages. */
-export type Weight = 'regular' | 'bold'
-
-/** The width of a UTF-16 unit of printable text at size 1. */
-export type Widths = Float64Array
+type Glyph = { id: number; advanceWidth: number; codePoints: number[] }
 
 /** The fields of an embedded font of pdfkit that this file uses. */
 type Embedded = {
@@ -13,7 +8,14 @@ type Embedded = {
   font: {
     unitsPerEm: number
     hasGlyphForCodePoint(point: number): boolean
-    glyphForCodePoint(point: number): { id: number; advanceWidth: number; codePoints: number[] }
+    glyphForCodePoint(point: number): Glyph
+    layout(
+      text: string,
+      features: undefined,
+      script: undefined,
+      language: undefined,
+      direction: 'rtl',
+    ): { glyphs: Glyph[]; positions: { xAdvance: number; xOffset: number; yOffset: number }[] }
   }
   subset: { includeGlyph(id: number): number }
   unicode: number[][]
@@ -22,74 +24,117 @@ type Embedded = {
   ref(): unknown
 }
 
-const require = createRequire(import.meta.url)
-const pathOf: Record<Weight, () => string> = {
-  regular: () => require.resolve('@expo-google-fonts/arimo/400Regular/Arimo_400Regular.ttf'),
-  bold: () => require.resolve('@expo-google-fonts/arimo/700Bold/Arimo_700Bold.ttf'),
-}
-const loaded = new Map<Weight, Buffer>()
+/** Glyphs in the order in which they are drawn, from left to right: the operators that show them, and their width at size 1. */
+export type Shown = { width: number; operators(size: number): string }
 
-/** The bytes of a font, read when the first PDF is made. */
-function load(weight: Weight): Buffer {
-  const known = loaded.get(weight)
-  if (known !== undefined) return known
-  const bytes = readFileSync(pathOf[weight]())
-  loaded.set(weight, bytes)
-  return bytes
+const rememberedMax = 5_000
+
+/**
+ * Returns a function that keeps its last answers: the layout of a word takes up to a millisecond, and the same names are measured
+ * and drawn again and again.
+ */
+export function remember<Answer>(answer: (text: string) => Answer): (text: string) => Answer {
+  const answers = new Map<string, Answer>()
+  return (text) => {
+    const known = answers.get(text)
+    if (known !== undefined) return known
+    if (answers.size === rememberedMax) answers.clear()
+    const made = answer(text)
+    answers.set(text, made)
+    return made
+  }
 }
 
 /**
- * A weight of the font in one document, which embeds only the glyphs that it draws. Glyphs are looked up by character, without the
- * layout engine of pdfkit, because a statement may have tens of millions of cells.
+ * A font in one document, which embeds only the glyphs that it draws. Text from left to right is drawn character by character,
+ * without the layout engine of pdfkit, because a statement may have tens of millions of cells.
  */
 export class Face {
-  readonly widths: Widths = new Float64Array(0x10000)
   readonly #embedded: Embedded
-  readonly #drawn: string[] = []
+  readonly #drawn = new Map<number, { code: string; width: number }>()
 
-  constructor(pdf: PDFKit.PDFDocument, weight: Weight) {
-    pdf.font(load(weight))
+  constructor(pdf: PDFKit.PDFDocument, path: string) {
+    pdf.font(readFileSync(path))
     this.#embedded = (pdf as unknown as { _font: Embedded })._font
-    for (let unit = 0x20; unit < 0x7f; unit += 1) this.has(unit)
   }
 
-  /** Returns the key and the reference under which a page names the font. */
-  get resource(): [name: string, reference: unknown] {
-    return [this.#embedded.id, this.#embedded.ref()]
-  }
-
+  /** The key and the reference under which a page names the font. */
   get name(): string {
     return this.#embedded.id
   }
 
-  /** Returns true if the font has a glyph for the character, and stores its width. */
-  has(unit: number): boolean {
+  get reference(): PDFKit.PDFKitReference {
+    return this.#embedded.ref() as PDFKit.PDFKitReference
+  }
+
+  has(point: number): boolean {
+    return this.#embedded.font.hasGlyphForCodePoint(point)
+  }
+
+  /** Returns the width of the glyph of a character at size 1. */
+  width(point: number): number {
     const { font } = this.#embedded
-    if (!font.hasGlyphForCodePoint(unit)) return false
-    this.widths[unit] = font.glyphForCodePoint(unit).advanceWidth / font.unitsPerEm
-    return true
+    return font.glyphForCodePoint(point).advanceWidth / font.unitsPerEm
   }
 
-  /** Returns printable text as the content of a literal string (ISO 32000-1, 7.3.4.2). */
-  encode(text: string): string {
-    let encoded = ''
-    for (let i = 0; i < text.length; i += 1) {
-      const unit = text.charCodeAt(i)
-      encoded += this.#drawn[unit] ?? this.#include(unit)
+  /** Embeds the glyph of a character and returns it as a part of a literal string (ISO 32000-1, 7.3.4.2). */
+  encode(point: number): string {
+    return this.#include(this.#embedded.font.glyphForCodePoint(point), [point])
+  }
+
+  /** Shows text from left to right, a glyph for each character. */
+  show(text: string): Shown {
+    let codes = ''
+    let width = 0
+    for (const character of text) {
+      const point = character.codePointAt(0)!
+      let drawn = this.#drawn.get(point)
+      if (drawn === undefined) {
+        drawn = { code: this.encode(point), width: this.width(point) }
+        this.#drawn.set(point, drawn)
+      }
+      codes += drawn.code
+      width += drawn.width
     }
-    return encoded
+    return { width, operators: () => `(${codes}) Tj` }
   }
 
-  /** Embeds the glyph with its width and its character, so that readers can copy and search the text. */
-  #include(unit: number): string {
-    const { font, subset, unicode, widths, scale } = this.#embedded
-    const glyph = font.glyphForCodePoint(unit)
+  /** Shows text from right to left, in which letters take their forms by their neighbours and marks stand at their letters. */
+  readonly shape = remember((text): Shown => {
+    const { font } = this.#embedded
+    const { glyphs, positions } = font.layout(text, undefined, undefined, undefined, 'rtl')
+    const thousandths = 1000 / font.unitsPerEm
+    // The place where a glyph is due, and the place behind the glyphs that are drawn.
+    let due = 0
+    let pen = 0
+    let rise = 0
+    let parts: { rise: number; codes: string }[] = []
+    for (const [i, glyph] of glyphs.entries()) {
+      const { xAdvance, xOffset, yOffset } = positions[i]!
+      if (yOffset !== rise || parts.length === 0) parts = [...parts, { rise: yOffset, codes: '' }]
+      rise = yOffset
+      const gap = Math.round((pen - due - xOffset) * thousandths)
+      parts.at(-1)!.codes += `${gap === 0 ? '' : gap}(${this.#include(glyph, glyph.codePoints)})`
+      pen = due + xOffset + glyph.advanceWidth
+      due += xAdvance
+    }
+    return {
+      width: due / font.unitsPerEm,
+      operators: (size) =>
+        parts
+          .map(({ rise, codes }) => `${((rise / font.unitsPerEm) * size).toFixed(2)} Ts [${codes}] TJ`)
+          .join(' ')
+          .concat(' 0 Ts'),
+    }
+  })
+
+  /** Embeds a glyph with its width and its characters, so that readers can copy and search the text. */
+  #include(glyph: Glyph, points: number[]): string {
+    const { subset, unicode, widths, scale } = this.#embedded
     const number = subset.includeGlyph(glyph.id)
     widths[number] ??= glyph.advanceWidth * scale
-    unicode[number] ??= [unit]
-    const encoded = escapeByte(number >> 8) + escapeByte(number & 0xff)
-    this.#drawn[unit] = encoded
-    return encoded
+    unicode[number] ??= points
+    return escapeByte(number >> 8) + escapeByte(number & 0xff)
   }
 }
 
@@ -99,47 +144,3 @@ function escapeByte(byte: number): string {
   const character = String.fromCharCode(byte)
   return '\\()'.includes(character) ? `\\${character}` : character
 }
-
-/**
- * Characters of the alphabets that are written from left to right, one glyph after the other. It excludes marks without a
- * composed character, invisible characters, and characters that change the direction of other text.
- */
-const isLegible = /^[\p{L}\p{N}\p{P}\p{S}]$/u
-const alphabets = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Common}]$/u
-
-/**
- * Returns a function for text as it is drawn: a character that the font lacks, or that a reader could not see, is written as
- * `\u{20ae}`, never dropped or replaced, so that the reader can see which character it is.
- */
-export function createPrintable(faces: Record<Weight, Face>): (text: string) => string {
-  const drawable = new Map<number, boolean>()
-
-  function isDrawable(character: string, point: number): boolean {
-    const known = drawable.get(point)
-    if (known !== undefined) return known
-    const isShown =
-      point <= 0xffff &&
-      isLegible.test(character) &&
-      alphabets.test(character) &&
-      // Both weights are checked, so that the width is known whichever draws it.
-      [faces.regular, faces.bold].every((face) => face.has(point))
-    drawable.set(point, isShown)
-    return isShown
-  }
-
-  return (text) => {
-    if (/^[\x20-\x5B\x5D-\x7E]*$/.test(text)) return text
-    let printable = ''
-    // The backslash of text that looks like an escape is escaped itself, so that the two differ.
-    const marked = text.replace(/\\(?=u\{)/g, spellOut(0x5c)).replaceAll('\r\n', '\n')
-    for (const character of marked.normalize('NFC')) {
-      const point = character.codePointAt(0)!
-      if ((point >= 0x20 && point < 0x7f) || isDrawable(character, point)) printable += character
-      else printable += spaces.has(character) ? ' ' : spellOut(point)
-    }
-    return printable
-  }
-}
-
-const spaces = new Set(['\t', '\n', '\r', '\u00a0'])
-const spellOut = (point: number) => `\\u{${point.toString(16)}}`

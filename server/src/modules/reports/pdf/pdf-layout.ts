@@ -1,12 +1,13 @@
 import { type Column, type ColumnKind, isNumeric, type Row } from '../documents/document.ts'
 import { splitNumber } from '../documents/print.ts'
 import type { Language } from '../documents/words.ts'
-import type { Widths } from './pdf-font.ts'
+import { directionOf, type Widths } from './typesetter.ts'
 
 export function widthOf(text: string, widths: Widths, size: number): number {
+  const { units } = widths
   let width = 0
-  for (let i = 0; i < text.length; i += 1) width += widths[text.charCodeAt(i)]!
-  return width * size
+  for (let i = 0; i < text.length; i += 1) width += units[text.charCodeAt(i)]!
+  return (Number.isNaN(width) ? widths.shaped(text) : width) * size
 }
 
 /** Splits text into lines no wider than `width`, at spaces, and within a word only if the word is wider than a line. */
@@ -28,7 +29,8 @@ export function wrap(text: string, widths: Widths, size: number, width: number):
     lines.push(...pieces)
   }
   lines.push(line)
-  return lines
+  const direction = directionOf(text)
+  return lines.map((part, i) => (i === 0 ? part : direction + part))
 }
 
 /**
@@ -68,7 +70,8 @@ function breakWord(word: string, widths: Widths, size: number, width: number): s
   let start = 0
   let used = 0
   for (let i = 0; i < word.length; i += 1) {
-    const glyphWidth = widths[word.charCodeAt(i)]! * size
+    const glyphWidth = widths.units[word.charCodeAt(i)]! * size
+    if (Number.isNaN(glyphWidth)) return breakShaped(word, widths, size, width)
     if (used + glyphWidth > width && i > start) {
       pieces.push(word.slice(start, i))
       start = i
@@ -77,6 +80,26 @@ function breakWord(word: string, widths: Widths, size: number, width: number): s
     used += glyphWidth
   }
   pieces.push(word.slice(start))
+  return pieces
+}
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** Breaks a word of letters whose widths depend on their neighbours. A letter keeps its marks. */
+function breakShaped(word: string, widths: Widths, size: number, width: number): string[] {
+  const characters = Array.from(segmenter.segment(word), ({ segment }) => segment)
+  const pieces: string[] = []
+  for (let start = 0; start < characters.length; ) {
+    // The most characters that fit, and the fewest that do not.
+    let [fitting, excess] = [start + 1, characters.length + 1]
+    while (excess - fitting > 1) {
+      const middle = (fitting + excess) >> 1
+      if (widthOf(characters.slice(start, middle).join(''), widths, size) <= width) fitting = middle
+      else excess = middle
+    }
+    pieces.push(characters.slice(start, fitting).join(''))
+    start = fitting
+  }
   return pieces
 }
 

@@ -1,7 +1,9 @@
 import PDFDocument from 'pdfkit'
 import type { Words } from '../documents/words.ts'
-import { createPrintable, Face, type Weight, type Widths } from './pdf-font.ts'
+import type { Face } from './pdf-font.ts'
 import { widthOf, wrap } from './pdf-layout.ts'
+import { hasRightToLeft, type Weight } from './pdf-scripts.ts'
+import { fromLeft, stripDirections, Typesetter, type Widths } from './typesetter.ts'
 
 type Look = { font?: Weight; size: number; gray?: number }
 /** Red, green and blue from 0 to 1. */
@@ -47,7 +49,7 @@ export class Pages {
   readonly printable: (text: string) => string
   readonly words: Words
   readonly #pdf: PDFKit.PDFDocument
-  readonly #faces: Record<Weight, Face>
+  readonly #typesetter: Typesetter
   readonly #title: string
   readonly #headLines: string[]
   readonly #footer: string
@@ -76,13 +78,13 @@ export class Pages {
       BBox: [0, -2, totalWidth, footerSize],
       Resources: { Font: this.#totalFonts },
     })
-    this.#faces = { regular: new Face(this.#pdf, 'regular'), bold: new Face(this.#pdf, 'bold') }
-    this.widths = { regular: this.#faces.regular.widths, bold: this.#faces.bold.widths }
-    this.printable = createPrintable(this.#faces)
+    this.#typesetter = new Typesetter(this.#pdf)
+    this.widths = this.#typesetter.widths
+    this.printable = this.#typesetter.printable
     this.#title = this.printable(title)
     this.#footer = this.printable(footer)
     this.#headLines = pageHead
-      .map(this.printable)
+      .map((line) => fromLeft(this.printable(line)))
       .flatMap((line) => shorten(wrap(line, this.widths.regular, head.size, pageWidth), words))
   }
 
@@ -92,10 +94,7 @@ export class Pages {
     const left = this.#count === 0 ? null : (this.#pdf.page.dictionary as unknown as Page)
     this.#pdf.addPage({ size: 'A4', layout: 'landscape', margin })
     if (left !== null) forget(this.#pdf, left)
-    for (const face of Object.values(this.#faces)) {
-      const [name, reference] = face.resource
-      this.#pdf.page.fonts[name] = reference as PDFKit.PDFKitReference
-    }
+    for (const weight of ['regular', 'bold'] as const) this.#use(this.#typesetter.face('alphabets', weight))
     this.#pdf.page.xobjects.Total = this.#total
     this.#count += 1
     this.#y = margin
@@ -105,9 +104,22 @@ export class Pages {
 
   /** Draws one line; `lineY` is its baseline. */
   text(x: number, lineY: number, printable: string, { font = 'regular', size, gray = 0 }: Look): void {
-    const face = this.#faces[font]
-    const place = `1 0 0 -1 ${x.toFixed(2)} ${lineY.toFixed(2)}`
-    this.#draw(`BT /${face.name} ${size} Tf ${gray} g ${place} Tm (${face.encode(printable)}) Tj ET`)
+    const encoded = this.#typesetter.encode(printable, font)
+    if (encoded !== null) {
+      const { name } = this.#typesetter.face('alphabets', font)
+      this.#draw(`BT /${name} ${size} Tf ${gray} g 1 0 0 -1 ${x.toFixed(2)} ${lineY.toFixed(2)} Tm (${encoded}) Tj ET`)
+      return
+    }
+    let pieceX = x
+    const pieces: string[] = []
+    for (const { face, width, operators } of this.#typesetter.lay(printable, font)) {
+      this.#use(face)
+      const place = `1 0 0 -1 ${pieceX.toFixed(2)} ${lineY.toFixed(2)} Tm`
+      pieces.push(`BT /${face.name} ${size} Tf ${gray} g ${place} ${operators(size)} ET`)
+      pieceX += width * size
+    }
+    const drawn = pieces.join(' ')
+    this.#draw(hasRightToLeft(printable) ? readAs(printable, drawn) : drawn)
   }
 
   rule(x: number, lineY: number, length: number, shade: number | Color, width = 0.5): void {
@@ -159,12 +171,15 @@ export class Pages {
     const look = { size: footerSize, gray: footerGray }
     this.text(leftEdge, footerY + footerLineHeight, this.printable(lastLine), look)
     this.#leave()
-    const { regular } = this.#faces
-    const [name, reference] = regular.resource
+    const { name, reference } = this.#typesetter.face('alphabets', 'regular')
     this.#totalFonts[name] = reference
-    const total = regular.encode(this.words.text('ofPages', { count: this.#count }))
+    const total = this.#typesetter.encode(this.words.text('ofPages', { count: this.#count }), 'regular')
     this.#total.end(`BT /${name} ${footerSize} Tf ${footerGray} g (${total}) Tj ET`)
     this.#pdf.end()
+  }
+
+  #use(face: Face): void {
+    this.#pdf.page.fonts[face.name] = face.reference
   }
 
   /** Collects the content of a page, which is written when it is finished: as one piece of bytes instead of one for every cell. */
@@ -199,6 +214,12 @@ export class Pages {
     this.#draw(`q 1 0 0 -1 ${totalX} ${footerY.toFixed(2)} cm /Total Do Q`)
     this.text(leftEdge + pageWidth - this.width(this.#footer, look), footerY, this.#footer, look)
   }
+}
+
+/** Gives drawings the text that readers of the file copy and read aloud in their place, in its stored order (ISO 32000-1, 14.9.4). */
+function readAs(printable: string, drawn: string): string {
+  const text = Buffer.from(stripDirections(printable), 'utf16le').swap16().toString('hex')
+  return `/Span <</ActualText <feff${text}>>> BDC ${drawn} EMC`
 }
 
 const footerY = pageHeight - bottom + 22

@@ -5,6 +5,7 @@ import { createBlocks } from './pdf-blocks.ts'
 import { cell, type Drawing, planLayout, type Texts, widthOf } from './pdf-layout.ts'
 import { leftEdge, type Pages, pageWidth } from './pdf-pages.ts'
 import { createRows } from './pdf-rows.ts'
+import { fromLeft, isolate } from './typesetter.ts'
 
 const rowsPerLot = 200
 /** The room for further digits, because later rows may have longer numbers than the first ones. */
@@ -91,14 +92,16 @@ function textsOf(
     const shown = { kind, ...(column?.wording === undefined ? {} : { wording: column.wording }) }
     return isLabelled !== true || column === undefined
       ? { key, shown, before: '' }
-      : { key, shown: column, before: `${words.label(column.label)}: ` }
+      : { key, shown: column, before: printable(`${words.label(column.label)}: `) }
   })
   const missing = [printable(absent)]
+  // Values beside each other keep their order, whatever their scripts are.
+  const beside = (text: string) => (isLabelled === true || separator !== undefined ? isolate(text) : text)
   return (row) => {
     const texts: string[] = []
     for (const { key, shown, before } of parts) {
       const value = row[key] ?? null
-      if (value !== null && value !== '') texts.push(printable(before + printCell(value, shown, time, words)))
+      if (value !== null && value !== '') texts.push(before + beside(printable(printCell(value, shown, time, words))))
     }
     if (texts.length === 0) return missing
     return separator === undefined ? texts : [texts.join(separator)]
@@ -166,7 +169,7 @@ function createWriter<Item>(
 
   return {
     add(row) {
-      const next = headingOf === undefined ? null : pages.printable(headingOf(row))
+      const next = headingOf === undefined ? null : fromLeft(pages.printable(headingOf(row)))
       if (isRowWhole || next !== heading) finish()
       heading = next
       const item = drawing.measure(row)

@@ -6,6 +6,7 @@ import { drawChart } from './pdf-chart.ts'
 import { wrap } from './pdf-layout.ts'
 import { leftEdge, Pages, pageWidth } from './pdf-pages.ts'
 import { drawTable } from './pdf-table.ts'
+import { fromLeft } from './typesetter.ts'
 
 const title = { size: 16, lineHeight: 24 }
 const notice = { size: 9, height: 16 }
@@ -69,7 +70,7 @@ function drawFacts(pages: Pages, facts: readonly Fact[], before: number): void {
   const room = pageWidth - fact.labelWidth
   if (facts.length > 0) pages.moveDown(before)
   for (const { label, value } of facts) {
-    const lines = wrap(pages.printable(value), pages.widths.regular, fact.size, room)
+    const lines = wrap(fromLeft(pages.printable(value)), pages.widths.regular, fact.size, room)
     for (const [i, line] of lines.entries()) {
       if (pages.room() < fact.lineHeight) pages.add()
       pages.moveDown(fact.lineHeight)
