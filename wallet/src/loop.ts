@@ -34,6 +34,7 @@ export function startLoop(
 
   async function run() {
     let failures = 0
+    let lastError: string | null = null
     while (!stopped) {
       woken = false
       pause = new AbortController()
@@ -44,14 +45,17 @@ export function startLoop(
         else if (due !== false) delay = Math.min(delay, Math.max(due, 0))
         if (failures > 0) log.info({ loop: name }, 'works again')
         failures = 0
+        lastError = null
       } catch (error) {
         failures += 1
         delay = Math.min(
           retryMilliseconds * 2 ** Math.min(failures, 10),
           Math.max(backoffMillisecondsMax, retryMilliseconds),
         )
-        // A lasting outage is logged once at warn level, not on every pass.
-        log[failures === 1 ? 'warn' : 'debug']({ loop: name, error: describeNodeError(error) }, 'pass failed')
+        // A lasting outage is logged at warn level once for each reason, not on every pass.
+        const reason = describeNodeError(error)
+        log[reason === lastError ? 'debug' : 'warn']({ loop: name, error: reason }, 'pass failed')
+        lastError = reason
       }
       if (!stopped && !woken && delay > 0)
         await sleep(delay, undefined, { signal: pause.signal }).catch(() => undefined)
