@@ -4,7 +4,7 @@ import type { UtxoParameters } from '../chains/bitcoin/parameters.ts'
 import { amountOf } from '../chains/bitcoin/rpc.ts'
 import type { Coin } from '../chains/bitcoin/sizes.ts'
 import type { LitecoinNode } from './litecoin-node.ts'
-import { signTransaction } from './sign-transaction.ts'
+import { signForSeveral, signTransaction } from './sign-transaction.ts'
 
 /** Returns strangers on the chain of a node: one pays with the rewards of the first blocks, others mine and receive. */
 export async function openUtxoFaucet({ rpc, mine }: LitecoinNode, parameters: UtxoParameters) {
@@ -16,15 +16,20 @@ export async function openUtxoFaucet({ rpc, mine }: LitecoinNode, parameters: Ut
   /** Signs a payment of the faucet with a block reward of its own. */
   const payFrom = async (toAddress: string, amount: bigint) => (await payTwice([toAddress], amount))[0]!
 
-  /** Signs payments of the faucet that all spend the same block reward, so that the chain can have one of them. */
-  async function payTwice(recipients: string[], amount: bigint) {
+  /** Returns the reward of a block that the faucet has not spent. */
+  async function nextCoin(): Promise<Coin> {
     faucetBlock += 1
     const hash = await rpc.call('getblockhash', [faucetBlock])
     const block = (await rpc.call('getblock', [hash, 2])) as {
       tx: { txid: string; vout: { n: number; value: unknown }[] }[]
     }
     const { txid, vout } = block.tx[0]!
-    const coin: Coin = { txHash: txid, index: vout[0]!.n, amount: amountOf(vout[0]!.value)! }
+    return { txHash: txid, index: vout[0]!.n, amount: amountOf(vout[0]!.value)! }
+  }
+
+  /** Signs payments of the faucet that all spend the same block reward, so that the chain can have one of them. */
+  async function payTwice(recipients: string[], amount: bigint) {
+    const coin = await nextCoin()
     const { txHash, index } = coin
     return await Promise.all(
       recipients.map(async (toAddress) => {
@@ -41,6 +46,12 @@ export async function openUtxoFaucet({ rpc, mine }: LitecoinNode, parameters: Ut
     /** Sends a payment of the faucet, and returns its hash. */
     async pay(toAddress: string, amount: bigint): Promise<string> {
       return (await rpc.call('sendrawtransaction', [(await payFrom(toAddress, amount)).raw])) as string
+    },
+    /** Sends one transaction of the faucet with all these outputs, and returns its hash. The rest is its fee. */
+    async payTogether(outputs: { toAddress: string; amount: bigint }[]): Promise<string> {
+      const { raw } = await signForSeveral([faucet], { coins: [await nextCoin()], outputs }, parameters)
+      // The fee is high, because nothing returns.
+      return (await rpc.call('sendrawtransaction', [raw, 0])) as string
     },
     /** Mines blocks to a new script, so that they are never the same as blocks of a branch that the chain has left. */
     async mine(count = 1) {
