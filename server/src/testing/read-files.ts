@@ -110,8 +110,8 @@ export type DrawnText = {
 }
 type PdfFont = { name: string; characters: string[]; widths: number[] }
 
-/** Returns the text of all pages of a PDF, in the order in which it is drawn, and the number of pages. */
-export function readPdf(bytes: Buffer): { pages: number; text: string; fonts: string[]; drawn: DrawnText[][] } {
+/** Returns the objects of a PDF by their numbers, and its fonts. */
+export function readObjects(bytes: Buffer) {
   const source = bytes.toString('latin1')
   expect(source.startsWith('%PDF-') && source.trimEnd().endsWith('%%EOF'), 'a whole PDF').toBe(true)
   const objects = new Map<string, { head: string; stream: string }>()
@@ -125,13 +125,18 @@ export function readPdf(bytes: Buffer): { pages: number; text: string; fonts: st
       objects.set(number!, { head, stream: stream.toString('latin1') })
     }
   }
-  const fonts = fontsOf(objects)
+  return { objects, fonts: fontsOf(objects) }
+}
+
+/** Returns the text of all pages of a PDF, in the order in which it is drawn, and the number of pages. */
+export function readPdf(bytes: Buffer): { pages: number; text: string; fonts: string[]; drawn: DrawnText[][] } {
+  const { objects, fonts } = readObjects(bytes)
   const streams = [...objects.values()].map(({ stream }) => stream)
   const drawn = streams.filter((stream) => stream.includes('/Total Do')).map((stream) => textsOf(stream, fonts))
   const total = streams.filter((stream) => stream.startsWith('BT /') && !stream.includes(' Do'))
   const texts = [...drawn.flat(), ...total.flatMap((stream) => textsOf(stream, fonts))]
   return {
-    pages: source.match(/\/Type \/Page\n/g)?.length ?? 0,
+    pages: [...objects.values()].filter(({ head }) => head.includes('/Type /Page\n')).length,
     text: texts.map(({ text }) => text).join(' '),
     fonts: [...fonts.values()].map(({ name }) => name),
     drawn,
@@ -171,7 +176,7 @@ const drawing = new RegExp(
 /** Drawings in the place of which readers of the text take another. */
 const span = /\/Span <<\/ActualText <feff([0-9a-f]*)>>> BDC (.*?) EMC$/gms
 
-function textsOf(stream: string, fonts: Map<string, PdfFont>): DrawnText[] {
+export function textsOf(stream: string, fonts: Map<string, PdfFont>): DrawnText[] {
   const texts: DrawnText[] = []
   let at = 0
   for (const { 0: whole, 1: hex, 2: inside, index } of stream.matchAll(span)) {

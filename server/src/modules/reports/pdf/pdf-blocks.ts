@@ -51,25 +51,25 @@ export function createBlocks(
     const top = pages.y() + block.labelHeight
     for (const [i, value] of group.entries()) {
       const x = leftEdge + i * width
-      for (const [n, line] of value.label.entries()) {
-        pages.text(x, top + n * block.labelHeight, line, { size: block.labelSize, gray: gray.label })
-      }
-      for (const [n, line] of value.lines.slice(0, drawn).entries()) {
-        pages.text(x, top + labels * block.labelHeight + n * block.lineHeight, line, { size: block.size })
-      }
+      pages.element('P', () => {
+        for (const [n, line] of value.label.entries()) {
+          pages.text(x, top + n * block.labelHeight, line, { size: block.labelSize, gray: gray.label })
+        }
+        for (const [n, line] of value.lines.slice(0, drawn).entries()) {
+          pages.text(x, top + labels * block.labelHeight + n * block.lineHeight, line, { size: block.size })
+        }
+      })
     }
     pages.moveDown(heightOf(group, drawn))
     return drawn === lines ? null : group.map((value) => ({ ...value, lines: value.lines.slice(drawn) }))
   }
 
   return {
+    group: 'Div',
     headerHeight: 0,
     drawHeader() {},
     headingHeight: heading.height,
-    drawHeading(text) {
-      pages.text(leftEdge, pages.y() + heading.baseline, text, { font: 'bold', size: heading.size })
-      pages.moveDown(heading.height)
-    },
+    drawHeading: (text) => drawHeading(pages, text),
     measure(row: Row) {
       const values = columns.map(({ label, kind, textsOf }) => ({
         label: wrap(label, regular, block.labelSize, inner),
@@ -83,7 +83,10 @@ export function createBlocks(
       for (const [i, group] of groups.entries()) {
         const isTooHigh = pages.room() < heightOf(group, Math.min(most(group, 'lines'), 3))
         if (i > 0 && isTooHigh) return groups.slice(i)
-        const rest = drawGroup(group)
+        let rest: Group | null = null
+        pages.row('Div', () => {
+          rest = drawGroup(group)
+        })
         if (rest !== null) return [rest, ...groups.slice(i + 1)]
       }
       pages.rule(leftEdge, pages.y(), pageWidth, gray.rule)
@@ -91,4 +94,11 @@ export function createBlocks(
       return null
     },
   }
+}
+
+function drawHeading(pages: Pages, text: string): void {
+  const look = { font: 'bold', size: heading.size } as const
+  const drawLine = () => pages.text(leftEdge, pages.y() + heading.baseline, text, look)
+  pages.row('Div', () => pages.element('H3', drawLine))
+  pages.moveDown(heading.height)
 }

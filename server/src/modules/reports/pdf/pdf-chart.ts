@@ -22,16 +22,24 @@ export function drawChart(pages: Pages, { title, unit, points }: Chart, time: Zo
   if (pages.room() < needed) pages.add()
   else pages.moveDown(16)
   pages.moveDown(size.title)
-  pages.text(leftEdge, pages.y(), pages.printable(title), { font: 'bold', size: size.title })
+  const heading = pages.printable(title)
+  pages.element('H2', () => pages.text(leftEdge, pages.y(), heading, { font: 'bold', size: size.title }))
   pages.moveDown(6)
   const highest = Math.max(...points.map(({ incoming, net }) => Math.max(incoming, net)), 0)
   const lowest = Math.min(...points.map(({ outgoing, net }) => Math.min(-outgoing, net)), 0)
   if (highest === 0 && lowest === 0) {
     pages.moveDown(size.label + 4)
     const reason = pages.words.text('nothingToDraw', { unit })
-    pages.text(leftEdge, pages.y(), pages.printable(reason), { size: 7, gray: gray.label })
+    pages.element('P', () => pages.text(leftEdge, pages.y(), pages.printable(reason), { size: 7, gray: gray.label }))
     return
   }
+  // The table of the timeline has the figures.
+  pages.element('Figure', () => drawPlot(pages, { unit, points, highest, lowest }, time), { Alt: new String(title) })
+}
+
+type Plot = Pick<Chart, 'unit' | 'points'> & { highest: number; lowest: number }
+
+function drawPlot(pages: Pages, { unit, points, highest, lowest }: Plot, time: ZonedTime): void {
   drawLegend(pages, unit)
   const step = niceStep((highest - lowest) / stepsMax)
   const [top, low] = [Math.ceil(highest / step) * step, Math.floor(lowest / step) * step]

@@ -166,6 +166,8 @@ export type Texts = (row: Row) => string[]
 
 /** The layout of the rows of a table, below each other in columns or as blocks of labelled values. */
 export type Drawing<Item> = {
+  /** The element of the structure that has all rows. */
+  group: 'Table' | 'Div'
   measure(row: Row): Item
   heightOf(item: Item): number
   headerHeight: number

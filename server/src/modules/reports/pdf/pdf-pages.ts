@@ -3,6 +3,7 @@ import type { Words } from '../documents/words.ts'
 import type { Face } from './pdf-font.ts'
 import { widthOf, wrap } from './pdf-layout.ts'
 import { hasRightToLeft, type Weight } from './pdf-scripts.ts'
+import { type GroupType, type LeafType, numberOf, Structure } from './pdf-structure.ts'
 import { fromLeft, stripDirections, Typesetter, type Widths } from './typesetter.ts'
 
 type Look = { font?: Weight; size: number; gray?: number }
@@ -50,6 +51,7 @@ export class Pages {
   readonly words: Words
   readonly #pdf: PDFKit.PDFDocument
   readonly #typesetter: Typesetter
+  readonly #structure: Structure
   readonly #title: string
   readonly #headLines: string[]
   readonly #footer: string
@@ -58,6 +60,7 @@ export class Pages {
   readonly #totalFonts: Record<string, unknown> = {}
   #count = 0
   #content = ''
+  #isPlain = false
   #y = margin
 
   constructor({ title, pageHead, footer, words, createdAt, isCompressed }: Options) {
@@ -69,6 +72,7 @@ export class Pages {
       pdfVersion: '1.7',
       lang: words.language,
       displayTitle: true,
+      tagged: true,
       compress: isCompressed,
       info: { Title: title, Creator: 'Strongroom', Producer: 'Strongroom', CreationDate: createdAt },
     })
@@ -79,6 +83,7 @@ export class Pages {
       Resources: { Font: this.#totalFonts },
     })
     this.#typesetter = new Typesetter(this.#pdf)
+    this.#structure = new Structure(this.#pdf)
     this.widths = this.#typesetter.widths
     this.printable = this.#typesetter.printable
     this.#title = this.printable(title)
@@ -96,10 +101,52 @@ export class Pages {
     if (left !== null) forget(this.#pdf, left)
     for (const weight of ['regular', 'bold'] as const) this.#use(this.#typesetter.face('alphabets', weight))
     this.#pdf.page.xobjects.Total = this.#total
+    this.#structure.enterPage()
     this.#count += 1
     this.#y = margin
     if (this.#count > 1) this.#drawHead()
     this.#drawFooter()
+    this.#content += this.#structure.resume()
+  }
+
+  /** Draws the content of an element of the structure. */
+  element(type: LeafType, draw: () => void, attributes: Record<string, unknown> = {}): void {
+    if (!this.#isPlain) this.#content += this.#structure.open(type, attributes)
+    draw()
+    if (!this.#isPlain) this.#content += this.#structure.close()
+  }
+
+  openGroup(type: GroupType): void {
+    this.#structure.openGroup(type)
+  }
+
+  closeGroup(): void {
+    this.#structure.closeGroup()
+  }
+
+  /** Draws a row: its cells are elements, up to a number of rows. */
+  row(type: GroupType, draw: () => void): void {
+    if (this.#isPlain) draw()
+    else if (this.#structure.countRow()) {
+      this.#structure.openGroup(type)
+      draw()
+      this.#structure.closeGroup()
+    } else {
+      this.#content += this.#structure.rest()
+      this.#drawPlain(draw)
+    }
+  }
+
+  /** Draws what an element before has said, such as a header on a further page. */
+  repeat(draw: () => void): void {
+    this.#content += this.#structure.close()
+    this.#drawPlain(draw)
+  }
+
+  #drawPlain(draw: () => void): void {
+    this.#isPlain = true
+    draw()
+    this.#isPlain = false
   }
 
   /** Draws one line; `lineY` is its baseline. */
@@ -169,12 +216,13 @@ export class Pages {
   /** Completes the document, with a second line in the foot of the last page. */
   end(lastLine: string): void {
     const look = { size: footerSize, gray: footerGray }
-    this.text(leftEdge, footerY + footerLineHeight, this.printable(lastLine), look)
+    this.element('P', () => this.text(leftEdge, footerY + footerLineHeight, this.printable(lastLine), look))
     this.#leave()
     const { name, reference } = this.#typesetter.face('alphabets', 'regular')
     this.#totalFonts[name] = reference
     const total = this.#typesetter.encode(this.words.text('ofPages', { count: this.#count }), 'regular')
     this.#total.end(`BT /${name} ${footerSize} Tf ${footerGray} g (${total}) Tj ET`)
+    this.#structure.end()
     this.#pdf.end()
   }
 
@@ -184,12 +232,12 @@ export class Pages {
 
   /** Collects the content of a page, which is written when it is finished: as one piece of bytes instead of one for every cell. */
   #draw(operators: string): void {
-    this.#content += `${operators}\n`
+    this.#content += `${this.#structure.artifact()}${operators}\n`
   }
 
   #leave(): void {
     if (this.#count === 0) return
-    this.#pdf.addContent(this.#content)
+    this.#pdf.addContent(this.#content + this.#structure.leavePage())
     this.#content = ''
   }
 
@@ -230,7 +278,7 @@ const footerY = pageHeight - bottom + 22
  */
 function forget(pdf: PDFKit.PDFDocument, left: Page): void {
   const { Kids: pages } = (pdf as unknown as Internals)._root.data.Pages.data
-  pages[pages.length - 2] = Object.assign(Object.create(Object.getPrototypeOf(left)), { id: left.id, gen: left.gen })
+  pages[pages.length - 2] = numberOf(left)
 }
 
 /** Shortens a head that is too high for the page by an ellipsis; the first page holds all of it as facts. */

@@ -28,13 +28,19 @@ export function createRows(pages: Pages, columns: Column[]): Drawing<string[][]>
   const type = { language: pages.words.language, widths: regular, size: cell.size }
 
   function drawCells(cells: string[][], font: 'regular' | 'bold'): void {
-    const top = pages.y() + cell.padY + cell.size - 0.6
+    const isHeader = font === 'bold'
     for (const [i, lines] of cells.entries()) {
-      for (const [n, line] of lines.entries()) {
-        if (line === '') continue
-        const x = edges[i]! + cell.padX + shiftOf(i, line, font)
-        pages.text(x, top + n * cell.lineHeight, line, { font, size: cell.size })
-      }
+      if (isHeader) pages.element('TH', () => drawCell(i, lines, font), { A: { O: 'Table', Scope: 'Column' } })
+      else pages.element('TD', () => drawCell(i, lines, font))
+    }
+  }
+
+  function drawCell(i: number, lines: string[], font: 'regular' | 'bold'): void {
+    const top = pages.y() + cell.padY + cell.size - 0.6
+    for (const [n, line] of lines.entries()) {
+      if (line === '') continue
+      const x = edges[i]! + cell.padX + shiftOf(i, line, font)
+      pages.text(x, top + n * cell.lineHeight, line, { font, size: cell.size })
     }
   }
 
@@ -52,6 +58,7 @@ export function createRows(pages: Pages, columns: Column[]): Drawing<string[][]>
   }
 
   return {
+    group: 'Table',
     headerHeight,
     headingHeight: heightOf(1),
     measure: (row: Row) =>
@@ -59,28 +66,30 @@ export function createRows(pages: Pages, columns: Column[]): Drawing<string[][]>
     heightOf: (cells) => heightOf(longest(cells)),
     drawHeader() {
       pages.fill(leftEdge, pages.y(), tableWidth, headerHeight, shade.header)
-      drawCells(labels, 'bold')
+      pages.row('TR', () => drawCells(labels, 'bold'))
       pages.moveDown(headerHeight)
     },
-    drawHeading(text) {
-      const [line] = wrap(text, bold, cell.size, tableWidth - 2 * cell.padX)
-      pages.fill(leftEdge, pages.y(), tableWidth, heightOf(1), shade.heading)
-      const baseline = pages.y() + cell.padY + cell.size - 0.6
-      pages.text(leftEdge + cell.padX, baseline, line!, { font: 'bold', size: cell.size })
-      pages.moveDown(heightOf(1))
-      pages.rule(leftEdge, pages.y(), tableWidth, shade.rule)
-    },
+    drawHeading: (text) => drawHeading(pages, text, { columns: columns.length, width: tableWidth }),
     draw(cells) {
       const lines = longest(cells)
       const fitting = Math.max(1, Math.floor((pages.room() - 2 * cell.padY) / cell.lineHeight))
       const drawn = Math.min(lines, fitting)
-      drawCells(
-        cells.map((all) => all.slice(0, drawn)),
-        'regular',
-      )
+      const shown = cells.map((lines) => lines.slice(0, drawn))
+      pages.row('TR', () => drawCells(shown, 'regular'))
       pages.moveDown(heightOf(drawn))
       pages.rule(leftEdge, pages.y(), tableWidth, shade.rule)
       return drawn === lines ? null : cells.map((all) => all.slice(drawn))
     },
   }
+}
+
+function drawHeading(pages: Pages, text: string, { columns, width }: { columns: number; width: number }): void {
+  const [line] = wrap(text, pages.widths.bold, cell.size, width - 2 * cell.padX)
+  pages.fill(leftEdge, pages.y(), width, heightOf(1), shade.heading)
+  const baseline = pages.y() + cell.padY + cell.size - 0.6
+  const drawLine = () => pages.text(leftEdge + cell.padX, baseline, line!, { font: 'bold', size: cell.size })
+  const spans = { A: { O: 'Table', Scope: 'Row', ColSpan: columns } }
+  pages.row('TR', () => pages.element('TH', drawLine, spans))
+  pages.moveDown(heightOf(1))
+  pages.rule(leftEdge, pages.y(), width, shade.rule)
 }

@@ -5,7 +5,7 @@ import { createBlocks } from './pdf-blocks.ts'
 import { cell, type Drawing, planLayout, type Texts, widthOf } from './pdf-layout.ts'
 import { leftEdge, type Pages, pageWidth } from './pdf-pages.ts'
 import { createRows } from './pdf-rows.ts'
-import { fromLeft, isolate } from './typesetter.ts'
+import { fromLeft, isolate, stripDirections } from './typesetter.ts'
 
 const rowsPerLot = 200
 /** The room for further digits, because later rows may have longer numbers than the first ones. */
@@ -29,7 +29,8 @@ export async function* drawTable(pages: Pages, table: Table, time: ZonedTime): A
   else pages.moveDown(title.before)
   drawTitle(pages, pages.printable(pages.words.label(table.title)))
   pages.moveDown(cell.lineHeight)
-  pages.text(leftEdge, pages.y(), pages.printable(pages.words.text('none')), { size: cell.size, gray })
+  const none = pages.printable(pages.words.text('none'))
+  pages.element('P', () => pages.text(leftEdge, pages.y(), none, { size: cell.size, gray }))
 }
 
 type Writer = { add(row: Row): void; end(): void }
@@ -119,12 +120,11 @@ function createWriter<Item>(
   { isRowWhole, headingOf }: { isRowWhole: boolean; headingOf: Table['headingOf'] },
 ): Writer {
   let heading: string | null = null
-  let held: Item[] = []
+  const held: Item[] = []
   let heldHeight = 0
   let isTitled = false
   let isBegun = false
 
-  const continued = (text: string) => pages.printable(pages.words.text('continued', { title: text }))
   const headingHeight = () => (heading === null ? 0 : drawing.headingHeight)
   const wholePage = () => pages.roomOfPage() - titleHeight - drawing.headerHeight - headingHeight()
 
@@ -135,13 +135,13 @@ function createWriter<Item>(
       if (pages.room() < needed) pages.add()
       else pages.moveDown(title.before)
       drawTitle(pages, name)
+      pages.openGroup(drawing.group)
       drawing.drawHeader()
       isTitled = true
     } else if (pages.room() < needed) turnPage(false)
     if (heading !== null) drawing.drawHeading(heading)
     isBegun = true
-    for (const item of held) draw(item)
-    held = []
+    for (const item of held.splice(0)) draw(item)
   }
 
   function draw(item: Item): void {
@@ -156,9 +156,7 @@ function createWriter<Item>(
 
   function turnPage(isWithin = true): void {
     pages.add()
-    drawTitle(pages, continued(name))
-    drawing.drawHeader()
-    if (isWithin && heading !== null) drawing.drawHeading(continued(heading))
+    pages.repeat(() => drawHead(pages, drawing, name, isWithin ? heading : null))
   }
 
   function finish(): void {
@@ -178,12 +176,24 @@ function createWriter<Item>(
       heldHeight += drawing.heightOf(item)
       if (heldHeight > wholePage()) begin()
     },
-    end: finish,
+    end() {
+      finish()
+      if (isTitled) pages.closeGroup()
+    },
   }
 }
 
 function drawTitle(pages: Pages, name: string): void {
   pages.moveDown(title.size)
-  pages.text(leftEdge, pages.y(), name, { font: 'bold', size: title.size })
+  pages.element('H2', () => pages.text(leftEdge, pages.y(), name, { font: 'bold', size: title.size }))
   pages.moveDown(title.after)
+}
+
+/** Draws title, header and heading of a table again, on a further page. */
+function drawHead<Item>(pages: Pages, drawing: Drawing<Item>, name: string, heading: string | null): void {
+  const continued = (text: string) =>
+    fromLeft(pages.printable(pages.words.text('continued', { title: stripDirections(text) })))
+  drawTitle(pages, continued(name))
+  drawing.drawHeader()
+  if (heading !== null) drawing.drawHeading(continued(heading))
 }

@@ -58,12 +58,14 @@ export async function* renderPdf(
 
 function drawTitle(pages: Pages, { print }: ReportDocument): void {
   pages.moveDown(title.size)
-  pages.text(leftEdge, pages.y(), pages.printable(print.title), { font: 'bold', size: title.size })
+  const text = pages.printable(print.title)
+  pages.element('H1', () => pages.text(leftEdge, pages.y(), text, { font: 'bold', size: title.size }))
   pages.moveDown(title.lineHeight - title.size)
   drawFacts(pages, print.block, 0)
   if (print.notice === null) return
   pages.moveDown(notice.height)
-  pages.text(leftEdge, pages.y(), pages.printable(print.notice), { font: 'bold', size: notice.size })
+  const warning = pages.printable(print.notice)
+  pages.element('P', () => pages.text(leftEdge, pages.y(), warning, { font: 'bold', size: notice.size }))
 }
 
 function drawFacts(pages: Pages, facts: readonly Fact[], before: number): void {
@@ -71,11 +73,14 @@ function drawFacts(pages: Pages, facts: readonly Fact[], before: number): void {
   if (facts.length > 0) pages.moveDown(before)
   for (const { label, value } of facts) {
     const lines = wrap(fromLeft(pages.printable(value)), pages.widths.regular, fact.size, room)
-    for (const [i, line] of lines.entries()) {
-      if (pages.room() < fact.lineHeight) pages.add()
-      pages.moveDown(fact.lineHeight)
-      if (i === 0) pages.text(leftEdge, pages.y(), pages.printable(label), { size: fact.size, gray: fact.gray })
-      pages.text(leftEdge + fact.labelWidth, pages.y(), line, { size: fact.size })
-    }
+    if (pages.room() < fact.lineHeight) pages.add()
+    pages.element('P', () => {
+      for (const [i, line] of lines.entries()) {
+        if (pages.room() < fact.lineHeight) pages.add()
+        pages.moveDown(fact.lineHeight)
+        if (i === 0) pages.text(leftEdge, pages.y(), pages.printable(label), { size: fact.size, gray: fact.gray })
+        pages.text(leftEdge + fact.labelWidth, pages.y(), line, { size: fact.size })
+      }
+    })
   }
 }

@@ -29,7 +29,11 @@ const names = [
 /** Returns the texts of the pages of a report in which all names are in a table, and some in each other part. */
 async function read(language: Language, of: readonly string[] = names) {
   const rows = of.map((name) => ({ at: null, name, amount: '1' }))
-  const grouped = { ...sampleTable(columns, rows, 'Grouped'), isGrouped: true, headingOf: () => `${person} · 2026` }
+  const grouped = {
+    ...sampleTable(columns, [...rows, ...Array.from({ length: 60 }, () => rows[0]!)], 'Grouped'),
+    isGrouped: true,
+    headingOf: () => `${person} · 2026`,
+  }
   const document = sampleDocument({
     print: {
       language,
@@ -79,6 +83,7 @@ describe('names in other scripts', () => {
           person,
           `${vault} (main-vault) · 2026-01-01`,
           `${person} · 2026`,
+          `${person} · 2026 ${language === 'de' ? '(Fortsetzung)' : '(continued)'}`,
         ]),
       )
       expect(lines.join()).not.toContain('\\u{')
