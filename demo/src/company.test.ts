@@ -128,7 +128,7 @@ it('the next start goes on with the same provider and directory, at other ports 
 })
 
 async function start(): Promise<void> {
-  demo = await startDemo(dataDir, { SSO_DEMO: 'on' })
+  demo = await startDemo(dataDir, { withCompany: true })
   company = /the company is ready at (\S+)/.exec(demo.output())![1]!
 }
 

@@ -25,7 +25,7 @@ const addressLabel = 'Operations'
 /** Compliance requests this address, so that something waits for the administrator from the first minute. */
 const requestedLabel = 'Escrow'
 
-type Way = {
+export type OrganisationWay = {
   dataDir: string
   /** The URL of the server on this machine. */
   baseUrl: string
@@ -48,12 +48,12 @@ type Mark = { vaultId: string; walletUrl: string; address: string }
  * completes an interrupted set-up.
  * @returns the on-chain address of the treasurer, and the page of an item that waits for a vote of the administrator
  */
-export async function ensureOrganisation(way: Way): Promise<{ address: string; waitingPath: string }> {
+export async function ensureOrganisation(way: OrganisationWay): Promise<{ address: string; waitingPath: string }> {
   const markPath = join(way.dataDir, 'organisation.json')
   const mark = readJson<Mark>(markPath)
   const admin = await signIn(way.baseUrl, await way.linkFor(way.adminEmail))
   try {
-    const found = await findVault(admin)
+    const found = await findVault(admin, vaultCode)
     // A member removed the demo's administrator from the vault, which is permitted.
     if (mark !== null && found === 'forbidden') return { ...mark, waitingPath: '/' }
     const vault = found === 'forbidden' ? null : found
@@ -66,7 +66,7 @@ export async function ensureOrganisation(way: Way): Promise<{ address: string; w
     }
     const vaultId = await completeVault(admin, vault, way)
     // Policies name tokens and groups, which must exist before them.
-    const [groups] = await Promise.all([completeGroups(admin), completeTokens(admin)])
+    const [groups] = await Promise.all([completeGroups(admin), ensureTokens(admin, 'ethereum', ethereumTokens)])
     await Promise.all([completePolicies(admin, groups), completePeople(admin, groups, way)])
     const address = await completeAddress(admin, way)
     await way.fund({ address: address.address, isCredited: address.balances.length > 0 })
@@ -79,9 +79,9 @@ export async function ensureOrganisation(way: Way): Promise<{ address: string; w
   }
 }
 
-async function findVault(admin: Strongroom): Promise<Vault | 'forbidden' | null> {
+export async function findVault(admin: Strongroom, code: string): Promise<Vault | 'forbidden' | null> {
   try {
-    return await admin.vault(vaultCode).get()
+    return await admin.vault(code).get()
   } catch (error) {
     if (error instanceof StrongroomError && error.status === 403) return 'forbidden'
     if (error instanceof StrongroomError && error.status === 404) return null
@@ -93,7 +93,7 @@ async function findVault(admin: Strongroom): Promise<Vault | 'forbidden' | null>
  * Registers the URL of the wallet service. Another port is another origin, to which a stored secret is not sent. Like
  * every change of the rules of the complete vault, it needs the vote of the second administrator.
  */
-async function pointToWallet(admin: Strongroom, way: Way): Promise<void> {
+async function pointToWallet(admin: Strongroom, way: OrganisationWay): Promise<void> {
   const { url, token } = way.wallet
   const change = { walletServiceUrl: url, walletServiceSecret: token }
   const { pendingApproval } = await admin.vault(vaultCode).update(change)
@@ -103,7 +103,7 @@ async function pointToWallet(admin: Strongroom, way: Way): Promise<void> {
   await second.auth.signOut()
 }
 
-async function completeVault(admin: Strongroom, found: Vault | null, way: Way): Promise<string> {
+async function completeVault(admin: Strongroom, found: Vault | null, way: OrganisationWay): Promise<string> {
   const { wallet } = way
   const vault = found ?? (await admin.vaults.create(vaultDraft(wallet)))
   if (vault.walletServiceUrl !== wallet.url) await pointToWallet(admin, way)
@@ -111,7 +111,7 @@ async function completeVault(admin: Strongroom, found: Vault | null, way: Way): 
   return vault.id
 }
 
-function vaultDraft(wallet: Way['wallet']): CreateVaultBody {
+function vaultDraft(wallet: OrganisationWay['wallet']): CreateVaultBody {
   return {
     vault: {
       code: vaultCode,
@@ -135,14 +135,18 @@ function vaultDraft(wallet: Way['wallet']): CreateVaultBody {
   }
 }
 
-async function completeTokens(admin: Strongroom): Promise<void> {
-  const { items } = await admin.tokens.list({ network: 'ethereum', limit: 100 }).page()
-  const ether = { code: 'ETH', symbol: 'ETH', name: 'Ether', decimals: 18, contractAddress: null }
-  const wanted = [ether, { ...token, contractAddress: tokenAddress }]
+const ether = { code: 'ETH', symbol: 'ETH', name: 'Ether', decimals: 18, contractAddress: null }
+const ethereumTokens = [ether, { ...token, contractAddress: tokenAddress }]
+
+type TokenDraft = Omit<Parameters<Strongroom['tokens']['create']>[0], 'network'>
+
+/** Creates the tokens of a network that are missing, with their rates. */
+export async function ensureTokens(admin: Strongroom, network: string, wanted: TokenDraft[]): Promise<void> {
+  const { items } = await admin.tokens.list({ network, limit: 100 }).page()
   const missing = wanted.filter(({ code }) => !items.some((item) => item.code === code))
   await Promise.all(
     missing.map(async (body) => {
-      const { id } = await admin.tokens.create({ network: 'ethereum', ...body })
+      const { id } = await admin.tokens.create({ network, ...body })
       // The server reads its rates only once a minute. Recording the rate here values deposits that arrive earlier.
       const usdRate = demoRates[body.code]!
       await admin.tokens.recordRate(id, { usdRate, asOf: new Date().toISOString(), source: 'demo' })
@@ -166,10 +170,7 @@ async function completePolicies(admin: Strongroom, groups: Groups): Promise<void
   await Promise.all(missing.map(({ groupId, ...policy }) => policies.create(groupId, policy)))
 }
 
-/** Signs the users in for the first time, which makes them members, so that the demo can be used at once. */
-async function completePeople(admin: Strongroom, groups: Groups, way: Way): Promise<void> {
-  const vault = admin.vault(vaultCode)
-  const invitations = await vault.invitations.list()
+async function completePeople(admin: Strongroom, groups: Groups, way: OrganisationWay): Promise<void> {
   const members = [
     { email: people.secondAdministrator, groupId: groups.administrators },
     { email: people.treasurer, groupId: groups.treasury },
@@ -177,6 +178,19 @@ async function completePeople(admin: Strongroom, groups: Groups, way: Way): Prom
     { email: people.thirdTreasurer, groupId: groups.treasury },
     { email: people.compliance, groupId: groups.compliance },
   ]
+  await ensureMembers(admin.vault(vaultCode), members, way)
+}
+
+type SignInWay = Pick<OrganisationWay, 'baseUrl' | 'linkFor'>
+type Member = { email: string; groupId: string }
+
+/** Signs the users in for the first time, which makes them members, so that the demo can be used at once. */
+export async function ensureMembers(
+  vault: ReturnType<Strongroom['vault']>,
+  members: Member[],
+  way: SignInWay,
+): Promise<void> {
+  const invitations = await vault.invitations.list()
   await Promise.all(
     members.map(async ({ email, groupId }) => {
       const status = invitations.find((invitation) => invitation.email === email)?.status
@@ -188,7 +202,7 @@ async function completePeople(admin: Strongroom, groups: Groups, way: Way): Prom
   )
 }
 
-async function completeAddress(admin: Strongroom, way: Way): Promise<Address> {
+async function completeAddress(admin: Strongroom, way: OrganisationWay): Promise<Address> {
   const { items } = await admin.vault(vaultCode).addresses.list({ search: addressLabel, limit: 100 }).page()
   const found = items.find(({ label }) => label === addressLabel)
   if (found !== undefined) return found
@@ -201,7 +215,7 @@ async function completeAddress(admin: Strongroom, way: Way): Promise<Address> {
   return created
 }
 
-async function requestAddress(way: Way): Promise<void> {
+async function requestAddress(way: OrganisationWay): Promise<void> {
   const compliance = await signIn(way.baseUrl, await way.linkFor(people.compliance))
   const { approvalRequests, addresses } = compliance.vault(vaultCode)
   const { items } = await approvalRequests.list({ limit: 1 }).page()
@@ -228,10 +242,10 @@ async function findWaiting(admin: Strongroom): Promise<string> {
 }
 
 /**
- * Returns the value of a change that took effect at once. During the set-up of the demo vault, changes of its rules
- * need no votes.
+ * Returns the value of a change that took effect at once. During the set-up of a vault, changes of its rules need no
+ * votes.
  */
-function done<Value>({ value }: Outcome<Value, unknown>): Value {
-  if (value === null) throw new Error('A change of the demo vault waits for votes')
+export function done<Value>({ value }: Outcome<Value, unknown>): Value {
+  if (value === null) throw new Error('a change of a vault of the demo waits for votes')
   return value
 }

@@ -31,6 +31,8 @@ export function spawnPart(
   const log = openLog(logPath)
   const child = spawn(process.execPath, [program], {
     stdio: ['ignore', log, log, 'ipc'],
+    // Fees are numbers of the type bigint, which JSON does not have.
+    serialization: 'advanced',
     // Runs in its own process group: Ctrl-C in the terminal goes to the supervisor only, which stops the parts in
     // order.
     detached: true,

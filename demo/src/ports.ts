@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { readJson, writeJson } from './data-files.ts'
 
 /** The parts whose ports cannot be configured, on the loopback address. */
-type PartWithPort = 'chain' | 'wallet' | 'company'
+type PartWithPort = 'chain' | 'wallet' | 'bitcoin' | 'litecoin' | 'company'
+export type Ports = Record<Exclude<PartWithPort, 'company'>, number>
 
 /** Returns the port of each part in the last run, replaced if it is not free. A wallet app thus keeps its URL of the chain. */
 export async function choosePorts<Name extends PartWithPort>(

@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type CoinNetwork, coins } from './coins.ts'
 import { readJson, writeJson } from './data-files.ts'
 
 /** The processes that run for a data directory and are recorded there. PostgreSQL keeps its own record. */
-export type ProcessName = 'supervisor' | 'company' | 'server' | 'wallet' | 'chain'
+export type ProcessName = 'supervisor' | 'company' | 'server' | 'wallet' | 'chain' | CoinNetwork
 
 /** `identity` distinguishes a process from a later process with the same id. */
 type ProcessRecord = { pid: number; identity: string }
@@ -45,10 +46,13 @@ export function forgetProcess(dataDir: string, name: ProcessName): void {
   rmSync(recordPath(dataDir, name), { force: true })
 }
 
-/** Ends the processes of an earlier run that was killed. The chain ends last, and writes its state. */
+/** Ends the processes of an earlier run that was killed. The chains end last, and write their state. */
 export async function endOrphans(dataDir: string): Promise<void> {
   await Promise.all((['company', 'server', 'wallet'] as const).map((name) => endRecorded(dataDir, name, 'SIGTERM')))
-  await endRecorded(dataDir, 'chain', 'SIGINT')
+  await Promise.all([
+    endRecorded(dataDir, 'chain', 'SIGINT'),
+    ...coins.map(({ network }) => endRecorded(dataDir, network, 'SIGTERM')),
+  ])
 }
 
 async function endRecorded(dataDir: string, name: ProcessName, signal: NodeJS.Signals): Promise<void> {

@@ -3,7 +3,15 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readJson, writeJson } from './data-files.ts'
 
-const names = ['secretKey', 'walletPassphrase', 'walletToken', 'reserveToken', 'webhookSecret'] as const
+const names = [
+  'secretKey',
+  'walletPassphrase',
+  'walletToken',
+  'reserveToken',
+  'depositsToken',
+  'webhookSecret',
+  'nodePassword',
+] as const
 export type Secrets = Record<(typeof names)[number], string>
 
 /**

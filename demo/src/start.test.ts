@@ -10,6 +10,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildProject } from '../../server/src/testing/build-project.ts'
 import { linkIn, parseMail } from '../../server/src/testing/outbox.ts'
 import { tokenAddress } from './chain.ts'
+import { hasNodes, howToGetNodes } from './coins.ts'
+import { cashier } from './deposits.ts'
 import { people } from './organisation.ts'
 import { signIn } from './sign-in.ts'
 import {
@@ -19,6 +21,7 @@ import {
   livingPids,
   pidOf,
   postgresPid,
+  processCount,
   root,
   startDemo,
   until,
@@ -31,6 +34,8 @@ const dataDir = join(folder, 'my data')
 let demo: Demo
 let transferId: string
 const recipient = privateKeyToAddress(generatePrivateKey())
+const bitcoinRecipient = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
+const litecoinRecipient = 'LVg2kJoFNg45Nbpy53h7Fe1wKyeXVRhMH9'
 
 beforeAll(() => buildProject('build'))
 
@@ -40,12 +45,12 @@ afterAll(() => {
 })
 
 it('starts on an empty data directory and prints a link that signs the administrator in', async () => {
-  demo = await startDemo(dataDir)
+  demo = await startDemo(dataDir, { withNodes: true })
   const admin = await signIn(demo.url, demo.link)
   const session = await admin.auth.getCurrentSession()
   expect(session).toMatchObject({
     isPlatformAdmin: true,
-    vaults: [{ code: 'reserve' }, { code: 'treasury', isAdmin: true }],
+    vaults: [...(hasNodes ? [{ code: 'deposits' }] : []), { code: 'reserve' }, { code: 'treasury', isAdmin: true }],
   })
   const { items } = await admin.vault('treasury').policies.list({ limit: 100 }).page()
   expect(items.map(({ code, effect, approvalThreshold }) => `${code} ${effect} ${approvalThreshold}`).sort()).toEqual([
@@ -89,6 +94,41 @@ it('pays the treasurer on chain, and a small transfer goes to the chain by itsel
   expect((await transfers.wait(transferId)).status).toBe('confirmed')
   expect(await dollarsOf(recipient)).toBe('25')
 })
+
+it.skipIf(!hasNodes)(
+  'pays, speeds up and cancels on Bitcoin and Litecoin, whose nodes mine what pays enough',
+  async () => {
+    const [orderer, approver] = [await signInByMail(cashier), await signInByMail('admin@strongroom.localhost')]
+    const { addresses, transfers } = orderer.vault('deposits')
+    const { items } = await addresses.list({ limit: 100 }).page()
+    expect(items.map(({ network }) => network).sort()).toEqual(['bitcoin', 'litecoin'])
+    for (const { id: fromAddressId, address, network } of items) {
+      const balance = async () => (await addresses.get(fromAddressId)).balances[0]?.availableDecimal
+      await until(async () => (await balance()) === '50')
+      expect(demo.output()).toContain(address)
+      const toAddress = network === 'bitcoin' ? bitcoinRecipient : litecoinRecipient
+      const order = { fromAddressId, toAddress, amount: '1' }
+      const send = async (feeLevel: 'low' | 'medium') => {
+        const { id } = await transfers.create({ ...order, feeLevel })
+        await approver.vault('deposits').transfers.approve(id)
+        await until(async () => (await transfers.get(id)).txHash !== null)
+        return await transfers.get(id)
+      }
+      const paid = await send('medium')
+      expect((await transfers.wait(paid.id)).status).toBe('confirmed')
+      const slow = await send('low')
+      await transfers.speedUp(slow.id, { txHash: slow.txHash })
+      expect((await transfers.wait(slow.id)).status).toBe('confirmed')
+      const unwanted = await send('low')
+      const { cancelOnChain } = await transfers.previewReplacement(unwanted.id)
+      if (network === 'litecoin') {
+        expect(cancelOnChain.refusal).toMatch(/^This network replaces no transactions/)
+        await transfers.speedUp(unwanted.id, { txHash: unwanted.txHash })
+      } else await transfers.cancelOnChain(unwanted.id, { txHash: unwanted.txHash })
+      expect((await transfers.wait(unwanted.id)).status).toBe(network === 'litecoin' ? 'confirmed' : 'failed')
+    }
+  },
+)
 
 it('asks one of the treasury for a medium transfer, and two of it and one of compliance for a large one', async () => {
   const treasurer = await signInByMail(people.treasurer)
@@ -155,7 +195,7 @@ it('continues where it was after everything was killed', async () => {
   const { chain, wallet } = JSON.parse(readFileSync(join(dataDir, 'ports.json'), 'utf8')) as Record<string, number>
   writeFileSync(join(dataDir, 'ports.json'), JSON.stringify({ chain }))
   const blocker = createServer().listen(wallet, '127.0.0.1')
-  demo = await startDemo(dataDir)
+  demo = await startDemo(dataDir, { withNodes: true })
   blocker.close()
   // The first start has joined the files of the parts for this one.
   expect(execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pidOf(dataDir, 'server'))]).toString()).toContain(
@@ -166,6 +206,11 @@ it('continues where it was after everything was killed', async () => {
   const treasurer = await signInByMail(people.treasurer)
   expect(await balancesOf(treasurer)).toMatch(/^ETH 4\.9\d+, TUSD 49975$/)
   expect(await statusOf(treasurer)).toBe('confirmed')
+  if (hasNodes) {
+    // The chain was written to the disk with each block, so that no deposit is lost.
+    const client = await signInByMail(cashier)
+    expect(Number(await bitcoinsOf(client))).toBeCloseTo(48, 2)
+  }
   await until(async () => (await dollarsOf(recipient)) === '25' && (await dollarsOf(demo.address)) === '49975')
   await verify()
 })
@@ -186,7 +231,7 @@ it('removes the processes and files of a killed supervisor', async () => {
   const orphans = livingPids(dataDir)
   demo.process.kill('SIGKILL')
   await until(async () => demo.process.signalCode !== null)
-  demo = await startDemo(dataDir)
+  demo = await startDemo(dataDir, { withNodes: true })
   const present = livingPids(dataDir)
   // PostgreSQL may be reused; everything else is new.
   expect(orphans.filter((pid) => pid !== postgresPid(dataDir) && present.includes(pid))).toEqual([])
@@ -203,7 +248,9 @@ it('stops with a clear message when a part dies', async () => {
 })
 
 it('ends on SIGTERM and leaves no process behind', async () => {
+  // Without the program of the nodes, one line says how to get it.
   demo = await startDemo(dataDir)
+  expect(demo.output()).toContain(howToGetNodes)
   const pids = livingPids(dataDir)
   expect(pids).toHaveLength(5)
   demo.process.kill('SIGTERM')
@@ -258,6 +305,11 @@ async function operationsId(client: Strongroom): Promise<string> {
   return items.find(({ address }) => address === demo.address)!.id
 }
 
+async function bitcoinsOf(client: Strongroom): Promise<string | undefined> {
+  const { totals } = await client.vault('deposits').balances.get({ summary: true })
+  return totals.find(({ token }) => token.code === 'BTC')?.availableDecimal
+}
+
 const statusOf = async (client: Strongroom) => (await client.vault('treasury').transfers.get(transferId)).status
 
 async function dollarsOf(owner: Hex): Promise<string> {
@@ -296,7 +348,7 @@ function signAs(name: string, verb: 'order' | 'approve', ...words: string[]): Pr
 
 async function killAll(): Promise<void> {
   const pids = livingPids(dataDir)
-  expect(pids).toHaveLength(5)
+  expect(pids).toHaveLength(processCount)
   for (const pid of pids) process.kill(pid, 'SIGKILL')
   await until(async () => !pids.some(isAlive))
 }

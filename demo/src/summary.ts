@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { hasNodes } from './coins.ts'
 import { people, vaultCode } from './organisation.ts'
 
 type Facts = {
@@ -30,6 +31,7 @@ export function printSummary(facts: Facts): void {
     ['Vault', vaultCode],
     ['Operations', `${address} (5 ETH and 50,000 TUSD arrive there by the chain)`],
     ['Reserve', 'a protected vault, which is being set up; its people sign with npm run demo:sign (README)'],
+    ...(hasNodes ? [['Deposits', 'a vault with Bitcoin and Litecoin on local nodes, which is being set up']] : []),
     ...(hasCompany ? [['Company', 'an identity provider and a directory, which are being set up (SSO_DEMO)']] : []),
     ['Chain', `${rpcUrl}, chain id ${chainId}, for tests only`],
     ['Logs', join(dataDir, 'logs')],

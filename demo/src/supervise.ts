@@ -5,10 +5,12 @@ import { startEmbeddedPostgres, toServiceUrl } from '@strongroom/server/embedded
 import type { WalletConfig } from '@strongroom/wallet'
 import type { KeyStore } from './authority.ts'
 import { demoFunding, fundOnce, reserveFunding, startChain } from './chain.ts'
+import { coinChains, coins, fundOnce as fundCoin, hasNodes, howToGetNodes, mineAsPaid, startNode } from './coins.ts'
 import type { CompanyWay } from './connect-company.ts'
+import { cashier, depositsCode, ensureDeposits } from './deposits.ts'
 import { ensureOrganisation, vaultCode } from './organisation.ts'
 import { type Part, spawnPart } from './part.ts'
-import { choosePorts, claimPort } from './ports.ts'
+import { choosePorts, claimPort, type Ports } from './ports.ts'
 import { claimDataDir, endOrphans, forgetProcess, identityOf, recordProcess, waitUntilReaped } from './processes.ts'
 import { reportProgress, secondsSinceStart } from './progress.ts'
 import { ensureRates } from './rates.ts'
@@ -25,7 +27,7 @@ const stopTimeoutMilliseconds = 9_500
 const watchMilliseconds = 500
 
 /** A part stops before those that it needs; the lock on the data directory is released last. */
-const stopOrder = ['company', 'server', 'wallet', 'chain', 'database', 'claim'] as const
+const stopOrder = ['company', 'server', 'wallet', 'chain', 'nodes', 'database', 'claim'] as const
 type Stops = Partial<Record<(typeof stopOrder)[number], () => Promise<unknown>>>
 
 /**
@@ -62,7 +64,10 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
   stops.claim = async () => forgetProcess(dataDir, 'supervisor')
   await endOrphans(dataDir)
   const secrets = ensureSecrets(dataDir)
-  const [serverPort, ports] = await Promise.all([claimServerPort(settings), choosePorts(dataDir, ['chain', 'wallet'])])
+  const [serverPort, ports] = await Promise.all([
+    claimServerPort(settings),
+    choosePorts(dataDir, ['chain', 'wallet', 'bitcoin', 'litecoin']),
+  ])
 
   const database = report(startDatabase(settings, die), 'PostgreSQL is running')
   stops.database = async () => (await orNull(database))?.stop()
@@ -74,7 +79,7 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
   const walletUrl = `http://127.0.0.1:${ports.wallet}`
   const baseUrl = `http://${localHost(config.host)}:${serverPort}`
   const walletReady = Promise.all([database, chain]).then(([{ ownerUrl }, network]) => {
-    const around = { ownerUrl, network, baseUrl, walletUrl, serverPort, port: ports.wallet }
+    const around = { ownerUrl, network, baseUrl, walletUrl, serverPort, ports }
     const question = toWalletStart(settings, secrets, around)
     return report(wallet.ask<{ url: string }>(question), 'the wallet is ready')
   })
@@ -120,6 +125,7 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
     keyStore: keyStoreOf(settings, secrets, { ownerUrl: (await database).ownerUrl, walletUrl, consoleOrigin: url }),
     fund: (payment) => fundOnce(rpcUrl, dataDir, { ...payment, ...reserveFunding }),
   })
+  setUpCoinsLater({ ...way, wallet: { url: walletUrl, token: secrets.depositsToken } }, secrets, { ports, stops, die })
   if (settings.hasCompany) startCompanyLater({ ...way, origin: url }, { server, stops, die })
 }
 
@@ -142,7 +148,7 @@ type WalletSurroundings = {
   baseUrl: string
   walletUrl: string
   serverPort: number
-  port: number
+  ports: Ports
 }
 
 function toWalletStart(settings: Settings, secrets: Secrets, around: WalletSurroundings): WalletStart {
@@ -154,14 +160,18 @@ function toWalletStart(settings: Settings, secrets: Secrets, around: WalletSurro
     config: {
       ...keyStoreOf(settings, secrets, { ...around, consoleOrigin }),
       logLevel: settings.config.logLevel as WalletConfig['logLevel'],
-      port: around.port,
+      port: around.ports.wallet,
       host: '127.0.0.1',
-      chains: { ethereum: { rpcUrl, chainId, confirmations: 1, pollMilliseconds: 200 } },
+      chains: {
+        ethereum: { rpcUrl, chainId, confirmations: 1, pollMilliseconds: 200 },
+        ...coinChains({ ports: around.ports, password: secrets.nodePassword }),
+      },
       webhookUrl: `${around.baseUrl}/webhooks/wallet`,
       webhookSecret: webhookSecretOf(settings, secrets),
       clients: [
         { name: vaultCode, token: secrets.walletToken },
         { name: reserveCode, token: secrets.reserveToken },
+        { name: depositsCode, token: secrets.depositsToken },
       ],
     },
   }
@@ -193,6 +203,41 @@ function startCompanyLater(
   start().then(
     (url) => reportProgress(`the company is ready at ${url}`),
     (error: unknown) => reportProgress(`the company is not ready; the next start goes on: ${describe(error)}`),
+  )
+}
+
+type Nodes = Pick<Start, 'stops' | 'die'> & { ports: Ports }
+
+/** Sets up the vault with Bitcoin and Litecoin in the background, where their nodes can be started. */
+function setUpCoinsLater(
+  way: Parameters<typeof ensureDeposits>[0],
+  { nodePassword: password }: Secrets,
+  { ports, stops, die }: Nodes,
+): void {
+  if (!hasNodes) {
+    reportProgress(howToGetNodes)
+    return
+  }
+  const { dataDir } = way
+  const nodes = coins.map(({ network, name }) => {
+    const node = startNode(dataDir, network, { ports, password })
+    recordProcess(dataDir, network, node.pid)
+    watchProcess(node.pid, () => die(`The node of ${name} ended unexpectedly.`))
+    return { network, node }
+  })
+  stops.nodes = async () => {
+    await Promise.all(nodes.map(({ node }) => node.stop()))
+    for (const { network } of nodes) forgetProcess(dataDir, network)
+  }
+  const complete = async () => {
+    await Promise.all(nodes.map(({ node }) => node.ready()))
+    for (const { node } of nodes) void mineAsPaid(node)
+    const addresses = await ensureDeposits(way)
+    await Promise.all(nodes.map(({ network, node }) => fundCoin(node, addresses[network])))
+    reportProgress(`the vault ${depositsCode} is ready: ${cashier} pays from ${Object.values(addresses).join(' and ')}`)
+  }
+  complete().catch((error: unknown) =>
+    reportProgress(`the vault ${depositsCode} is not ready; the next start goes on: ${describe(error)}`),
   )
 }
 

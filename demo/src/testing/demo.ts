@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Hex } from 'viem'
+import { coins, hasNodes } from '../coins.ts'
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -39,15 +40,22 @@ export function launchDemo(settings: NodeJS.ProcessEnv & { DATA_DIR: string }): 
   return { child, output: () => output }
 }
 
-/** Resolves when the demo, its protected vault and the company of SSO_DEMO report that they are ready. */
-export async function startDemo(dataDir: string, settings: NodeJS.ProcessEnv = {}): Promise<Demo> {
+/**
+ * Resolves when the demo, its protected vault, the vault on local nodes and the company of SSO_DEMO report that they are ready. The
+ * nodes are left out unless they are wanted, so that other tests find the same vaults on every machine.
+ */
+export async function startDemo(dataDir: string, { withNodes = false, withCompany = false } = {}): Promise<Demo> {
+  const settings = { ...(withNodes ? {} : { LITECOIND: '/nowhere' }), ...(withCompany ? { SSO_DEMO: 'on' } : {}) }
   const { child, output } = launchDemo({ DATA_DIR: dataDir, ...settings })
-  const hasCompany = settings.SSO_DEMO === 'on'
+  const expected = [
+    /the protected vault reserve is ready/,
+    /Bitcoin and Litecoin are left out|the vault deposits is ready/,
+    ...(withCompany ? [/the company is ready/] : []),
+  ]
   await until(async () => {
     if (child.exitCode !== null) throw new Error(`the demo ended: ${output()}`)
     if (/is not ready/.test(output())) throw new Error(output())
-    if (hasCompany && !/the company is ready/.test(output())) return false
-    return /the protected vault reserve is ready/.test(output())
+    return expected.every((line) => line.test(output()))
   })
   const field = (name: string) => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(output())![1]!
   return {
@@ -83,9 +91,14 @@ function readIfThere(path: string): string | null {
   }
 }
 
-/** Returns the ids of the running processes among supervisor, company, server, wallet, chain and PostgreSQL. */
+const nodes = hasNodes ? coins.map(({ network }) => network) : []
+const names = ['supervisor', 'server', 'wallet', 'chain', ...nodes]
+/** The number of processes of a demo without a company, with PostgreSQL. */
+export const processCount = names.length + 1
+
+/** Returns the ids of the running processes among supervisor, company, server, wallet, chain, nodes and PostgreSQL. */
 export function livingPids(dataDir: string): number[] {
-  const parts = ['supervisor', 'company', 'server', 'wallet', 'chain'].map((name) => pidOf(dataDir, name))
+  const parts = [...names, 'company'].map((name) => pidOf(dataDir, name))
   return [...parts, postgresPid(dataDir)].filter((pid) => pid !== null).filter(isAlive)
 }
 
