@@ -9,7 +9,7 @@ export type Ports = Record<Exclude<PartWithPort, 'company'>, number>
 /** Returns the port of each part in the last run, replaced if it is not free. A wallet app thus keeps its URL of the chain. */
 export async function choosePorts<Name extends PartWithPort>(
   dataDir: string,
-  names: Name[],
+  names: readonly Name[],
 ): Promise<Record<Name, number>> {
   const path = join(dataDir, 'ports.json')
   const known = readJson<Partial<Record<PartWithPort, number>>>(path) ?? {}

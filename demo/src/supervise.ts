@@ -57,6 +57,8 @@ export async function supervise(consoleBuilt: Promise<unknown>, programs: Progra
 type Programs = { server?: string; wallet?: string }
 type Start = { stops: Stops; consoleBuilt: Promise<unknown>; programs: Programs; die: (message: string) => void }
 
+const partsWithPorts = ['chain', 'wallet', 'bitcoin', 'litecoin'] as const
+
 async function start({ stops, consoleBuilt, programs, die }: Start): Promise<void> {
   const settings = readSettings()
   const { dataDir, config } = settings
@@ -64,10 +66,7 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
   stops.claim = async () => forgetProcess(dataDir, 'supervisor')
   await endOrphans(dataDir)
   const secrets = ensureSecrets(dataDir)
-  const [serverPort, ports] = await Promise.all([
-    claimServerPort(settings),
-    choosePorts(dataDir, ['chain', 'wallet', 'bitcoin', 'litecoin']),
-  ])
+  const [serverPort, ports] = await Promise.all([claimServerPort(settings), choosePorts(dataDir, partsWithPorts)])
 
   const database = report(startDatabase(settings, die), 'PostgreSQL is running')
   stops.database = async () => (await orNull(database))?.stop()

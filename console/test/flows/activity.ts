@@ -69,31 +69,34 @@ export function activityFlows(stack: () => Stack): void {
       await page.context().close()
     })
 
-    it('reads on the page of an address and of a counterparty the sums of a year, which lead to their operations', async () => {
-      const { vault, subjects } = await subjectsOf(stack())
-      for (const { path, filter } of subjects) {
-        const { page, faults } = await open(path)
-        const sums = page.getByLabel('Last 12 months')
-        const sent = sums
-          .getByRole('definition')
-          .filter({ has: page.getByRole('link') })
-          .first()
-        const { items } = await vault.history
-          .list({ ...filter, direction: 'out', statuses: ['confirmed'], limit: 100 })
-          .page()
-        const word = ['never', 'once'][items.length] ?? `${items.length} times`
-        await sent.getByText(word, { exact: true }).waitFor()
-        expect([await axeViolations(page), await overflowOf(page)]).toEqual([[], 0])
-        await sent.getByRole('link').click()
-        await page.waitForURL('**/activity?*direction=out*')
-        await expect.poll(() => page.locator('tbody a[href*="/transfers/"]').count()).toBe(items.length)
-        expect(faults).toEqual([])
-        await page.context().close()
-      }
-    })
+    it('reads on the page of an address and of a counterparty the sums of a year, which lead to their operations', () =>
+      readSums(stack(), open))
 
     it('sends no request twice: the head of a page announces exactly the requests of the page', () => asksOnce(stack()))
   })
+}
+
+async function readSums(stack: Stack, open: (path: string) => Promise<WatchedPage>): Promise<void> {
+  const { vault, subjects } = await subjectsOf(stack)
+  for (const { path, filter } of subjects) {
+    const { page, faults } = await open(path)
+    const sums = page.getByLabel('Last 12 months')
+    const sent = sums
+      .getByRole('definition')
+      .filter({ has: page.getByRole('link') })
+      .first()
+    const { items } = await vault.history
+      .list({ ...filter, direction: 'out', statuses: ['confirmed'], limit: 100 })
+      .page()
+    const word = ['never', 'once'][items.length] ?? `${items.length} times`
+    await sent.getByText(word, { exact: true }).waitFor()
+    expect([await axeViolations(page), await overflowOf(page)]).toEqual([[], 0])
+    await sent.getByRole('link').click()
+    await page.waitForURL('**/activity?*direction=out*')
+    await expect.poll(() => page.locator('tbody a[href*="/transfers/"]').count()).toBe(items.length)
+    expect(faults).toEqual([])
+    await page.context().close()
+  }
 }
 
 /** An address that has paid, and a counterparty whom it has paid: the pages of both, and their filters of operations. */

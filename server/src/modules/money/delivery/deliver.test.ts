@@ -724,19 +724,15 @@ describe('T23 a node', () => {
       asleepCount += 1
       return asleep.then(() => value)
     }
-    const sleeper =
+    const connect: typeof walletOfVault =
       where === 'connect'
-        ? deliverDueTransfers(bench.test.deps, (deps, vaultId) =>
-            fallAsleep(null).then(() => walletOfVault(deps, vaultId)),
-          )
-        : deliverDueTransfers(
-            bench.test.deps,
-            withCalls((honest) => ({ getTransfer: (transferId) => honest.getTransfer(transferId).then(fallAsleep) })),
-          )
+        ? (deps, vaultId) => fallAsleep(null).then(() => walletOfVault(deps, vaultId))
+        : withCalls((honest) => ({ getTransfer: (sought) => honest.getTransfer(sought).then(fallAsleep) }))
+    const sleeper = deliverDueTransfers(bench.test.deps, connect)
     // A vault's wallet service is opened once for all that is due, of earlier tests too, maybe before the last of it is claimed.
     await expect.poll(() => asleepCount).toBe(where === 'connect' ? 1 : unfinished.length)
-    const due = () => bench.sql('select from deliveries where next_attempt_at <= $1', [bench.test.deps.clock()])
-    await expect.poll(due).toEqual([])
+    const due = 'select from deliveries where next_attempt_at <= $1'
+    await expect.poll(() => bench.sql(due, [bench.test.deps.clock()])).toEqual([])
     bench.test.clock.advance(61_000)
     bench.vault.wallet.refuse = 'not now'
     await deliverDueTransfers(otherNode.deps)
