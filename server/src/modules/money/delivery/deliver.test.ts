@@ -724,7 +724,7 @@ describe('T23 a node', () => {
       asleepCount += 1
       return asleep.then(() => value)
     }
-    const connect: typeof walletOfVault =
+    const connect: Parameters<typeof deliverDueTransfers>[1] =
       where === 'connect'
         ? (deps, vaultId) => fallAsleep(null).then(() => walletOfVault(deps, vaultId))
         : withCalls((honest) => ({ getTransfer: (sought) => honest.getTransfer(sought).then(fallAsleep) }))
