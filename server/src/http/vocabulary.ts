@@ -28,7 +28,7 @@ export const vocabulary: Readonly<Record<string, string>> = {
   tags: 'Free words for grouping; each occurs once, and their order has no meaning.',
   note: 'Free text about the operation; null for none.',
   paymentPurpose:
-    'Purpose of the payment, such as an invoice number; null if there is none. It is not sent to the chain.',
+    'Purpose of the payment, such as an invoice number; null without a purpose. It is not sent to the chain.',
   metadata: 'Category, tags, purpose and note of the operation.',
   version: 'Number that every change increases by one.',
 
@@ -142,9 +142,9 @@ export const vocabulary: Readonly<Record<string, string>> = {
   incomingByAsset: 'Incoming amounts, per token.',
   outgoingByAsset: 'Outgoing amounts, per token.',
   netFlowByAsset: 'Incoming less outgoing amounts, per token.',
-  averageApprovalSeconds: 'Mean time from the order to the decision, in seconds; null if there is none.',
-  medianApprovalSeconds: 'Median time from the order to the decision, in seconds; null if there is none.',
-  maximumApprovalSeconds: 'Longest time from the order to the decision, in seconds; null if there is none.',
+  averageApprovalSeconds: 'Mean time from the order to the decision, in seconds; null without decisions.',
+  medianApprovalSeconds: 'Median time from the order to the decision, in seconds; null without decisions.',
+  maximumApprovalSeconds: 'Longest time from the order to the decision, in seconds; null without decisions.',
   operationsRequiringApproval: 'Number of transfers that needed votes, their own or those of their payout.',
   approvedOperations: 'Number of these transfers that received the votes they needed.',
   rejectedOperations: 'Number of these transfers that were rejected.',

@@ -193,7 +193,7 @@ export const WebhookAnswer = Closed(
       Enum(eventReasons),
       'Reason why the event credited nothing, or the deposit is quarantined; left out if it was credited.',
     ),
-    depositId: optional(Id, 'Identifier of the deposit; left out if there is none.'),
+    depositId: optional(Id, 'Identifier of the deposit; absent if the event made no deposit.'),
   },
   { $id: 'WebhookAnswer' },
 )

@@ -43,7 +43,7 @@ export const ReportObservation = Closed(
     ),
     comparisonValue: described(
       Type.Union([Figure('12000.00'), Type.Number(), Type.Null()]),
-      'Value with which `currentValue` is compared, of the same type; null if there is none.',
+      'Value with which `currentValue` is compared, of the same type; null if it is compared with no value.',
     ),
     changePercent: described(
       Nullable(Percent),

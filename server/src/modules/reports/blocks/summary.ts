@@ -20,11 +20,11 @@ export const ActivitySummary = Closed(
     ...feeFigures,
     firstOperationAt: described(
       Nullable(Timestamp),
-      'Instant of the earliest operation of the interval, in UTC; null if there is none.',
+      'Instant of the earliest operation of the interval, in UTC; null without operations.',
     ),
     lastOperationAt: described(
       Nullable(Timestamp),
-      'Instant of the latest operation of the interval, in UTC; null if there is none.',
+      'Instant of the latest operation of the interval, in UTC; null without operations.',
     ),
     incomingAmountByAsset: described(AssetAmounts, 'Incoming amounts, per token.'),
     outgoingAmountByAsset: described(AssetAmounts, 'Outgoing amounts, per token.'),
