@@ -201,12 +201,12 @@ async function orderOn(
   { isSent, beforeConfirming = nothing }: { isSent: () => boolean; beforeConfirming?: () => Promise<void> },
 ): Promise<string> {
   const { page } = lying
-  await lying.goto(`/v/${bench.vault.code}/send?fromAddressId=${address.id}`)
+  await lying.goto(`/v/${bench.vault.code}/send`)
   const from = page.getByRole('combobox', { name: 'From' })
   if (!(await lying.until(() => from.isVisible()))) return ''
   await from.fill(address.address)
   const option = page.getByRole('listbox').getByRole('option').first()
-  if (!(await lying.until(() => option.isVisible(), 500))) return ''
+  if (!(await lying.until(() => option.isVisible(), 2_000))) return ''
   await option.click()
   const token = page.getByLabel('Token', { exact: true })
   const hasToken = async () => (await token.locator('option').allTextContents()).includes(symbol)
@@ -219,7 +219,7 @@ async function orderOn(
   if (!(await lying.until(() => fee.isVisible()))) return ''
   await fee.fill(maxFee)
   const send = page.getByRole('button', { name: 'Send …' })
-  if (!(await lying.until(() => isOn(send), 800))) return ''
+  if (!(await lying.until(() => isOn(send), 2_000))) return ''
   await send.click()
   const confirm = page.getByRole('dialog').getByRole('button', { name: 'Confirm' })
   await confirm.waitFor()
