@@ -51,19 +51,23 @@ it('there is a guide for each kind of user, and the index of the docs names it',
   for (const name of [...guides, tour]) expect(index).toContain(`(guides/${name})`)
 })
 
-it.each([tour, ...guides])('%s is answered as written, request by request', async (name) => {
-  const steps = readSteps(readFileSync(join(root, 'docs/guides', name), 'utf8'))
-  expect(steps.filter(({ answer }) => answer !== null).length).toBeGreaterThanOrEqual(5)
-  // The tour is what people try first: it starts the commands as they are installed.
-  const isTour = name === tour
-  const { HOME } = process.env
-  const PATH = isTour ? process.env.PATH : `${commands}:${process.env.PATH}`
-  const env = { PATH, HOME, DATA_DIR: dataDir, BASE: `${demo.url}/api/v1`, NODE_PORT: String(await findFreePort()) }
-  const printed = await runSteps(steps, { cwd: isTour ? root : project, env })
-  for (const [index, { line, answer }] of steps.entries()) {
-    if (answer !== null) expect(findMismatch(answer, printed[index]!), `line ${line}`).toBeNull()
-  }
-})
+it.each([tour, ...guides])(
+  '%s is answered as written, request by request',
+  async (name) => {
+    const steps = readSteps(readFileSync(join(root, 'docs/guides', name), 'utf8'))
+    expect(steps.filter(({ answer }) => answer !== null).length).toBeGreaterThanOrEqual(5)
+    // The tour is what people try first: it starts the commands as they are installed.
+    const isTour = name === tour
+    const { HOME } = process.env
+    const PATH = isTour ? process.env.PATH : `${commands}:${process.env.PATH}`
+    const env = { PATH, HOME, DATA_DIR: dataDir, BASE: `${demo.url}/api/v1`, NODE_PORT: String(await findFreePort()) }
+    const printed = await runSteps(steps, { cwd: isTour ? root : project, env })
+    for (const [index, { line, answer }] of steps.entries()) {
+      if (answer !== null) expect(findMismatch(answer, printed[index]!), `line ${line}`).toBeNull()
+    }
+  },
+  420_000,
+)
 
 /**
  * Makes the folder of the project as the guides see it. Its command `strongroom` is joined to one file, and `npx` starts a command

@@ -27,7 +27,7 @@ const mark = '== a block ends =='
 export async function runSteps(steps: Step[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<string[]> {
   const script = ['set -euo pipefail', ...steps.flatMap(({ script }) => [script, `echo; echo '${mark}'`])].join('\n')
   return new Promise((resolve, reject) => {
-    execFile('bash', ['-c', script], { ...options, timeout: 170_000 }, (error, stdout, stderr) => {
+    execFile('bash', ['-c', script], { ...options, timeout: 400_000 }, (error, stdout, stderr) => {
       const printed = stdout.split(mark).map((text) => text.trim())
       if (error === null) return resolve(printed.slice(0, -1))
       const { line } = steps[Math.min(printed.length, steps.length) - 1]!

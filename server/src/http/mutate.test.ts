@@ -302,6 +302,7 @@ function addTestRoutes(app: App): void {
     summary: 'Test',
     tag: 'Test',
     access: 'caller',
+    scope: 'operate',
     body: Write,
     answers: { 201: Type.Object({}) },
   } as const
@@ -329,7 +330,7 @@ function addTestRoutes(app: App): void {
 
 function addMoreRoutes(app: App): void {
   const spec = { summary: 'Test', tag: 'Test', body: Write, answers: { 200: Type.Object({}) } } as const
-  app.post('/reads', route({ ...spec, operationId: 'reads', access: 'caller' }), (request, reply) =>
+  app.post('/reads', route({ ...spec, operationId: 'reads', access: 'caller', scope: 'read' }), (request, reply) =>
     answerOnce(test.deps, request, reply, async () => {
       reads += 1
       entered()

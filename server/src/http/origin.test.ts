@@ -15,7 +15,13 @@ beforeAll(async () => {
   test = await createTestApp()
   person = await test.signIn('person@example.org')
   shell = await createTestShell(test.deps, (app) => {
-    const spec = { summary: 'Test', tag: 'Test', access: 'caller', answers: { 200: Type.Object({}) } } as const
+    const spec = {
+      summary: 'Test',
+      tag: 'Test',
+      access: 'caller',
+      scope: 'operate',
+      answers: { 200: Type.Object({}) },
+    } as const
     const write = async () => {
       writes += 1
       return {}

@@ -488,7 +488,7 @@ function addTestRoutes(app: App): void {
     file = Readable.from(endless())
     return reply.type('text/csv').send(file as never)
   })
-  app.get('/mine', route({ ...spec, operationId: 'getMine', access: 'caller' }), async () => ({}))
+  app.get('/mine', route({ ...spec, operationId: 'getMine', access: 'caller', scope: 'read' }), async () => ({}))
   const Find = Closed({ text: Type.String() })
   app.get('/find', route({ ...spec, operationId: 'find', access: 'public', querystring: Find }), async (request) => {
     const { rows } = await sql`select ${request.query.text}::text as text`.execute(test.deps.db)
