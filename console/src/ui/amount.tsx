@@ -14,7 +14,7 @@ export function Amount({ decimal, unit, className = '' }: { decimal: string; uni
 export function Digits({ text }: { text: string }) {
   return (
     <span className={`[overflow-wrap:normal] ${text.length > 36 ? '' : 'md:whitespace-nowrap'}`}>
-      {text.split(/(?<=[.,\s’])/).map((group, index) => [index > 0 && <wbr key={index} />, group])}
+      {text.split(/([.,\s’])/).map((part, index) => (index % 2 === 0 ? part : [part, <wbr key={index} />]))}
     </span>
   )
 }
